@@ -1,0 +1,56 @@
+"""The command line: ``python -m dsgcore run SPEC.json --out DIR``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+BAD_INPUT = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out a command; return the exit code (2: bad input, told in one sentence)."""
+    parser = argparse.ArgumentParser(prog="python -m dsgcore", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="carry out a spec without a browser")
+    run.add_argument("spec", type=Path, metavar="SPEC.json")
+    run.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results are written")
+    run.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    given = parser.parse_args(arguments)
+    try:
+        return _run(given.spec, given.out, is_quiet=given.quiet)
+    except (ValueError, OSError) as error:
+        print(f"dsgcore: {error}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def _run(spec_file: Path, out: Path, *, is_quiet: bool) -> int:
+    # Imported here: `--help` and a mistyped command answer at once.
+    from dsgcore.experiments import Run, Spec, summary_json
+
+    spec = Spec.from_json(spec_file.read_text(encoding="utf-8"))
+    run = Run(spec)
+    while not run.is_finished:
+        run.advance(seconds=1.0)
+        if not is_quiet:
+            print(_progress(run.history.last(), run.n_iter), file=sys.stderr)
+    out.mkdir(parents=True, exist_ok=True)
+    run.history.write_csv(out / "history.csv")
+    run.model.save(out / "model.npz")
+    (out / "spec.json").write_text(run.spec.to_json(indent=2) + "\n", encoding="utf-8")
+    (out / "result.json").write_text(summary_json(run) + "\n", encoding="utf-8")
+    if not is_quiet:
+        print(run.stop_reason.value if run.stop_reason else "")
+    return 0
+
+
+def _progress(row: dict[str, float], n_iter: int) -> str:
+    if not row:
+        return "no iteration could be made"
+    return f"{row['t']:.0f} of {n_iter}: objective {row['objective']:.5g}, test score {row['score_test']:.5g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""One pool of worker threads for the whole process, and BLAS kept to one thread while it is at work.
+
+Rows are split into pieces at multiples of a fixed tile, and each piece is worked on by one thread in one order, so results
+do not depend on the number of workers. BLAS would otherwise start its own threads inside each of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+# Work below this many evaluations costs less than handing it to another thread.
+MIN_EVALUATIONS_PER_WORKER = 250_000
+
+
+class _Workers:
+    """The pool, made at first use and made anew when the number of workers changes."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = int(os.environ.get("DSGCORE_WORKERS", 0)) or len(os.sched_getaffinity(0))
+        self.executor: ThreadPoolExecutor | None = None
+
+    def pool(self) -> ThreadPoolExecutor:
+        with self.lock:
+            if self.executor is None:
+                self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="dsgcore")
+            return self.executor
+
+    def resize(self, count: int) -> None:
+        with self.lock:
+            if self.executor is not None:
+                self.executor.shutdown(wait=True)
+            self.executor, self.count = None, count
+
+
+_workers = _Workers()
+
+
+def n_workers() -> int:
+    """Return the number of worker threads."""
+    return _workers.count
+
+
+def set_workers(count: int) -> None:
+    """Set the number of worker threads (results do not depend on it; default: as many as cores)."""
+    if count < 1:
+        raise ValueError(f"the number of workers must be at least 1, got {count}")
+    _workers.resize(count)
+
+
+def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
+    """Split `n` rows at multiples of `tile` into about equal pieces, at most one a worker and none too small."""
+    n_tiles = -(-n // tile)
+    wanted = min(_workers.count, n_tiles, max(1, evaluations // MIN_EVALUATIONS_PER_WORKER))
+    edges = [n_tiles * i // wanted * tile for i in range(wanted)] if wanted else []
+    return [slice(a, b) for a, b in zip(edges, [*edges[1:], n], strict=False)]
+
+
+def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
+    """Call `work` on every part, the first one in the calling thread and the others on the pool."""
+    if not parts:
+        return
+    with single_threaded_blas():
+        futures = [_workers.pool().submit(work, part) for part in parts[1:]]
+        work(parts[0])
+        wait(futures)
+        for future in futures:
+            future.result()
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    import scipy.linalg  # noqa: F401  (its BLAS is the one that compiled kernels call: it must be loaded to be found)
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+class _BlasLimit:
+    """How many callers want single-threaded BLAS now, and the limiter that the first of them has set."""
+
+    lock = threading.Lock()
+    users = 0
+    limiter = None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Limit BLAS to one thread while at least one caller is inside; what was set before comes back after the last."""
+    with _BlasLimit.lock:
+        if _BlasLimit.users == 0:
+            _BlasLimit.limiter = _blas().limit(limits=1)
+        _BlasLimit.users += 1
+    try:
+        yield
+    finally:
+        with _BlasLimit.lock:
+            _BlasLimit.users -= 1
+            if _BlasLimit.users == 0:
+                _BlasLimit.limiter.restore_original_limits()
+                _BlasLimit.limiter = None

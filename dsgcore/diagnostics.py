@@ -1,0 +1,161 @@
+"""How far the random features are from the exact kernel, how far the iterate is from the optimum, and at what rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from dsgcore import features
+from dsgcore.expansion import Expansion
+from dsgcore.kernels import Kernel
+
+MAX_EXACT_POINTS = 6000
+
+
+class DiagnosticsError(ValueError):
+    """A diagnostic cannot be computed for this size or this problem."""
+
+
+@dataclass(frozen=True)
+class FeatureError:
+    """The random features' error at the probes after an iteration; all are squared values of f.
+
+    Attributes
+    ----------
+    mean, largest : float
+        Mean and maximum over the probes of |f - h|^2.
+    scale : float
+        Mean of |h|^2.
+    bound : float
+        The papers' Lemma 1, M^2 (kappa + phi)^2 sum_i |a_t^i|^2, with M the largest sum of |c_b| so far.
+    band : float
+        Mean over the probes of V, whose expectation is that of |f - h|^2.
+    """
+
+    mean: float
+    largest: float
+    scale: float
+    bound: float
+    band: float
+
+
+class ExactTwin:
+    """The iterate's twin with the exact kernel, h, at some probe points; it folds over the solver's records.
+
+    h_{t+1}(x) = (1 - eta_t lambda) h_t(x) - eta_t sum_b c_b k(x_b, x), with the same c_b: the gradient is taken at f_t.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    probes : ndarray of shape (p, d)
+        In the model's precision.
+    """
+
+    def __init__(self, kernel: Kernel, probes: NDArray) -> None:
+        self.kernel, self.probes = kernel, probes
+        self.h = np.zeros(len(probes), dtype=probes.dtype)
+        self.largest_weight = 0.0
+        self.squared_steps = 0.0
+
+    def advance(self, points: NDArray, weights: NDArray, step: float, decay: float) -> None:
+        """Add one iteration: its batch points (B, d), their coefficients (B,), its step and decay."""
+        self.kernel.sums(points, weights * weights.dtype.type(-step), self.probes, decay, self.h)
+        self.largest_weight = max(self.largest_weight, float(np.abs(weights).sum()))
+        # a_t^i = -eta_i prod_{j > i} (1 - eta_j lambda), so the sum of squares follows a recursion of its own.
+        self.squared_steps = decay**2 * self.squared_steps + step**2
+
+    def bound(self) -> float:
+        """Return the papers' bound on E |f - h|^2 (their Lemma 1)."""
+        bounds = self.kernel.bound + self.kernel.feature_bound
+        return (self.largest_weight * bounds) ** 2 * self.squared_steps
+
+    def compare(self, f: NDArray, variance: NDArray) -> FeatureError:
+        """Measure the error of the values `f` at the probes, of which `variance` is the predicted square."""
+        squared = (f.astype(np.float64) - self.h) ** 2
+        return FeatureError(
+            mean=float(squared.mean()),
+            largest=float(squared.max()),
+            scale=float(np.mean(self.h.astype(np.float64) ** 2)),
+            bound=self.bound(),
+            band=float(variance.mean()),
+        )
+
+
+class SquaredNorm:
+    """A running estimate of ||h_t||^2 in the kernel's space, without any kernel evaluation.
+
+    ||h_{t+1}||^2 = d^2 ||h_t||^2 - 2 d eta <h_t, g_t> + eta^2 ||g_t||^2 with d = 1 - eta lambda and g_t = sum_b c_b k(x_b, .).
+    <h_t, g_t> = sum_b c_b h_t(x_b) is estimated with f_t for h_t, and eta^2 ||g_t||^2 with ||alpha_t||^2.
+    """
+
+    def __init__(self) -> None:
+        self.value = 0.0
+
+    def advance(self, f: NDArray, weights: NDArray, block: NDArray, step: float, decay: float) -> None:
+        """Add one iteration: values f_t and coefficients at its batch points, both (B,), and its block."""
+        m = block.shape[1]
+        inner = float(np.dot(f.astype(np.float64), weights))
+        alpha = m * float(np.dot(block[0].astype(np.float64), block[0]))
+        self.value = max(0.0, decay**2 * self.value - 2 * decay * step * inner + alpha)
+
+
+def exact_optimum(K: NDArray, Q: NDArray, l: NDArray, lam: float) -> NDArray:
+    """Return the coefficients a of f* = K a, the minimiser of f'Qf / 2 + l'f + lam / 2 ||f||^2.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix on all points.
+    Q, l : ndarray of shape (n, n) and (n,)
+        The risk as a quadratic form of the values, from the problem's ``quadratic``.
+    lam : float, > 0
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Solution of (lam I + Q K) a = -l.
+    """
+    n = len(K)
+    if n > MAX_EXACT_POINTS:
+        raise DiagnosticsError(
+            f"the exact optimum needs {n} x {n} matrices, {n * n * 24 / 2**30:.1f} GB; at most {MAX_EXACT_POINTS} points"
+        )
+    A = np.asarray(Q, dtype=np.float64) @ np.asarray(K, dtype=np.float64)
+    A[np.diag_indices(n)] += lam
+    return linalg.solve(A, -l)
+
+
+def slope(x: Sequence[float] | NDArray, y: Sequence[float] | NDArray) -> float:
+    """Return the slope of log y against log x by least squares, over the points where both are positive and finite."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    usable = np.isfinite(x) & np.isfinite(y) & (x > 0) & (y > 0)
+    if usable.sum() < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(x[usable]), np.log(y[usable]), 1)[0])
+
+
+def alpha(model: Expansion, t: int) -> NDArray:
+    """Return alpha_t of the finished model as the papers write it, (2 m_t,): shrunk by every step after t."""
+    return features.coefficients(model.blocks[t - 1]) * float(np.prod(model.decays[t:]))
+
+
+class DualCoefficients:
+    """h as a sum over the training points, h = sum_i a_i k(x_i, .): its coefficients a, brought forward at every iteration.
+
+    Parameters
+    ----------
+    n : int
+        Number of training points.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.values = np.zeros(n)
+
+    def advance(self, rows: NDArray, weights: NDArray, step: float, decay: float) -> None:
+        """Add one iteration: its batch rows and coefficients, both (B,), its step and decay."""
+        self.values *= decay
+        np.subtract.at(self.values, rows, step * weights.astype(np.float64))

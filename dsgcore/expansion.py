@@ -1,0 +1,196 @@
+"""The model f: one block of coefficients per iteration; its random features are drawn again from (seed, t), never stored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from collections import OrderedDict
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore import features
+from dsgcore._threads import single_threaded_blas
+from dsgcore.kernels import KERNELS, Kernel, block_frequencies
+
+FORMAT = 1
+# For a few points, drawing the frequencies costs more than using them: they are kept, within this many bytes in all.
+FREQUENCY_CACHE_BYTES = 64 * 2**20
+FEW_POINTS = 256
+
+
+class ModelError(ValueError):
+    """A model file cannot be read, or cannot be reproduced here."""
+
+
+class _FrequencyCache:
+    """The frequencies used last, within a fixed number of bytes."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes, self.used, self.lock = max_bytes, 0, Lock()
+        self.blocks: OrderedDict[tuple, NDArray] = OrderedDict()
+
+    def get(self, *key: object) -> NDArray:
+        with self.lock:
+            if key in self.blocks:
+                self.blocks.move_to_end(key)
+                return self.blocks[key]
+        W = block_frequencies(*key)  # type: ignore[arg-type]
+        with self.lock:
+            if key not in self.blocks:
+                self.blocks[key] = W
+                self.used += W.nbytes
+            while self.used > self.max_bytes:
+                self.used -= self.blocks.popitem(last=False)[1].nbytes
+        return W
+
+
+_frequency_cache = _FrequencyCache(FREQUENCY_CACHE_BYTES)
+
+
+@dataclass
+class Expansion:
+    """f_{t+1}(x) = (1 - eta_t lambda) f_t(x) + alpha_t' phi_t(x), evaluable anywhere and at any earlier t.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    seed : int
+    d : int
+        Number of coordinates of a point.
+    dtype : numpy dtype
+        float32 or float64.
+    blocks : list of ndarray of shape (2, m_t)
+        Amplitudes and phases of each iteration; see `dsgcore.features`.
+    decays : list of float
+        1 - eta_t lambda_t of each iteration. The coefficients are never rescaled: the decays are applied when the
+        blocks are summed, in order, so a prefix of the lists *is* the model at an earlier iteration.
+    """
+
+    kernel: Kernel
+    seed: int
+    d: int
+    dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float32))
+    blocks: list[NDArray] = field(default_factory=list)
+    decays: list[float] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def append(self, block: NDArray, decay: float) -> None:
+        """Add the coefficients of the next iteration, after everything before them has shrunk by `decay`."""
+        self.blocks.append(block)
+        self.decays.append(decay)
+
+    def frequencies(self, t: int, m: int) -> NDArray:
+        """Return the frequencies of iteration `t` (from 1), of shape (d, m), in turns per unit."""
+        return block_frequencies(self.kernel, self.seed, t, self.d, m, self.dtype)
+
+    def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
+        """Bring the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
+        draw = _frequency_cache.get if len(X) <= FEW_POINTS else block_frequencies
+        with single_threaded_blas():
+            for t in range(start + 1, stop + 1):
+                block = self.blocks[t - 1]
+                W = draw(self.kernel, self.seed, t, self.d, block.shape[1], self.dtype)
+                features.evaluate(X, W, block, self.decays[t - 1], values)
+
+    def evaluate(self, X: NDArray, t: int | None = None) -> NDArray:
+        """Return f at the rows of `X` after `t` iterations (default: all of them).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        t : int, optional
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        X = features.as_points(X, self.dtype)
+        values = np.zeros(len(X), dtype=self.dtype)
+        self.update(values, X, 0, len(self) if t is None else t)
+        return values
+
+    def prefix(self, t: int) -> Expansion:
+        """Return the model as it was after `t` iterations (sharing the coefficients)."""
+        return Expansion(self.kernel, self.seed, self.d, self.dtype, self.blocks[:t], self.decays[:t])
+
+    def fingerprint(self) -> str:
+        """Return a digest of the first iteration's frequencies: it differs where they cannot be drawn again."""
+        if not self.blocks:
+            return ""
+        return hashlib.sha256(self.frequencies(1, self.blocks[0].shape[1]).tobytes()).hexdigest()
+
+    def save(self, file: str | Path | IO[bytes]) -> None:
+        """Write the model to a NumPy archive: the coefficients and what is needed to draw the features; no pickle."""
+        header = {
+            "format": FORMAT,
+            "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
+            "seed": self.seed,
+            "d": self.d,
+            "dtype": self.dtype.name,
+            "fingerprint": self.fingerprint(),
+        }
+        empty = np.zeros((2, 0), dtype=self.dtype)
+        np.savez(
+            file,
+            header=np.array(json.dumps(header)),
+            sizes=np.array([block.shape[1] for block in self.blocks], dtype=np.int64),
+            coefficients=np.concatenate([empty, *self.blocks], axis=1),
+            decays=np.array(self.decays, dtype=np.float64),
+        )
+
+
+def load(file: str | Path | IO[bytes]) -> Expansion:
+    """Read a model that `Expansion.save` wrote.
+
+    Raises
+    ------
+    ModelError
+        If the file is not such a model, or this machine's random numbers are not those that it was trained with.
+    """
+    model = _read(file)
+    if model.blocks and _stored_fingerprint(file) != model.fingerprint():
+        raise ModelError(
+            "the model cannot be reproduced here: this version of NumPy draws other random features "
+            "from its seed than those it was trained with"
+        )
+    return model
+
+
+def _archive(file: str | Path | IO[bytes]) -> dict[str, NDArray]:
+    if not isinstance(file, str | os.PathLike):
+        file.seek(0)
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in ("header", "sizes", "coefficients", "decays")}
+    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelError(f"not a model file: {error}") from error
+
+
+def _stored_fingerprint(file: str | Path | IO[bytes]) -> str:
+    return str(json.loads(str(_archive(file)["header"]))["fingerprint"])
+
+
+def _read(file: str | Path | IO[bytes]) -> Expansion:
+    arrays = _archive(file)
+    try:
+        header = json.loads(str(arrays["header"]))
+        if header["format"] != FORMAT:
+            raise ModelError(f"the model file has format {header['format']}, this program reads format {FORMAT}")
+        kernel_parameters = dict(header["kernel"])
+        kernel = KERNELS[kernel_parameters.pop("name")](**kernel_parameters)
+        edges = np.cumsum(arrays["sizes"])[:-1] if len(arrays["sizes"]) else []
+        blocks = np.split(arrays["coefficients"], edges, axis=1) if len(arrays["sizes"]) else []
+        dtype = np.dtype(header["dtype"])
+        blocks = [np.ascontiguousarray(block, dtype=dtype) for block in blocks]
+        return Expansion(kernel, header["seed"], header["d"], dtype, blocks, arrays["decays"].tolist())
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise ModelError(f"not a model file: its header is damaged ({error})") from error

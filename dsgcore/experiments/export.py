@@ -1,0 +1,71 @@
+"""What a person takes away from a run: a script that gives the same numbers, and a summary."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from dsgcore.experiments.run import Run
+from dsgcore.experiments.spec import Spec
+
+_SCRIPT = '''"""Repeat one run of {title}: the same data, labels, batches and random features.
+
+Writes history.csv (one row an iteration) and model.npz. Needs the package dsg-lab.
+"""
+
+from dsgcore.experiments import Run, Spec
+
+SPEC = r"""
+{spec}
+"""
+
+run = Run(Spec.from_json(SPEC))
+run.advance({iterations})
+run.history.write_csv("history.csv")
+run.model.save("model.npz")
+last = run.history.last()
+print(f"{{run.t}} iterations, objective {{last['objective']:.6g}}, test {score_name} {{last['score_test']:.6g}}")
+'''
+
+
+def script(spec: Spec, iterations: int) -> str:
+    """Return a Python script that repeats the first `iterations` iterations of a spec's run."""
+    return _SCRIPT.format(
+        title=spec.problem.title,
+        spec=spec.to_json(indent=2),
+        iterations=iterations,
+        score_name=spec.problem.score_name,
+    )
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """Return the result of a run as plain data: last row, why it ended, time, and the versions that made it."""
+    return {
+        "spec_sha256": run.spec.sha256,
+        "iterations": run.t,
+        "stop_reason": run.stop_reason.name.lower() if run.stop_reason else None,
+        "message": run.stop_reason.value if run.stop_reason else "The run was not finished.",
+        "seconds": round(run.clock[-1], 4) if run.clock else 0.0,
+        "data": {
+            "n_train": len(run.split.X_train),
+            "n_labeled": len(run.labeled_rows),
+            "n_test": len(run.split.X_test),
+            "d": run.split.X_train.shape[1],
+        },
+        "last": {name: value if np.isfinite(value) else None for name, value in run.history.last().items()},
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "numba": version("numba"),
+            "scikit-learn": version("scikit-learn"),
+        },
+    }
+
+
+def summary_json(run: Run) -> str:
+    """Return the summary as JSON text."""
+    return json.dumps(summary(run), indent=2, allow_nan=False)

@@ -1,0 +1,56 @@
+"""What a run records at every iteration, column by column."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class History:
+    """A table of floats that grows by rows and is read by columns."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, list[float]] = {}
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values()), []))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(self._columns)
+
+    def append(self, row: Mapping[str, float]) -> None:
+        """Add a row; every row has the columns of the first one."""
+        if not self._columns:
+            self._columns = {name: [] for name in row}
+        for name, column in self._columns.items():
+            column.append(float(row[name]))
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """Return a column as an array of shape (rows,)."""
+        return np.array(self._columns.get(name, []), dtype=np.float64)
+
+    def last(self) -> dict[str, float]:
+        """Return the last row."""
+        return {name: column[-1] for name, column in self._columns.items() if column}
+
+    def row(self, index: int) -> dict[str, float]:
+        """Return one row."""
+        return {name: column[index] for name, column in self._columns.items()}
+
+    def write_csv(self, file: str | Path | IO[str]) -> None:
+        """Write the table as CSV; floats in their shortest form that reads back exactly, whole ones without a point."""
+        if isinstance(file, str | Path):
+            with open(file, "w", newline="", encoding="utf-8") as opened:
+                self.write_csv(opened)
+            return
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(self._columns)
+        for values in zip(*self._columns.values(), strict=True):
+            writer.writerow([int(v) if v.is_integer() and abs(v) < 2**53 else repr(v) for v in values])

@@ -1,0 +1,351 @@
+"""A run as plain data: the same spec gives the same numbers, so a link, a file or a script that holds it *is* the experiment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from dsgcore.data import DATASETS, DEFAULT_DATASET
+from dsgcore.kernels import KERNELS, Gaussian, Kernel
+from dsgcore.parameters import Choice, Flag, Integer, Parameter, ParameterError, Real, Text, check_all
+from dsgcore.problems import PROBLEMS, Problem, SemiSupervisedAUC
+from dsgcore.sampling import MAX_SEED
+from dsgcore.schedules import STEERABLE, Change, Plan
+from dsgcore.solver import SOLVER_PARAMETERS
+
+VERSION = 1
+FILE = "file"
+
+
+class SpecError(ValueError):
+    """A spec is not valid. The message says which field, what was given and what is allowed."""
+
+
+SEED = Integer(
+    "seed",
+    0,
+    low=0,
+    high=MAX_SEED,
+    label="Seed",
+    sentence="Everything random follows from this number: labels, batches, features.",
+)
+DATA_PARAMETERS: tuple[Parameter, ...] = (
+    Choice(
+        "name",
+        DEFAULT_DATASET,
+        options=(*DATASETS, FILE),
+        label="Data",
+        sentence="Which data to learn from.",
+    ),
+    Integer(
+        "n",
+        None,
+        low=20,
+        high=1_000_000,
+        scale="log",
+        optional=True,
+        label="Points",
+        sentence="How many points to make, or to take from the set.",
+    ),
+    Real("noise", None, low=0.0, high=2.0, label="Noise", sentence="Standard deviation of the noise added."),
+    Real(
+        "imbalance",
+        None,
+        low=0.02,
+        high=0.98,
+        label="Share of positives",
+        sentence="Which part of all points is positive.",
+    ),
+    Integer(
+        "n_labeled",
+        200,
+        low=2,
+        high=1_000_000,
+        scale="log",
+        symbol="n_l",
+        label="Labeled points",
+        sentence="How many training points keep their label; all others become unlabeled.",
+    ),
+    Real(
+        "test_share",
+        0.3,
+        low=0.02,
+        high=0.9,
+        label="Test share",
+        sentence="Part of the points held out for testing.",
+    ),
+    Flag(
+        "stratified",
+        True,
+        label="Labels by class share",
+        sentence="Label the classes in their proportions rather than purely at random.",
+    ),
+    Choice(
+        "scaling",
+        "unit",
+        options=("unit", "standard", "none"),
+        label="Scaling",
+        sentence="Features to [0, 1], to zero mean and unit variance, or as they are; fitted on training points only.",
+    ),
+    Text("path", None, optional=True, label="File", sentence="A NumPy archive with arrays X (n, d) and y (n,)."),
+    Integer(
+        "positive",
+        None,
+        low=-(2**31),
+        optional=True,
+        label="Positive label",
+        sentence="The label in the file that counts as positive; the others are negative.",
+    ),
+)
+STOP_PARAMETERS: tuple[Parameter, ...] = (
+    Integer(
+        "patience",
+        0,
+        low=0,
+        high=100_000,
+        label="Patience",
+        sentence="Stop after this many iterations without a lower objective; 0 never stops early.",
+    ),
+    Real(
+        "tolerance",
+        1e-4,
+        low=0.0,
+        high=1.0,
+        scale="log",
+        label="Tolerance",
+        sentence="How much lower, relative to the best so far, counts as lower.",
+    ),
+)
+DIAGNOSTICS_PARAMETERS: tuple[Parameter, ...] = (
+    Integer(
+        "n_probes",
+        256,
+        low=0,
+        high=4096,
+        label="Probe points",
+        sentence="At how many test points the exact-kernel twin h is computed; 0 leaves it out.",
+    ),
+)
+CHANGE_T = Integer("t", 1, low=1, high=100_000)
+CHANGE_NAME = Choice("name", STEERABLE[0], options=STEERABLE)
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """Which data, and how labels are hidden; fields as in `DATA_PARAMETERS`."""
+
+    name: str = DEFAULT_DATASET
+    n: int | None = None
+    noise: float | None = None
+    imbalance: float | None = None
+    n_labeled: int = 200
+    test_share: float = 0.3
+    stratified: bool = True
+    scaling: str = "unit"
+    path: str | None = None
+    positive: int | None = None
+
+
+@dataclass(frozen=True)
+class SolverSpec:
+    """How it is solved; fields as in `SOLVER_PARAMETERS`."""
+
+    step_size: float = 0.5
+    schedule: str = "constant"
+    lam: float = 1e-3
+    n_features: int = 256
+    batch_size: int = 128
+    n_iter: int = 300
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True)
+class StopSpec:
+    """When to stop early; fields as in `STOP_PARAMETERS`."""
+
+    patience: int = 0
+    tolerance: float = 1e-4
+
+
+@dataclass(frozen=True)
+class DiagnosticsSpec:
+    """What is measured besides; fields as in `DIAGNOSTICS_PARAMETERS`."""
+
+    n_probes: int = 256
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Everything that a run follows from. Immutable; `Spec.from_dict` and `Spec.from_json` check every field.
+
+    Attributes
+    ----------
+    problem : Problem
+        The setting with its own parameters.
+    kernel : Kernel
+    data : DataSpec
+    solver : SolverSpec
+    stop : StopSpec
+    diagnostics : DiagnosticsSpec
+    changes : tuple of Change
+        Changes of step size, number of features or ridge during the run, in the order of their iterations.
+    seed : int
+    """
+
+    problem: Problem = field(default_factory=SemiSupervisedAUC)
+    kernel: Kernel = field(default_factory=lambda: Gaussian(0.5))
+    data: DataSpec = field(default_factory=DataSpec)
+    solver: SolverSpec = field(default_factory=SolverSpec)
+    stop: StopSpec = field(default_factory=StopSpec)
+    diagnostics: DiagnosticsSpec = field(default_factory=DiagnosticsSpec)
+    changes: tuple[Change, ...] = ()
+    seed: int = 0
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Spec:
+        """Make a spec from plain data (as of `to_dict`); fields left out have their defaults, except ``setting``.
+
+        Raises
+        ------
+        SpecError
+            With one sentence: the field, what was given, what is allowed.
+        """
+        try:
+            return _spec(_mapping(given, "the spec"))
+        except ParameterError as error:
+            raise SpecError(str(error)) from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Spec:
+        """Make a spec from JSON text."""
+        try:
+            given = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise SpecError(f"the spec is not valid JSON: {error}") from None
+        except RecursionError:
+            raise SpecError("the spec is not valid JSON: it is nested too deeply") from None
+        return cls.from_dict(given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the spec as plain data."""
+        return {
+            "version": VERSION,
+            "setting": self.problem.name,
+            "problem": asdict(self.problem),  # type: ignore[call-overload]
+            "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
+            "data": asdict(self.data),
+            "solver": asdict(self.solver),
+            "stop": asdict(self.stop),
+            "diagnostics": asdict(self.diagnostics),
+            "changes": [asdict(change) for change in self.changes],
+            "seed": self.seed,
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the canonical JSON text: sorted keys, shortest exact floats; without `indent`, no white space."""
+        separators = (",", ":") if indent is None else None
+        return json.dumps(
+            self.to_dict(), sort_keys=True, indent=indent, separators=separators, allow_nan=False
+        )
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the canonical JSON text: the run's name."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def plan(self) -> Plan:
+        """Return the settings of every iteration."""
+        s = self.solver
+        return Plan(s.schedule, s.step_size, s.lam, s.n_features, s.n_iter, list(self.changes))
+
+    def with_change(self, change: Change) -> Spec:
+        """Return the spec with one more change; one of the same name at the same iteration is replaced."""
+        kept = [c for c in self.changes if (c.t, c.name) != (change.t, change.name)]
+        checked = _change({"t": change.t, "name": change.name, "value": change.value}, self.solver.n_iter)
+        return replace(self, changes=tuple(sorted([*kept, checked], key=lambda c: c.t)))
+
+    def supervised(self) -> Spec:
+        """Return the same spec without what the unlabeled data contribute."""
+        return replace(self, problem=self.problem.supervised())
+
+
+def _mapping(value: object, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise SpecError(f"{place} must be an object with named fields, got {value!r}")
+    return value
+
+
+def _spec(given: Mapping[str, Any]) -> Spec:
+    known = set(Spec().to_dict())
+    for name in given:
+        if name not in known:
+            raise SpecError(f"the spec has no field {name!r}; it has {', '.join(sorted(known))}")
+    if given.get("version", VERSION) != VERSION or isinstance(given.get("version"), bool):
+        raise SpecError(f"version must be {VERSION}, got {given['version']!r}")
+    if "setting" not in given:
+        raise SpecError(f"the spec must name its setting, one of {', '.join(PROBLEMS)}")
+    problem = PROBLEMS[Choice("setting", "auc", options=tuple(PROBLEMS)).check(given["setting"])]
+    solver = SolverSpec(**_section(given, "solver", SOLVER_PARAMETERS))
+    return Spec(
+        problem=problem(**_section(given, "problem", problem.parameters)),
+        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel")),
+        data=_data(_section(given, "data", DATA_PARAMETERS)),
+        solver=solver,
+        stop=StopSpec(**_section(given, "stop", STOP_PARAMETERS)),
+        diagnostics=DiagnosticsSpec(**_section(given, "diagnostics", DIAGNOSTICS_PARAMETERS)),
+        changes=_changes(given.get("changes", []), solver.n_iter),
+        seed=SEED.check(given.get("seed", SEED.default)),
+    )
+
+
+def _section(given: Mapping[str, Any], name: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
+    return check_all(parameters, _mapping(given.get(name, {}), name), name)
+
+
+def _kernel(given: Mapping[str, Any]) -> Kernel:
+    default = Spec().kernel
+    name = Choice("kernel name", default.name, options=tuple(KERNELS)).check(given.get("name", default.name))
+    kernel = KERNELS[name]
+    own = {key: value for key, value in given.items() if key != "name"}
+    return kernel(**check_all(kernel.parameters, own, f"kernel {name!r}"))
+
+
+def _data(values: dict[str, Any]) -> DataSpec:
+    """Fill in the set's own defaults, and refuse options that it does not have."""
+    name = values["name"]
+    if name == FILE:
+        if values["path"] is None:
+            raise SpecError("path must be given where the data's name is 'file', got null")
+        takes: Mapping[str, Any] = {}
+    else:
+        takes = {option.name: option.default for option in DATASETS[name].options}
+        for option in ("path", "positive"):
+            if values[option] is not None:
+                raise SpecError(f"{option} goes with the data's name 'file', got {values[option]!r} with {name!r}")
+    for option in ("n", "noise", "imbalance"):
+        if values[option] is None:
+            values[option] = takes.get(option)
+        elif option not in takes:
+            raise SpecError(f"the data {name!r} has no option {option}, got {values[option]!r}")
+        else:
+            DATASETS[name].option(option).check(values[option])
+    return DataSpec(**values)
+
+
+def _changes(given: object, n_iter: int) -> tuple[Change, ...]:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise SpecError(f"changes must be a list, got {given!r}")
+    changes = [_change(_mapping(change, "a change"), n_iter) for change in given]
+    return tuple(sorted(changes, key=lambda change: change.t))
+
+
+def _change(given: Mapping[str, Any], n_iter: int) -> Change:
+    if set(given) != {"t", "name", "value"}:
+        raise SpecError(f"a change must have the fields t, name and value, got {sorted(map(str, given))}")
+    name = CHANGE_NAME.check(given["name"])
+    parameter = next(p for p in SOLVER_PARAMETERS if p.name == name)
+    t = replace(CHANGE_T, high=n_iter).check(given["t"])
+    return Change(t=t, name=name, value=parameter.check(given["value"]))

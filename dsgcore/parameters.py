@@ -1,0 +1,142 @@
+"""Parameters said once: range, scale, symbol and a plain sentence. Controls, links, specs and docs are made from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from numbers import Real as RealNumber
+from typing import Any
+
+
+class ParameterError(ValueError):
+    """A parameter's value is not allowed. The message says what is wrong, what was given and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What every parameter has: its name in code, default, the papers' symbol, a plain label and a sentence of help."""
+
+    name: str
+    default: Any
+    symbol: str = ""
+    label: str = ""
+    sentence: str = ""
+
+    def check(self, value: object) -> Any:
+        """Return `value` in its own type, or raise `ParameterError`."""
+        raise TypeError(f"{type(self).__name__} does not say what it allows")
+
+    def allowed(self) -> str:
+        """Say in words what is allowed."""
+        raise TypeError(f"{type(self).__name__} does not say what it allows")
+
+    def refuse(self, value: object) -> ParameterError:
+        """Make the error for a value that is not allowed."""
+        return ParameterError(f"{self.name} must be {self.allowed()}, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Real(Parameter):
+    """A real number in [low, high]."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    scale: str = "linear"
+
+    def allowed(self) -> str:
+        """Say in words what is allowed."""
+        return f"a number between {self.low:g} and {self.high:g}"
+
+    def check(self, value: object) -> float:
+        """Return `value` as a float, or raise `ParameterError`."""
+        if isinstance(value, bool) or not isinstance(value, RealNumber):
+            raise self.refuse(value)
+        number = float(value)
+        if not self.low <= number <= self.high:  # also refuses NaN
+            raise self.refuse(value)
+        return number
+
+
+@dataclass(frozen=True)
+class Integer(Parameter):
+    """A whole number in [low, high]; None too, where it is `optional`."""
+
+    low: int = 0
+    high: int = 2**31 - 1
+    scale: str = "linear"
+    optional: bool = False
+
+    def allowed(self) -> str:
+        """Say in words what is allowed."""
+        return f"a whole number between {self.low} and {self.high}" + (" or null" if self.optional else "")
+
+    def check(self, value: object) -> int | None:
+        """Return `value` as an int, or raise `ParameterError`."""
+        if value is None and self.optional:
+            return None
+        is_whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
+        if isinstance(value, bool) or not is_whole or not self.low <= value <= self.high:  # type: ignore[operator]
+            raise self.refuse(value)
+        return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+@dataclass(frozen=True)
+class Choice(Parameter):
+    """One of a few words."""
+
+    options: tuple[str, ...] = ()
+
+    def allowed(self) -> str:
+        """Say in words what is allowed."""
+        return "one of " + ", ".join(self.options)
+
+    def check(self, value: object) -> str:
+        """Return `value`, or raise `ParameterError`."""
+        if not isinstance(value, str) or value not in self.options:
+            raise self.refuse(value)
+        return value
+
+
+@dataclass(frozen=True)
+class Flag(Parameter):
+    """True or false."""
+
+    def allowed(self) -> str:
+        """Say in words what is allowed."""
+        return "true or false"
+
+    def check(self, value: object) -> bool:
+        """Return `value`, or raise `ParameterError`."""
+        if not isinstance(value, bool):
+            raise self.refuse(value)
+        return value
+
+
+@dataclass(frozen=True)
+class Text(Parameter):
+    """Any text; None too, where it is `optional`."""
+
+    optional: bool = False
+
+    def allowed(self) -> str:
+        """Say in words what is allowed."""
+        return "text" + (" or null" if self.optional else "")
+
+    def check(self, value: object) -> str | None:
+        """Return `value`, or raise `ParameterError`."""
+        if value is None and self.optional:
+            return None
+        if not isinstance(value, str) or not value:
+            raise self.refuse(value)
+        return value
+
+
+def check_all(parameters: Sequence[Parameter], given: Mapping[str, object], place: str) -> dict[str, Any]:
+    """Return every parameter's value, the default where none is given; refuse names that do not exist here."""
+    known = {parameter.name for parameter in parameters}
+    for name in given:
+        if name not in known:
+            raise ParameterError(f"{place} has no field {name!r}; it has {', '.join(sorted(known))}")
+    return {p.name: p.check(given.get(p.name, p.default)) for p in parameters}

@@ -1,0 +1,59 @@
+"""Keyed random streams: every draw is a function of (seed, stream, iteration), so any of them can be made again in any order."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+FREQUENCIES = "frequencies"
+MAX_SEED = 2**32 - 1
+
+
+def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
+    """Return the generator of one named stream at one iteration.
+
+    Parameters
+    ----------
+    seed : int, 0 <= seed < 2**32
+    stream : str
+        What is drawn, for instance ``"frequencies"`` or the name of a data source. The stream's number in the Philox
+        key is the CRC-32 of this name, so a source keeps its draws when other sources come or go.
+    t : int, default 0
+        Iteration. It sits in the second word of the 256-bit counter: no two iterations can overlap.
+    """
+    key = np.array([seed, zlib.crc32(stream.encode())], dtype=np.uint64)
+    counter = np.array([0, t, 0, 0], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key, counter=counter))
+
+
+def batch_rows(seed: int, source: str, t: int, rows: NDArray[np.integer], size: int) -> NDArray[np.integer]:
+    """Draw the mini-batch of one source at iteration `t`, uniformly and with replacement (so any size is unbiased).
+
+    Parameters
+    ----------
+    seed : int
+    source : str
+        Name of the source.
+    t : int
+        Iteration, from 1.
+    rows : ndarray of shape (n_source,)
+        Row numbers of the source's points.
+    size : int
+        Mini-batch size.
+
+    Returns
+    -------
+    ndarray of shape (size,)
+        Row numbers.
+    """
+    return rows[generator(seed, source, t).integers(0, len(rows), size=size)]
+
+
+def batches(
+    seed: int, t: int, rows: Mapping[str, NDArray[np.integer]], sizes: Mapping[str, int]
+) -> dict[str, NDArray[np.integer]]:
+    """Draw one mini-batch per source at iteration `t`."""
+    return {source: batch_rows(seed, source, t, rows[source], sizes[source]) for source in rows}

@@ -1,0 +1,63 @@
+"""Step sizes, and the changes that a person makes to a run while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+SCHEDULES: dict[str, Callable[[float, int, int], float]] = {
+    "constant": lambda theta, t, n_iter: theta,
+    "theta/t": lambda theta, t, n_iter: theta / t,
+    "theta/sqrt(T)": lambda theta, t, n_iter: theta / n_iter**0.5,
+    "theta/T^(3/4)": lambda theta, t, n_iter: theta / n_iter**0.75,
+}
+STEERABLE = ("step_size", "n_features", "lam")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one iteration runs with: its step eta_t, ridge lambda and number of random features m."""
+
+    step: float
+    lam: float
+    n_features: int
+
+    @property
+    def decay(self) -> float:
+        """The factor 1 - eta_t * lambda by which the iterate shrinks."""
+        return 1.0 - self.step * self.lam
+
+
+@dataclass(frozen=True)
+class Change:
+    """From iteration `t` on, the parameter `name` (one of `STEERABLE`) has this value."""
+
+    t: int
+    name: str
+    value: float
+
+
+@dataclass
+class Plan:
+    """The settings of every iteration: a schedule, and the changes made on the way.
+
+    Changes may be appended while a run goes on, at iterations that have not been made yet.
+    """
+
+    schedule: str
+    step_size: float
+    lam: float
+    n_features: int
+    n_iter: int
+    changes: list[Change] = field(default_factory=list)
+
+    def at(self, t: int) -> Setting:
+        """Return the setting of iteration `t` (from 1)."""
+        values = {name: getattr(self, name) for name in STEERABLE}
+        values.update({change.name: change.value for change in self.changes if change.t <= t})
+        step = SCHEDULES[self.schedule](values["step_size"], t, self.n_iter)
+        return Setting(step=step, lam=values["lam"], n_features=int(values["n_features"]))
+
+    def with_n_iter(self, n_iter: int) -> Plan:
+        """Return the same plan for another number of iterations."""
+        return replace(self, n_iter=n_iter, changes=list(self.changes))

@@ -1,0 +1,324 @@
+"""The one stochastic functional-gradient loop, for every problem and kernel.
+
+    for t = 1 .. T:
+        draw one mini-batch per source from (seed, source, t), and m frequencies from (seed, t)
+        c     <- problem.coefficients(f_t at the batch points)
+        alpha <- -eta_t * sum_b c_b phi(x_b)
+        f     <- (1 - eta_t lambda) f + alpha' phi
+
+It is a generator: it pauses by not being asked. The papers' algorithms sum all earlier blocks again at every batch point;
+here the values of the points that later batches will visit are carried forward instead, one block evaluation per iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore import features
+from dsgcore._threads import single_threaded_blas
+from dsgcore.expansion import Expansion
+from dsgcore.kernels import Kernel
+from dsgcore.parameters import Choice, Integer, Parameter, Real
+from dsgcore.problems.base import Problem, stacked
+from dsgcore.sampling import batches
+from dsgcore.schedules import SCHEDULES, Plan, Setting
+
+# With more visits a point than this, leaving out points after their last visit saves next to nothing: carry them all.
+MAX_VISITS_PER_POINT = 16
+
+SOLVER_PARAMETERS: tuple[Parameter, ...] = (
+    Real(
+        "step_size",
+        0.5,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        symbol="η",
+        label="Step size",
+        sentence="How far each iteration moves the function (θ in the decaying schedules).",
+    ),
+    Choice(
+        "schedule",
+        "constant",
+        options=tuple(SCHEDULES),
+        symbol="η_t",
+        label="Step schedule",
+        sentence="How the step shrinks with the iteration t, or with the length T of the run.",
+    ),
+    Real(
+        "lam",
+        1e-3,
+        low=0.0,
+        high=1e3,
+        scale="log",
+        symbol="λ",
+        label="Regularisation",
+        sentence="Ridge: how strongly the function is pulled towards zero.",
+    ),
+    Integer(
+        "n_features",
+        256,
+        low=1,
+        high=65_536,
+        scale="log",
+        symbol="m",
+        label="Random features",
+        sentence="How many random features stand in for the kernel in each iteration.",
+    ),
+    Integer(
+        "batch_size",
+        128,
+        low=1,
+        high=65_536,
+        scale="log",
+        symbol="B",
+        label="Mini-batch",
+        sentence="How many points are drawn from each source in each iteration.",
+    ),
+    Integer(
+        "n_iter",
+        300,
+        low=1,
+        high=100_000,
+        scale="log",
+        symbol="T",
+        label="Iterations",
+        sentence="How many iterations the run has.",
+    ),
+    Choice(
+        "dtype",
+        "float32",
+        options=("float32", "float64"),
+        label="Precision",
+        sentence="Floating-point numbers used; float32 is about three times faster.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be solved.
+
+    Attributes
+    ----------
+    problem, kernel : Problem, Kernel
+    X : ndarray of shape (n, d)
+        All training points; may be a memory map, of which only the visited rows are read.
+    rows : source -> ndarray of shape (n_source,)
+        Which rows belong to each source.
+    plan : Plan
+        Step size, ridge and number of features of every iteration.
+    batch_size : int
+        Points drawn from each source at every iteration.
+    seed : int
+    dtype : numpy dtype
+    """
+
+    problem: Problem
+    kernel: Kernel
+    X: NDArray
+    rows: Mapping[str, NDArray]
+    plan: Plan
+    batch_size: int
+    seed: int
+    dtype: np.dtype
+
+    def batch(self, t: int) -> dict[str, NDArray]:
+        """Return the rows of iteration `t`'s mini-batches."""
+        return batches(self.seed, t, self.rows, dict.fromkeys(self.rows, self.batch_size))
+
+    def new_model(self) -> Expansion:
+        """Return the model before the first iteration, f = 0."""
+        return Expansion(self.kernel, self.seed, self.X.shape[1], self.dtype)
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """One iteration, as diagnostics see it.
+
+    Attributes
+    ----------
+    t : int
+        Number of the iteration, from 1.
+    setting : Setting
+        Step, ridge and number of features it was made with.
+    batch : source -> ndarray of shape (B,)
+        Rows of the mini-batches.
+    f : source -> ndarray of shape (B,)
+        Values f_t at the batch points, before the step.
+    c : source -> ndarray of shape (B,)
+        Coefficients.
+    terms : dict
+        Signed parts of the batch objective at f_t.
+    block : ndarray of shape (2, m)
+        Amplitudes and phases that the iteration added to the model.
+    points : ndarray of shape (sum of B, d)
+        The batch points, source after source, in the order of `Problem.sources`.
+    weights : ndarray of shape (sum of B,)
+        The coefficients in the same order.
+    """
+
+    t: int
+    setting: Setting
+    batch: Mapping[str, NDArray]
+    f: Mapping[str, NDArray]
+    c: Mapping[str, NDArray]
+    terms: Mapping[str, float]
+    block: NDArray
+    points: NDArray
+    weights: NDArray
+
+
+class Carried:
+    """A set of points with the model's values at them, brought forward at every iteration.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    model : Expansion
+    with_variance : bool, default False
+        Also carry V, an unbiased estimate of E (f - h)^2 at every point, from the spread of the single features'
+        contributions: V <- (1 - eta lambda)^2 V + Var_j[m p_j] / m, p_j the j-th feature's contribution to the block.
+        The errors of the iterations are martingale differences, so their variances add up.
+    """
+
+    def __init__(self, X: NDArray, model: Expansion, *, with_variance: bool = False) -> None:
+        self.X = features.as_points(X, model.dtype)
+        self.values = np.zeros(len(X), dtype=model.dtype)
+        self.variance = np.zeros(len(X)) if with_variance else None
+        self._catch_up(model)
+
+    def _catch_up(self, model: Expansion) -> None:
+        if self.variance is None:
+            model.update(self.values, self.X, 0, len(model))
+            return
+        for t, (block, decay) in enumerate(zip(model.blocks, model.decays, strict=True), start=1):
+            self.advance(model.frequencies(t, block.shape[1]), block, decay)
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block, of frequencies `W`."""
+        if self.variance is None:
+            features.evaluate(self.X, W, block, decay, self.values)
+            return
+        m = block.shape[1]
+        sums, squares = features.evaluate_with_squares(self.X, W, block)
+        self.values *= self.values.dtype.type(decay)
+        self.values += sums
+        spread = squares.astype(np.float64) - sums.astype(np.float64) ** 2 / m
+        with np.errstate(divide="ignore", invalid="ignore"):  # one feature has no spread: NaN
+            self.variance *= decay**2
+            self.variance += np.maximum(spread, 0.0) * np.divide(m, m - 1.0)
+
+
+class AllPoints(Carried):
+    """The training points, every one carried to the end: their values serve batches and whole-sample measures alike."""
+
+    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return f at the batch points of each source."""
+        return {source: self.values[rows] for source, rows in batch.items()}
+
+    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
+        """Return the batch points, source after source."""
+        return self.X[np.concatenate(list(batch.values()))]
+
+
+class VisitedPoints:
+    """The training points that the iterations still to come will visit, and no others.
+
+    Index streams are known in advance, so every point's last visit is. With the points ordered by their last visit,
+    latest first, those still needed after iteration t are a prefix: sum over t of its length is at most
+    min(n T, B T^2 / 2) block evaluations, where summing all earlier blocks again costs B T^2 / 2.
+    """
+
+    def __init__(self, task: Task, model: Expansion) -> None:
+        start, n_iter = len(model), task.plan.n_iter
+        streams = [np.concatenate(list(task.batch(t).values())) for t in range(start + 1, n_iter + 1)]
+        visited, inverse = np.unique(np.concatenate(streams), return_inverse=True)
+        last = np.zeros(len(visited), dtype=np.int64)
+        size = len(streams[0])
+        np.maximum.at(last, inverse, np.repeat(np.arange(start + 1, n_iter + 1), size))
+        order = np.argsort(-last, kind="stable")
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        self.positions = rank[inverse].astype(np.int32).reshape(n_iter - start, size)
+        self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, n_iter + 1), side="left")
+        self.start = self.t = start
+        self.carried = Carried(task.X[visited[order]], model)
+
+    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return f at the batch points of each source."""
+        values = self.carried.values[self.positions[t - 1 - self.start]]
+        edges = np.cumsum([len(rows) for rows in batch.values()])[:-1]
+        return dict(zip(batch, np.split(values, edges), strict=True))
+
+    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
+        """Return the batch points, source after source."""
+        return self.carried.X[self.positions[t - 1 - self.start]]
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block at the points still to be visited."""
+        needed = self.needed_after[self.t - self.start]
+        features.evaluate(self.carried.X[:needed], W, block, decay, self.carried.values[:needed])
+        self.t += 1
+
+
+def training_points(task: Task, model: Expansion) -> AllPoints | VisitedPoints:
+    """Return the training points as a run of this length should carry them."""
+    visits = (task.plan.n_iter - len(model)) * task.batch_size * len(task.rows)
+    is_dense = visits > MAX_VISITS_PER_POINT * len(task.X)
+    return AllPoints(task.X, model) if is_dense or not visits else VisitedPoints(task, model)
+
+
+def solve(
+    task: Task,
+    model: Expansion,
+    *,
+    training: AllPoints | VisitedPoints | None = None,
+    carried: Sequence[Carried] = (),
+) -> Iterator[Iterate]:
+    """Run the iterations that `model` does not have yet, up to the plan's last one.
+
+    Parameters
+    ----------
+    task : Task
+    model : Expansion
+        ``task.new_model()``, or one to go on with; a block is appended to it at every iteration.
+    training : AllPoints or VisitedPoints, optional
+        The carried training points, where the caller wants to read their values too.
+    carried : sequence of Carried
+        More points whose values are kept up to date: test points, probes, a surface.
+
+    Yields
+    ------
+    Iterate
+        After the model and all carried values have been updated. It ends early, before the first step that is not finite.
+    """
+    training = training if training is not None else training_points(task, model)
+    for t in range(len(model) + 1, task.plan.n_iter + 1):
+        with single_threaded_blas():
+            iterate = _iterate(task, model, training, carried, t)
+        if iterate is None:
+            return
+        yield iterate
+
+
+def _iterate(
+    task: Task, model: Expansion, training: AllPoints | VisitedPoints, carried: Sequence[Carried], t: int
+) -> Iterate | None:
+    setting, batch = task.plan.at(t), task.batch(t)
+    f = training.at(t, batch)
+    c = task.problem.coefficients(f)
+    weights = stacked(c, tuple(batch)).astype(task.dtype, copy=False)
+    if not np.isfinite(weights).all():
+        return None
+    points = training.points(t, batch)
+    W = model.frequencies(t, setting.n_features)
+    block = features.accumulate(points, weights, W, setting.step)
+    model.append(block, setting.decay)
+    for point_set in (training, *carried):
+        point_set.advance(W, block, setting.decay)
+    return Iterate(t, setting, batch, f, c, task.problem.terms(f), block, points, weights)

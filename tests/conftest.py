@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dsgcore.kernels import Gaussian
+from dsgcore.problems import SemiSupervisedAUC
+from dsgcore.schedules import Plan
+from dsgcore.solver import Task
+
+
+@pytest.fixture
+def labeled_points():
+    """Forty points in three dimensions: eight positive, ten negative, the rest unlabeled."""
+    rng = np.random.default_rng(5)
+    y = np.full(40, -1)
+    y[:8], y[8:18] = 1, 0
+    return rng.normal(size=(40, 3)), y
+
+
+@pytest.fixture
+def make_task(labeled_points):
+    """Make a small AUC task; what is not said has a default."""
+
+    def make(*, problem=None, kernel=None, dtype="float64", batch_size=4, seed=3, X=None, y=None, **plan):
+        default_X, default_y = labeled_points
+        X, y = default_X if X is None else X, default_y if y is None else y
+        problem = problem or SemiSupervisedAUC(gamma=0.4)
+        settings = {"schedule": "constant", "step_size": 0.3, "lam": 0.2, "n_features": 7, "n_iter": 6, **plan}
+        return Task(
+            problem=problem,
+            kernel=kernel or Gaussian(0.7),
+            X=np.ascontiguousarray(X, dtype=dtype),
+            rows=problem.rows(y),
+            plan=Plan(**settings),
+            batch_size=batch_size,
+            seed=seed,
+            dtype=np.dtype(dtype),
+        )
+
+    return make
