@@ -1,18 +1,23 @@
-"""All compiled loops: cosine features and Gaussian sums, one thread, written for the vectoriser."""
+"""All compiled loops: sums of cosine features and of Gaussian kernels, one thread each.
+
+Every kernel takes C-contiguous arrays and scalars of one dtype, float32 or float64, and writes into arrays it is
+given. Points are taken in tiles of TILE_ROWS, so splitting them at multiples of TILE_ROWS leaves every bit as it was.
+Frequencies and phases are in turns (radians / 2 pi): the range reduction is then one rounding.
+"""
 
 import numpy as np
+from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-TILE_ROWS = 64
-_CHUNK = 512  # features (or batch points) at a time, so that a tile and its panel stay in L2
+TILE_ROWS = 96
+_MAX_COLUMNS = 512
+_DIRECT = 4
+# reassoc lets sums vectorise; no flag may assume that NaN and inf do not occur.
 _FLAGS = {"reassoc", "contract", "nsz"}
 
-# sin(2 pi x) on |x| <= 1/4 as an odd polynomial, highest power first (Remez; largest error 5.9e-7 and 9.0e-17).
-_SINE32 = tuple(
-    np.float32(c) for c in (-70.993433272077121, 81.3407688876642748, -41.3371423711001088, 6.2831640443024714)
-)
-_SINE64 = (
+# sin(2 pi x) on |x| <= 1/4 is x p(x^2), highest power first (Remez; largest error 5.9e-7 and 9.0e-17).
+_SINE = (
     -0.690935882397582736,
     3.81699742832540929,
     -15.0944716166320077,
@@ -22,22 +27,89 @@ _SINE64 = (
     -41.3417022403950826,
     6.28318530717958039,
 )
+_SINE_SINGLE = (-70.993433272077121, 81.3407688876642748, -41.3371423711001088, 6.2831640443024714)
+# 2^x on |x| <= 1/2, highest power first (Remez; largest error 7.6e-8 and 2.1e-16).
+_EXP2 = (
+    7.07580345973874683e-9,
+    1.02086907912683381e-7,
+    1.32154224786355662e-6,
+    1.52526572574372635e-5,
+    0.000154035304857246796,
+    0.00133335582301701555,
+    0.00961812910756761348,
+    0.0555041086644476832,
+    0.24022650695910221,
+    0.693147180559949984,
+    0.999999999999999994,
+)
+_EXP2_SINGLE = (
+    0.00134100053619271438,
+    0.00967603635813689162,
+    0.0555029729771565846,
+    0.240221073743231863,
+    0.693147225408746334,
+    1.00000007548957048,
+)
+_SINE_SINGLE = tuple(np.float32(c) for c in _SINE_SINGLE)
+_EXP2_SINGLE = tuple(np.float32(c) for c in _EXP2_SINGLE)
 
 
 def scratch(m, dtype):
-    """Return the buffer that every kernel wants as `tile`; one size serves any m."""
-    return np.empty(TILE_ROWS * _CHUNK, dtype)
+    """Return the buffer that a kernel wants as `tile`; one fixed size serves any d and m."""
+    return np.empty(TILE_ROWS * _MAX_COLUMNS, dtype)
 
 
 def _sine_coefficients(x):
-    return _SINE32 if x.dtype == np.float32 else _SINE64
+    return _SINE_SINGLE if x.dtype == np.float32 else _SINE
 
 
 @overload(_sine_coefficients)
-def _sine_coefficients_compiled(x):
-    if x == types.float32:
-        return lambda x: _SINE32
-    return lambda x: _SINE64
+def _compiled_sine_coefficients(x):
+    return (lambda x: _SINE_SINGLE) if x == types.float32 else (lambda x: _SINE)
+
+
+def _exp2_coefficients(x):
+    return _EXP2_SINGLE if x.dtype == np.float32 else _EXP2
+
+
+@overload(_exp2_coefficients)
+def _compiled_exp2_coefficients(x):
+    return (lambda x: _EXP2_SINGLE) if x == types.float32 else (lambda x: _EXP2)
+
+
+def _lowest_exponent(x):
+    return np.float32(-127) if x.dtype == np.float32 else np.float64(-1023)
+
+
+@overload(_lowest_exponent)
+def _compiled_lowest_exponent(x):
+    return (lambda x: np.float32(-127)) if x == types.float32 else (lambda x: -1023.0)
+
+
+@intrinsic
+def _float_of_bits(typing_context, bits, like):
+    """Return the float of `like`'s type whose bits are the low bits of an integer."""
+
+    def generate(context, builder, signature, arguments):
+        width = ir.IntType(like.bitwidth)
+        return builder.bitcast(
+            builder.trunc(arguments[0], width) if like.bitwidth < 64 else arguments[0],
+            context.get_value_type(like),
+        )
+
+    return like(types.int64, like), generate
+
+
+def _power_of_two(n):
+    """2^n for an integral n >= _lowest_exponent(n), where it is 0."""
+    return n.dtype.type(2) ** n
+
+
+@overload(_power_of_two, jit_options={"fastmath": _FLAGS})
+def _compiled_power_of_two(n):
+    # Biased exponent shifted into place. By way of int32, which every vector unit converts to.
+    shift = np.int64(23 if n == types.float32 else 52)
+    return lambda n: _float_of_bits(np.int64(np.int32(n - _lowest_exponent(n))) << shift, n)
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
@@ -49,100 +121,207 @@ def _polynomial(x, coefficients):
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _sine(x):
-    """sin(2 pi x) for |x| <= 1/4."""
+def _cosine(turns, quarter):
+    """cos(2 pi turns) = sin(2 pi (1/4 - |turns|)) for |turns| <= 1/2, after taking off whole turns."""
+    x = quarter - abs(turns - np.rint(turns))
     return x * _polynomial(x * x, _sine_coefficients(x))
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _cosine(turns, quarter):
-    """cos(2 pi turns)."""
-    return _sine(quarter - abs(turns - np.rint(turns)))
+def _exp2(x):
+    """2^x for x <= 0, and 0 below the normal range."""
+    lowest = _lowest_exponent(x)
+    x = lowest if x < lowest else x  # a NaN stays
+    n = np.rint(x)
+    return _polynomial(x - n, _exp2_coefficients(x)) * _power_of_two(n if n > lowest else lowest)  # a NaN goes
 
 
 @njit(cache=True, nogil=True)
-def _products(X, W, first, n_columns, tile):
-    """Return X @ W[:, first:first + n_columns] in the tile."""
-    n, d = X.shape
-    panel = np.ascontiguousarray(W[:, first : first + n_columns])
-    Z = tile[: n * n_columns].reshape(n, n_columns)
+def _scale(values, factor):
+    for i in range(len(values)):
+        values[i] *= factor
+
+
+@njit(cache=True, nogil=True)
+def _columns_per_tile(d):
+    """Return how many features to take at a time."""
+    # OpenBLAS has a faster product without packing, for fewer than 10^6 multiply-adds, on AVX-512.
+    columns = 1_000_000 // (TILE_ROWS * d) // 32 * 32
+    return min(columns, _MAX_COLUMNS) if columns >= 64 else _MAX_COLUMNS
+
+
+@njit(cache=True, nogil=True)
+def _view(tile, rows, columns):
+    return tile[: rows * columns].reshape(rows, columns)
+
+
+@njit(cache=True, nogil=True)
+def _product(X, panel, tile):
+    Z = _view(tile, X.shape[0], panel.shape[1])
     np.dot(X, panel, Z)
     return Z
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def evaluate(X, W, amplitude, phase, decay, out, tile):
-    """out[i] = decay * out[i] + sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])).
+def _sum_cosines(turns, amplitude, phase):
+    quarter = turns.dtype.type(0.25)
+    total = turns.dtype.type(0)
+    for j in range(len(turns)):
+        total += amplitude[j] * _cosine(turns[j] - phase[j], quarter)
+    return total
 
-    X (n, d), W (d, m) in turns per unit, amplitude and phase (m,) in turns, out (n,), tile from `scratch(m, dtype)`.
+
+@njit(cache=True, nogil=True, fastmath=_FLAGS)
+def _sum_cosines_and_squares(turns, amplitude, phase):
+    quarter = turns.dtype.type(0.25)
+    total = turns.dtype.type(0)
+    squares = turns.dtype.type(0)
+    for j in range(len(turns)):
+        term = amplitude[j] * _cosine(turns[j] - phase[j], quarter)
+        total += term
+        squares += term * term
+    return total, squares
+
+
+@njit(cache=True, nogil=True, fastmath=_FLAGS)
+def _add_waves(turns, weight, cosines, sines):
+    quarter = turns.dtype.type(0.25)
+    for j in range(len(turns)):
+        x = turns[j] - np.rint(turns[j])
+        cosines[j] += weight * _cosine(x, quarter)
+        sines[j] += weight * _cosine(x - quarter, quarter)
+
+
+@njit(cache=True, nogil=True)
+def _centre(X):
+    """Return what to subtract from all points: X[0] where distances come from norms, else 0, which costs no digit."""
+    centre = X[0].copy()
+    if len(centre) <= _DIRECT:
+        centre[:] = 0
+    return centre
+
+
+@njit(cache=True, nogil=True)
+def _subtract(X, centre):
+    shifted = np.empty_like(X)
+    for i in range(X.shape[0]):
+        for k in range(X.shape[1]):
+            shifted[i, k] = X[i, k] - centre[k]
+    return shifted
+
+
+@njit(cache=True, nogil=True, fastmath=_FLAGS)
+def _squared_norms(columns):
+    norms = np.zeros(columns.shape[1], columns.dtype)
+    for k in range(columns.shape[0]):
+        for b in range(columns.shape[1]):
+            norms[b] += columns[k, b] * columns[k, b]
+    return norms
+
+
+@njit(cache=True, nogil=True, fastmath=_FLAGS)
+def _distances_by_norms(Z, columns, norms, tile):
+    """Return |z|^2 + |x|^2 - 2 z.x, never below 0, in the tile."""
+    D = _product(Z, columns, tile)
+    zero = D.dtype.type(0)
+    for p in range(D.shape[0]):
+        norm = np.dot(Z[p], Z[p])
+        for b in range(D.shape[1]):
+            distance = norms[b] + norm - (D[p, b] + D[p, b])
+            D[p, b] = zero if distance < zero else distance  # a NaN stays
+    return D
+
+
+@njit(cache=True, nogil=True, fastmath=_FLAGS)
+def _distances_by_difference(Z, columns, tile):
+    D = _view(tile, Z.shape[0], columns.shape[1])
+    for p in range(D.shape[0]):
+        D[p] = 0
+        for k in range(columns.shape[0]):
+            for b in range(D.shape[1]):
+                D[p, b] += (columns[k, b] - Z[p, k]) ** 2
+    return D
+
+
+@njit(cache=True, nogil=True, fastmath=_FLAGS)
+def _sum_exp2(distance, weight, scale):
+    total = distance.dtype.type(0)
+    for b in range(len(distance)):
+        total += weight[b] * _exp2(scale * distance[b])
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=_FLAGS)
+def evaluate(X, W, amplitude, phase, decay, out, tile):
+    """Set out[i] to decay * out[i] + sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])).
+
+    X (n, d), W (d, m) in turns per unit, amplitude (m,), phase (m,) in turns, out (n,), tile from `scratch`.
     """
-    quarter = amplitude.dtype.type(0.25)
-    for i in range(len(out)):
-        out[i] *= decay
-    for first in range(0, W.shape[1], _CHUNK):
-        last = min(first + _CHUNK, W.shape[1])
+    _scale(out, decay)
+    step = _columns_per_tile(W.shape[0])
+    for left in range(0, W.shape[1], step):
+        panel = np.ascontiguousarray(W[:, left : left + step])
+        r, theta = amplitude[left : left + step], phase[left : left + step]
         for top in range(0, X.shape[0], TILE_ROWS):
-            Z = _products(X[top : top + TILE_ROWS], W, first, last - first, tile)
-            for i in range(Z.shape[0]):
-                total = amplitude.dtype.type(0)
-                for j in range(Z.shape[1]):
-                    total += amplitude[first + j] * _cosine(Z[i, j] - phase[first + j], quarter)
-                out[top + i] += total
+            Z = _product(X[top : top + TILE_ROWS], panel, tile)
+            for i in range(len(Z)):
+                out[top + i] += _sum_cosines(Z[i], r, theta)
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
 def evaluate_with_squares(X, W, amplitude, phase, decay, out, squares, tile):
-    """As evaluate, and squares[i] = sum_j (amplitude[j] cos(...))^2; squares (n,) is written over."""
-    quarter = amplitude.dtype.type(0.25)
-    for i in range(len(out)):
-        out[i] *= decay
-        squares[i] = 0
-    for first in range(0, W.shape[1], _CHUNK):
-        last = min(first + _CHUNK, W.shape[1])
+    """Do as `evaluate`, and set squares[i] to sum_j (amplitude[j] cos(...))^2; squares (n,)."""
+    _scale(out, decay)
+    squares[:] = 0
+    step = _columns_per_tile(W.shape[0])
+    for left in range(0, W.shape[1], step):
+        panel = np.ascontiguousarray(W[:, left : left + step])
+        r, theta = amplitude[left : left + step], phase[left : left + step]
         for top in range(0, X.shape[0], TILE_ROWS):
-            Z = _products(X[top : top + TILE_ROWS], W, first, last - first, tile)
-            for i in range(Z.shape[0]):
-                total = amplitude.dtype.type(0)
-                square = amplitude.dtype.type(0)
-                for j in range(Z.shape[1]):
-                    term = amplitude[first + j] * _cosine(Z[i, j] - phase[first + j], quarter)
-                    total += term
-                    square += term * term
+            Z = _product(X[top : top + TILE_ROWS], panel, tile)
+            for i in range(len(Z)):
+                total, square = _sum_cosines_and_squares(Z[i], r, theta)
                 out[top + i] += total
                 squares[top + i] += square
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
 def accumulate(X, c, W, cosines, sines, tile):
-    """cosines[j] = sum_b c[b] cos(2 pi X[b] @ W[:, j]), and sines[j] likewise with sin; both written over.
+    """Set cosines[j] to sum_b c[b] cos(2 pi X[b] @ W[:, j]), and sines[j] likewise with sin.
 
-    X (B, d), c (B,), W (d, m) in turns per unit, cosines and sines (m,), tile from `scratch(m, dtype)`.
+    X (B, d), c (B,), W (d, m) in turns per unit, cosines (m,), sines (m,), tile from `scratch`.
     """
-    quarter = c.dtype.type(0.25)
     cosines[:] = 0
     sines[:] = 0
-    for first in range(0, W.shape[1], _CHUNK):
-        last = min(first + _CHUNK, W.shape[1])
+    step = _columns_per_tile(W.shape[0])
+    for left in range(0, W.shape[1], step):
+        panel = np.ascontiguousarray(W[:, left : left + step])
         for top in range(0, X.shape[0], TILE_ROWS):
-            Z = _products(X[top : top + TILE_ROWS], W, first, last - first, tile)
-            for b in range(Z.shape[0]):
-                for j in range(Z.shape[1]):
-                    turns = Z[b, j] - np.rint(Z[b, j])
-                    cosines[first + j] += c[top + b] * _cosine(turns, quarter)
-                    sines[first + j] += c[top + b] * _cosine(turns - quarter, quarter)
+            Z = _product(X[top : top + TILE_ROWS], panel, tile)
+            for b in range(len(Z)):
+                _add_waves(Z[b], c[top + b], cosines[left : left + step], sines[left : left + step])
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
 def gaussian_sums(X, c, Z, sigma, decay, out, tile):
-    """out[p] = decay * out[p] + sum_b c[b] exp(-sigma |X[b] - Z[p]|^2).
+    """Set out[p] to decay * out[p] + sum_b c[b] exp(-sigma |X[b] - Z[p]|^2).
 
-    X (B, d), c (B,), Z (P, d), out (P,), sigma >= 0, tile from `scratch(m, dtype)`.
+    X (B, d), c (B,), Z (P, d), sigma >= 0, out (P,), tile from `scratch`.
     """
-    for p in range(Z.shape[0]):
-        total = c.dtype.type(0)
-        for b in range(X.shape[0]):
-            distance = c.dtype.type(0)
-            for k in range(X.shape[1]):
-                distance += (X[b, k] - Z[p, k]) ** 2
-            total += c[b] * np.exp(-sigma * distance)
-        out[p] = decay * out[p] + total
+    _scale(out, decay)
+    d = X.shape[1]
+    scale = sigma * c.dtype.type(-1.4426950408889634)  # exp(x) = 2^(x / log 2)
+    step = _columns_per_tile(d)
+    for left in range(0, X.shape[0], step):
+        centre = _centre(X)
+        columns = np.ascontiguousarray(_subtract(X[left : left + step], centre).T)
+        norms = _squared_norms(columns)
+        for top in range(0, Z.shape[0], TILE_ROWS):
+            points = _subtract(Z[top : top + TILE_ROWS], centre)
+            # In few dimensions points have near neighbours, and their distances would cancel.
+            if d <= _DIRECT:
+                D = _distances_by_difference(points, columns, tile)
+            else:
+                D = _distances_by_norms(points, columns, norms, tile)
+            for p in range(len(points)):
+                out[top + p] += _sum_exp2(D[p], c[left : left + step], scale)

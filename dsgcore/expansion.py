@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import zipfile
+import zlib
 from collections import OrderedDict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +20,28 @@ from numpy.typing import NDArray
 from dsgcore import features
 from dsgcore._threads import single_threaded_blas
 from dsgcore.kernels import KERNELS, Kernel, block_frequencies
+from dsgcore.parameters import Choice, Integer, check_all
+from dsgcore.sampling import MAX_SEED
 
 FORMAT = 1
+_HEADER = (
+    Integer("seed", 0, low=0, high=MAX_SEED),
+    Integer("d", 1, low=1),
+    Choice("dtype", "float32", options=("float32", "float64")),
+)
+_KERNEL = Choice("kernel", "gaussian", options=tuple(KERNELS))
+# What NumPy, zipfile and zlib raise on files that are not archives, or are damaged.
+_UNREADABLE = (
+    OSError,
+    KeyError,
+    ValueError,
+    TypeError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 # For a few points, drawing the frequencies costs more than using them: they are kept, within this many bytes in all.
 FREQUENCY_CACHE_BYTES = 64 * 2**20
 FEW_POINTS = 256
@@ -156,8 +178,10 @@ def load(file: str | Path | IO[bytes]) -> Expansion:
     ModelError
         If the file is not such a model, or this machine's random numbers are not those that it was trained with.
     """
-    model = _read(file)
-    if model.blocks and _stored_fingerprint(file) != model.fingerprint():
+    arrays = _arrays(file)
+    header = _header(arrays["header"])
+    model = _model(header, arrays)
+    if header["fingerprint"] != model.fingerprint():
         raise ModelError(
             "the model cannot be reproduced here: this version of NumPy draws other random features "
             "from its seed than those it was trained with"
@@ -165,32 +189,50 @@ def load(file: str | Path | IO[bytes]) -> Expansion:
     return model
 
 
-def _archive(file: str | Path | IO[bytes]) -> dict[str, NDArray]:
-    if not isinstance(file, str | os.PathLike):
-        file.seek(0)
+def _arrays(file: str | Path | IO[bytes]) -> dict[str, NDArray]:
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        with np.load(io.BytesIO(_content(file)), allow_pickle=False) as archive:
             return {name: archive[name] for name in ("header", "sizes", "coefficients", "decays")}
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelError(f"not a model file: {error}") from error
+    except _UNREADABLE as error:
+        raise ModelError(f"not a model file, or a damaged one ({error})") from error
 
 
-def _stored_fingerprint(file: str | Path | IO[bytes]) -> str:
-    return str(json.loads(str(_archive(file)["header"]))["fingerprint"])
+def _content(file: str | Path | IO[bytes]) -> bytes:
+    """Return the whole file; NumPy, given a path, leaves a file open that is no archive."""
+    if isinstance(file, str | os.PathLike):
+        return Path(file).read_bytes()
+    file.seek(0)
+    return file.read()
 
 
-def _read(file: str | Path | IO[bytes]) -> Expansion:
-    arrays = _archive(file)
+def _header(text: NDArray) -> dict[str, Any]:
+    """Return the header's fields, checked; the kernel's parameters become the kernel."""
     try:
-        header = json.loads(str(arrays["header"]))
-        if header["format"] != FORMAT:
-            raise ModelError(f"the model file has format {header['format']}, this program reads format {FORMAT}")
-        kernel_parameters = dict(header["kernel"])
-        kernel = KERNELS[kernel_parameters.pop("name")](**kernel_parameters)
-        edges = np.cumsum(arrays["sizes"])[:-1] if len(arrays["sizes"]) else []
-        blocks = np.split(arrays["coefficients"], edges, axis=1) if len(arrays["sizes"]) else []
-        dtype = np.dtype(header["dtype"])
-        blocks = [np.ascontiguousarray(block, dtype=dtype) for block in blocks]
-        return Expansion(kernel, header["seed"], header["d"], dtype, blocks, arrays["decays"].tolist())
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        header = json.loads(str(text))
+        if header["format"] == FORMAT:
+            kernel = KERNELS[_KERNEL.check(header["kernel"].pop("name"))]
+            return {
+                **{parameter.name: parameter.check(header[parameter.name]) for parameter in _HEADER},
+                "kernel": kernel(**check_all(kernel.parameters, header["kernel"], "the kernel")),
+                "fingerprint": header["fingerprint"],
+            }
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ModelError(f"not a model file: its header is damaged ({error})") from error
+    raise ModelError(f"the model file has format {header['format']!r}, this program reads format {FORMAT}")
+
+
+def _model(header: dict[str, Any], arrays: dict[str, NDArray]) -> Expansion:
+    sizes, coefficients, decays = arrays["sizes"], arrays["coefficients"], arrays["decays"]
+    fits = (
+        (sizes.dtype, decays.dtype, coefficients.dtype) == (np.int64, np.float64, np.dtype(header["dtype"]))
+        and sizes.ndim == 1
+        and (sizes > 0).all()
+        and sizes.shape == decays.shape
+        and coefficients.shape == (2, sizes.sum())
+    )
+    if not fits:
+        raise ModelError("not a model file: its arrays do not fit together")
+    blocks = [
+        np.ascontiguousarray(coefficients[:, end - m : end]) for m, end in zip(sizes, np.cumsum(sizes), strict=True)
+    ]
+    return Expansion(header["kernel"], header["seed"], header["d"], coefficients.dtype, blocks, decays.tolist())

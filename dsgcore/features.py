@@ -21,8 +21,11 @@ ACCUMULATED_ROWS = 256
 
 
 def as_points(X: NDArray, dtype: np.dtype) -> NDArray:
-    """Return `X` as the loops want it: C-contiguous and of the model's precision, without a copy where it is so already."""
-    return np.ascontiguousarray(X, dtype=dtype)
+    """Return `X` as the loops want it, without a copy where it is so already: C-contiguous, of the model's precision.
+
+    Also writable and aligned, although nothing is written: numba would compile every loop anew for an array that is not.
+    """
+    return np.require(X, dtype, ["C", "A", "W", "E"])
 
 
 _thread = threading.local()

@@ -70,6 +70,7 @@ class Gaussian:
             high=1e6,
             scale="log",
             symbol="σ",
+            usual=(0.01, 100.0),
             label="Kernel sharpness",
             sentence="How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖²).",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -39,21 +40,31 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Real(Parameter):
-    """A real number in [low, high]."""
+    """A real number in [low, high]; None too, where it is `optional`.
 
-    low: float = -math.inf
-    high: float = math.inf
+    `usual` is the stretch that a slider should offer, on the `scale` that suits it.
+    """
+
+    low: float = -sys.float_info.max  # infinity is never allowed
+    high: float = sys.float_info.max
     scale: str = "linear"
+    usual: tuple[float, float] | None = None
+    optional: bool = False
 
     def allowed(self) -> str:
         """Say in words what is allowed."""
-        return f"a number between {self.low:g} and {self.high:g}"
+        return f"a number between {self.low:g} and {self.high:g}" + (" or null" if self.optional else "")
 
-    def check(self, value: object) -> float:
+    def check(self, value: object) -> float | None:
         """Return `value` as a float, or raise `ParameterError`."""
+        if value is None and self.optional:
+            return None
         if isinstance(value, bool) or not isinstance(value, RealNumber):
             raise self.refuse(value)
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number beyond all floats
+            raise self.refuse(value) from None
         if not self.low <= number <= self.high:  # also refuses NaN
             raise self.refuse(value)
         return number
@@ -61,11 +72,12 @@ class Real(Parameter):
 
 @dataclass(frozen=True)
 class Integer(Parameter):
-    """A whole number in [low, high]; None too, where it is `optional`."""
+    """A whole number in [low, high]; None too, where it is `optional`. `usual` and `scale` as for a real number."""
 
     low: int = 0
     high: int = 2**31 - 1
     scale: str = "linear"
+    usual: tuple[int, int] | None = None
     optional: bool = False
 
     def allowed(self) -> str:
@@ -116,13 +128,13 @@ class Flag(Parameter):
 
 @dataclass(frozen=True)
 class Text(Parameter):
-    """Any text; None too, where it is `optional`."""
+    """Any text but the empty one; None too, where it is `optional`."""
 
     optional: bool = False
 
     def allowed(self) -> str:
         """Say in words what is allowed."""
-        return "text" + (" or null" if self.optional else "")
+        return "text that is not empty" + (" or null" if self.optional else "")
 
     def check(self, value: object) -> str | None:
         """Return `value`, or raise `ParameterError`."""
@@ -131,6 +143,28 @@ class Text(Parameter):
         if not isinstance(value, str) or not value:
             raise self.refuse(value)
         return value
+
+
+def grid(parameter: Real | Integer) -> tuple[float, ...]:
+    """Return the values that a slider should offer.
+
+    On a "log" scale 1, 2, 5 per decade, on "log2" the powers of two, else twenty equal steps. A log scale that may start
+    at 0 begins with it. The default is always among them.
+    """
+    low, high = parameter.usual or (parameter.low, parameter.high)
+    if parameter.scale == "log":
+        smallest = low if low > 0 else high * 1e-6
+        exponents = range(math.floor(math.log10(smallest)), math.ceil(math.log10(high)) + 1)
+        values = {float(f"{digit}e{e}") for e in exponents for digit in (1, 2, 5)}
+        values = {value for value in values if smallest <= value <= high} | ({0.0} if low == 0 else set())
+    elif parameter.scale == "log2":
+        values = {float(2**e) for e in range(32) if low <= 2**e <= high}
+    else:
+        values = {float(f"{low + (high - low) * i / 20:.6g}") for i in range(21)}
+    if parameter.default is not None:
+        values.add(float(parameter.default))
+    kind = int if isinstance(parameter, Integer) else float
+    return tuple(sorted({kind(value) for value in values}))
 
 
 def check_all(parameters: Sequence[Parameter], given: Mapping[str, object], place: str) -> dict[str, Any]:

@@ -26,7 +26,14 @@ def make_task(labeled_points):
         default_X, default_y = labeled_points
         X, y = default_X if X is None else X, default_y if y is None else y
         problem = problem or SemiSupervisedAUC(gamma=0.4)
-        settings = {"schedule": "constant", "step_size": 0.3, "lam": 0.2, "n_features": 7, "n_iter": 6, **plan}
+        settings = {
+            "schedule": "constant",
+            "step_size": 0.3,
+            "lam": 0.2,
+            "n_features": 7,
+            "n_iter": 6,
+            **plan,
+        }
         return Task(
             problem=problem,
             kernel=kernel or Gaussian(0.7),

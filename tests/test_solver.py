@@ -55,11 +55,7 @@ def test_equals_the_papers_algorithm_when_it_is_steered(make_task):
 def test_carried_values_equal_the_model_evaluated_anew(make_task, carry):
     task = make_task(n_iter=9)
     model = task.new_model()
-    points = (
-        carry(task.X, model)
-        if carry is AllPoints
-        else carry(task, model)
-    )
+    points = carry(task.X, model) if carry is AllPoints else carry(task, model)
     for iterate in solve(task, model, training=points):
         before = model.prefix(iterate.t - 1)
         for source, rows in iterate.batch.items():
@@ -80,7 +76,10 @@ def test_both_ways_of_carrying_give_the_same_run(make_task):
 def test_visited_points_are_given_up_after_their_last_visit(make_task):
     task = make_task(n_iter=5, batch_size=2)
     points = VisitedPoints(task, task.new_model())
-    needed = [set(np.concatenate([np.concatenate(list(task.batch(s).values())) for s in range(t + 1, 6)] or [[]])) for t in range(1, 6)]
+    needed = [
+        set(np.concatenate([np.concatenate(list(task.batch(s).values())) for s in range(t + 1, 6)] or [[]]))
+        for t in range(1, 6)
+    ]
     assert points.needed_after.tolist() == [len(rows) for rows in needed]
 
 

@@ -33,7 +33,7 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
         1 / (n_features_in_ * X.var()).
     gamma : float in [0, 1], default=0.5
         Weight of the labeled pairs; 1 - gamma is that of the pairs with unlabeled points.
-    lam : float >= 0, default=1e-3
+    lam : float >= 0, default=1e-2
         Ridge.
     n_iter : int >= 1, default=100
         Number of iterations T.
@@ -93,7 +93,7 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
         *,
         sigma: float | str = "scale",
         gamma: float = 0.5,
-        lam: float = 1e-3,
+        lam: float = 1e-2,
         n_iter: int = 100,
         n_features: int = 256,
         batch_size: int = 128,

@@ -2,19 +2,31 @@
 
 from dsgcore.experiments.export import script, summary, summary_json
 from dsgcore.experiments.history import History
+from dsgcore.experiments.live import LiveRun, steered_values
+from dsgcore.experiments.plane import Plane, Surface
+from dsgcore.experiments.presets import PRESETS, Preset
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_split
 from dsgcore.experiments.spec import Spec, SpecError
+from dsgcore.experiments.theory import Theory, theory_of
 
 __all__ = [
+    "PRESETS",
     "Health",
     "History",
+    "LiveRun",
+    "Plane",
+    "Preset",
     "Run",
     "Snapshot",
     "Spec",
     "SpecError",
     "StopReason",
+    "Surface",
+    "Theory",
     "load_split",
     "script",
+    "steered_values",
     "summary",
     "summary_json",
+    "theory_of",
 ]

@@ -52,5 +52,7 @@ class History:
             return
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(self._columns)
-        for values in zip(*self._columns.values(), strict=True):
+        # Another thread may be in the middle of adding a row.
+        rows = min((len(column) for column in self._columns.values()), default=0)
+        for values in zip(*(column[:rows] for column in self._columns.values()), strict=True):
             writer.writerow([int(v) if v.is_integer() and abs(v) < 2**53 else repr(v) for v in values])

@@ -55,7 +55,7 @@ def load_split(spec: Spec) -> Split:
     data = spec.data
     if data.name == FILE:
         assert data.path is not None  # the spec was checked
-        dataset = load_npz(data.path, positive=data.positive).dataset
+        dataset = load_npz(data.path, positive=data.positive)
     else:
         options = {name: getattr(data, name) for name in ("n", "noise", "imbalance")}
         dataset = load(data.name, seed=spec.seed, **{k: v for k, v in options.items() if v is not None})
@@ -158,7 +158,7 @@ class Run:
 
     @property
     def training_values(self) -> NDArray | None:
-        """f at all training points, of shape (n,); None where there are too many of them to carry."""
+        """F at all training points, of shape (n,); None where there are too many of them to carry."""
         return self._training.values if isinstance(self._training, AllPoints) else None
 
     def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:

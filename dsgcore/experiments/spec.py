@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from dsgcore.data import DATASETS, DEFAULT_DATASET
+from dsgcore.data import DATASETS, DataError, DatasetOption
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, ParameterError, Real, Text, check_all
 from dsgcore.problems import PROBLEMS, Problem, SemiSupervisedAUC
@@ -18,6 +18,7 @@ from dsgcore.solver import SOLVER_PARAMETERS
 
 VERSION = 1
 FILE = "file"
+DEFAULT_DATASET = "digits"
 
 
 class SpecError(ValueError):
@@ -47,15 +48,27 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
         high=1_000_000,
         scale="log",
         optional=True,
+        usual=(100, 20_000),
         label="Points",
         sentence="How many points to make, or to take from the set.",
     ),
-    Real("noise", None, low=0.0, high=2.0, label="Noise", sentence="Standard deviation of the noise added."),
+    Real(
+        "noise",
+        None,
+        low=0.0,
+        high=2.0,
+        usual=(0.0, 1.0),
+        optional=True,
+        label="Noise",
+        sentence="Standard deviation of the noise added.",
+    ),
     Real(
         "imbalance",
         None,
         low=0.02,
         high=0.98,
+        usual=(0.1, 0.9),
+        optional=True,
         label="Share of positives",
         sentence="Which part of all points is positive.",
     ),
@@ -66,6 +79,7 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
         high=1_000_000,
         scale="log",
         symbol="n_l",
+        usual=(2, 2000),
         label="Labeled points",
         sentence="How many training points keep their label; all others become unlabeled.",
     ),
@@ -74,6 +88,7 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
         0.3,
         low=0.02,
         high=0.9,
+        usual=(0.1, 0.6),
         label="Test share",
         sentence="Part of the points held out for testing.",
     ),
@@ -155,7 +170,7 @@ class SolverSpec:
 
     step_size: float = 0.5
     schedule: str = "constant"
-    lam: float = 1e-3
+    lam: float = 1e-2
     n_features: int = 256
     batch_size: int = 128
     n_iter: int = 300
@@ -215,7 +230,7 @@ class Spec:
         """
         try:
             return _spec(_mapping(given, "the spec"))
-        except ParameterError as error:
+        except (ParameterError, DataError) as error:
             raise SpecError(str(error)) from None
 
     @classmethod
@@ -223,7 +238,7 @@ class Spec:
         """Make a spec from JSON text."""
         try:
             given = json.loads(text)
-        except json.JSONDecodeError as error:
+        except ValueError as error:  # also for numbers of more digits than Python reads
             raise SpecError(f"the spec is not valid JSON: {error}") from None
         except RecursionError:
             raise SpecError("the spec is not valid JSON: it is nested too deeply") from None
@@ -247,9 +262,7 @@ class Spec:
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the canonical JSON text: sorted keys, shortest exact floats; without `indent`, no white space."""
         separators = (",", ":") if indent is None else None
-        return json.dumps(
-            self.to_dict(), sort_keys=True, indent=indent, separators=separators, allow_nan=False
-        )
+        return json.dumps(self.to_dict(), sort_keys=True, indent=indent, separators=separators, allow_nan=False)
 
     @property
     def sha256(self) -> str:
@@ -319,19 +332,19 @@ def _data(values: dict[str, Any]) -> DataSpec:
     if name == FILE:
         if values["path"] is None:
             raise SpecError("path must be given where the data's name is 'file', got null")
-        takes: Mapping[str, Any] = {}
+        takes: dict[str, DatasetOption] = {}
     else:
-        takes = {option.name: option.default for option in DATASETS[name].options}
+        takes = {option.name: option for option in DATASETS[name].options}
         for option in ("path", "positive"):
             if values[option] is not None:
                 raise SpecError(f"{option} goes with the data's name 'file', got {values[option]!r} with {name!r}")
     for option in ("n", "noise", "imbalance"):
         if values[option] is None:
-            values[option] = takes.get(option)
+            values[option] = takes[option].default if option in takes else None
         elif option not in takes:
             raise SpecError(f"the data {name!r} has no option {option}, got {values[option]!r}")
         else:
-            DATASETS[name].option(option).check(values[option])
+            takes[option].check(values[option])
     return DataSpec(**values)
 
 

@@ -84,9 +84,7 @@ class SemiSupervisedAUC:
             rows["unlabeled"] = np.arange(len(y))
         for source in ("positive", "negative"):
             if not len(rows[source]):
-                raise ProblemError(
-                    f"AUC needs at least one labeled positive and one labeled negative, got no {source}"
-                )
+                raise ProblemError(f"AUC needs at least one labeled positive and one labeled negative, got no {source}")
         return rows
 
     def _weight(self, pair: tuple[str, str]) -> float:

@@ -1,0 +1,31 @@
+"""Entry point: page settings, warm-up, and the router. Everything else is in pages/ and dsgcore/."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import streamlit as st
+
+from dsgcore.features import warm_up
+from pages._router import route
+
+
+@st.cache_resource(show_spinner=False)
+def start_warm_up() -> threading.Thread:
+    """Compile the core in the background, once a process, while the first page is read."""
+    thread = threading.Thread(target=_warm_up, name="warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
+def _warm_up() -> None:
+    warm_up()
+    # What is loaded by now stays: later collections need not look at it again.
+    gc.collect()
+    gc.freeze()
+
+
+st.set_page_config(page_title="DSG Lab", page_icon=":material/graph_3:", layout="wide")
+start_warm_up()
+route()

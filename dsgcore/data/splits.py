@@ -1,0 +1,216 @@
+"""The one place that hides labels; it also holds out test rows and scales the features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.data._checks import check_whole, keyed_generator, number
+from dsgcore.data.datasets import DataError, Dataset
+
+UNLABELED = -1
+SCALINGS = ("unit", "standard", "none")
+_COLUMNS = 32  # columns whose float64 copy is held at one time
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """How features were scaled: (x - offset) / width, or 0 where the training rows are constant.
+
+    Parameters
+    ----------
+    kind : {"unit", "standard", "none"}
+    offset : ndarray of shape (d,), float32
+        "unit": minimum of the training rows; "standard": their mean; "none": 0.
+    width : ndarray of shape (d,), float32
+        "unit": range of the training rows; "standard": their standard deviation; "none": 1.
+        0 for constant features.
+    """
+
+    kind: str
+    offset: NDArray[np.float32]
+    width: NDArray[np.float32]
+
+    def apply(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return scaled points, in a new array of shape (n, d); nothing is clipped."""
+        scaled = np.array(X, dtype=np.float32, order="C")
+        if self.kind != "none":
+            scaled -= self.offset
+            scaled /= np.where(self.width > 0, self.width, np.float32(np.inf))  # constant features become 0
+        return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Training rows with most labels hidden, and test rows.
+
+    Parameters
+    ----------
+    X_train : ndarray of shape (n_train, d), float32, C-contiguous
+        Scaled points, in random order.
+    y_train : ndarray of shape (n_train,), int64
+        Class codes of the labeled rows, -1 for all others.
+    y_hidden : ndarray of shape (n_train,), int64
+        The true codes of all training rows: for diagnosis only, never for training.
+    X_test : ndarray of shape (n_test, d), float32, C-contiguous
+        Points scaled as the training rows are; they may leave [0, 1].
+    y_test : ndarray of shape (n_test,), int64
+        True codes.
+    scaling : Scaling
+        Fitted on the training rows.
+    labeled : ndarray of shape (n_labeled,), int64
+        The labeled rows of `X_train`, in increasing order.
+    train_rows : ndarray of shape (n_train,), int64
+        Rows of the data set that `X_train` holds.
+    test_rows : ndarray of shape (n_test,), int64
+        Rows of the data set that `X_test` holds.
+    """
+
+    X_train: NDArray[np.float32]
+    y_train: NDArray[np.int64]
+    y_hidden: NDArray[np.int64]
+    X_test: NDArray[np.float32]
+    y_test: NDArray[np.int64]
+    scaling: Scaling
+    labeled: NDArray[np.int64]
+    train_rows: NDArray[np.int64]
+    test_rows: NDArray[np.int64]
+
+
+def hide_labels(
+    dataset: Dataset,
+    n_labeled: int,
+    test_share: float,
+    seed: int,
+    stratified: bool = True,
+    *,
+    scaling: str = "unit",
+) -> Split:
+    """Hold out test rows and hide the labels of all but a few training rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    n_labeled : int, 2 <= n_labeled <= number of training rows
+        Training rows that keep their label.
+    test_share : float in (0, 0.9]
+        Share of rows held out.
+    seed : int, 0 <= seed < 2**32
+        The same seed gives the same bits.
+    stratified : bool, default True
+        Whether the classes keep their shares among test and labeled rows; then each class has at least one
+        test row and one labeled row. Otherwise both are drawn from all rows alike.
+    scaling : {"unit", "standard", "none"}, default "unit"
+        Whether each feature is scaled to [0, 1], to mean 0 and standard deviation 1, or not at all; fitted on
+        the training rows only.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    DataError
+        When the data set has too few rows, or too few of one class, for what is asked.
+    """
+    if scaling not in SCALINGS:
+        raise DataError(f"scaling must be one of {', '.join(SCALINGS)}, got {scaling!r}")
+    y = dataset.y
+    n_test = _test_size(len(y), test_share)
+    n_labeled = check_whole("n_labeled", n_labeled, 2, len(y) - n_test, "the number of training rows")
+    groups = y if stratified else np.zeros_like(y)
+    if stratified:
+        _check_classes(dataset, n_labeled, n_test)
+    is_test = _draw(groups, n_test, keyed_generator(seed, "split/test"), leave=1)
+    train_rows = keyed_generator(seed, "split/order").permutation(np.flatnonzero(~is_test))
+    is_labeled = _draw(groups[train_rows], n_labeled, keyed_generator(seed, "split/labeled"), leave=0)
+    return _assembled(dataset, train_rows, np.flatnonzero(is_test), is_labeled, scaling)
+
+
+def _test_size(n: int, test_share: object) -> int:
+    if not 0 < number(test_share) <= 0.9:
+        raise DataError(f"test_share must be greater than 0 and at most 0.9, got {test_share!r}")
+    n_test = max(round(n * number(test_share)), 1)
+    if n - n_test < 2:
+        raise DataError(f"at least 2 training rows must be left, got {n - n_test} of {n} rows")
+    return n_test
+
+
+def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
+    """Refuse a stratified split that cannot give each class a labeled row and a test row."""
+    names = dataset.class_names
+    counts = np.bincount(dataset.y, minlength=len(names))
+    smallest = int(np.argmin(counts))
+    if counts[smallest] < 2:
+        raise DataError(f"each class must have at least 2 rows, got {counts[smallest]} of {names[smallest]!r}")
+    for what, given in (("n_labeled", n_labeled), ("the number of test rows", n_test)):
+        if given < len(counts):
+            raise DataError(f"{what} must be at least {len(counts)}, one for each class, got {given}")
+    if len(dataset.y) - n_test < len(counts):
+        left = len(dataset.y) - n_test
+        raise DataError(f"the number of training rows must be at least {len(counts)}, one per class, got {left}")
+
+
+def _draw(groups: NDArray[np.int64], total: int, rng: np.random.Generator, leave: int) -> NDArray[np.bool_]:
+    """Mark `total` rows: of each group its share, but at least one and all but `leave` at most."""
+    counts = np.bincount(groups)
+    takes = _shares(counts, total, np.minimum(counts, 1), counts - np.minimum(counts, leave))
+    is_drawn = np.zeros(len(groups), dtype=bool)
+    for code in np.flatnonzero(takes):
+        is_drawn[rng.permutation(np.flatnonzero(groups == code))[: takes[code]]] = True
+    return is_drawn
+
+
+def _shares(
+    counts: NDArray[np.int64], total: int, low: NDArray[np.int64], high: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Share out `total` in proportion to `counts`, in whole numbers within [low, high]."""
+    quota = counts * (total / counts.sum())
+    takes = np.clip(np.round(quota).astype(np.int64), low, high)
+    while (missing := total - int(takes.sum())) != 0:
+        step = 1 if missing > 0 else -1
+        is_free = takes < high if step > 0 else takes > low
+        takes[np.argmax(np.where(is_free, step * (quota - takes), -np.inf))] += step
+    return takes
+
+
+def _assembled(
+    dataset: Dataset,
+    train_rows: NDArray[np.int64],
+    test_rows: NDArray[np.int64],
+    is_labeled: NDArray[np.bool_],
+    kind: str,
+) -> Split:
+    fitted = _fitted(dataset.X, train_rows, kind)
+    y_hidden = dataset.y[train_rows]
+    return Split(
+        X_train=fitted.apply(dataset.X[train_rows]),
+        y_train=np.where(is_labeled, y_hidden, UNLABELED),
+        y_hidden=y_hidden,
+        X_test=fitted.apply(dataset.X[test_rows]),
+        y_test=dataset.y[test_rows],
+        scaling=fitted,
+        labeled=np.flatnonzero(is_labeled),
+        train_rows=train_rows,
+        test_rows=test_rows,
+    )
+
+
+def _fitted(X: NDArray[np.float32], rows: NDArray[np.int64], kind: str) -> Scaling:
+    """Fit the scaling, a few columns at a time so that no float64 copy of all points is made."""
+    d = X.shape[1]
+    offset, width = np.zeros(d, dtype=np.float32), np.ones(d, dtype=np.float32)
+    if kind != "none":
+        for start in range(0, d, _COLUMNS):
+            block = slice(start, start + _COLUMNS)
+            columns = X[rows, block]
+            low, high = columns.min(axis=0), columns.max(axis=0)
+            if kind == "unit":
+                offset[block], width[block] = low, high - low
+            else:
+                offset[block] = columns.mean(axis=0, dtype=np.float64)
+                # Exactly 0 for a constant column, whatever the rounding of its mean.
+                width[block] = np.where(low < high, columns.std(axis=0, dtype=np.float64), 0)
+    return Scaling(kind, offset, width)

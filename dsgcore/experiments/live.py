@@ -1,0 +1,82 @@
+"""What a person watches: a run, its supervised-only twin beside it, and the run before it as a ghost."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from dsgcore.experiments.history import History
+from dsgcore.experiments.run import Run
+from dsgcore.experiments.spec import Spec
+from dsgcore.schedules import STEERABLE
+
+# Iterations between looks at the clock, so that the run and its twin take turns.
+TURN = 4
+
+
+class LiveRun:
+    """A run and its twin, advanced together.
+
+    Parameters
+    ----------
+    spec : Spec
+    previous : LiveRun, optional
+        The one that this one follows; its history stays as the ghost, and its data are used again where they are the same.
+
+    Attributes
+    ----------
+    run : Run
+    supervised : Run or None
+        The same without what the unlabeled data contribute: same data, same draws. None where nothing would differ.
+    ghost : History or None
+        What the previous run recorded.
+    previous_spec : Spec or None
+        What the previous run was.
+    """
+
+    def __init__(self, spec: Spec, previous: LiveRun | None = None) -> None:
+        is_same_data = previous is not None and (previous.run.spec.data, previous.run.spec.seed) == (
+            spec.data,
+            spec.seed,
+        )
+        self.run = Run(spec, previous.run.split if previous is not None and is_same_data else None)
+        twin = replace(spec.supervised(), diagnostics=replace(spec.diagnostics, n_probes=0))
+        self.supervised = Run(twin, self.run.split) if twin.problem != spec.problem else None
+        self.ghost: History | None = None
+        self.previous_spec: Spec | None = None
+        if previous is not None:
+            is_worth_showing = len(previous.run.history) > 0
+            self.ghost = previous.run.history if is_worth_showing else previous.ghost
+            self.previous_spec = previous.run.spec if is_worth_showing else previous.previous_spec
+
+    def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
+        """Advance the run, and its twin to the same iteration; return how many iterations the run has made."""
+        start, made = time.perf_counter(), 0
+        wanted = self.run.n_iter if iterations is None else iterations
+        while made < wanted and not self.run.is_finished:
+            new = self.run.advance(min(TURN, wanted - made))
+            made += new
+            if self.supervised is not None:
+                self.supervised.advance(self.run.t - self.supervised.t)
+            if not new or (seconds is not None and time.perf_counter() - start >= seconds):
+                break
+        return made
+
+    def steer(self, values: dict[str, float]) -> None:
+        """Give step size, number of features or ridge these values from the next iteration on, where they differ."""
+        now = self.steered()
+        for name in STEERABLE:
+            if name in values and values[name] != now[name]:
+                self.run.change(name, values[name])
+                if self.supervised is not None:
+                    self.supervised.change(name, values[name])
+
+    def steered(self) -> dict[str, float]:
+        """Return the values that step size, number of features and ridge have for the next iteration."""
+        return steered_values(self.run.spec)
+
+
+def steered_values(spec: Spec) -> dict[str, float]:
+    """Return the values that step size, number of features and ridge have at the end of a spec's changes."""
+    values = {name: getattr(spec.solver, name) for name in STEERABLE}
+    return values | {change.name: change.value for change in spec.changes}

@@ -1,0 +1,153 @@
+"""The Laplacian and Matérn kernels: exactly, and through the density of their frequencies, like the Gaussian in `kernels`.
+
+Both densities have heavy tails: a few frequencies are so large that float32 keeps nothing of their phase. Such a feature is noise
+in the exact feature's place, of the same size and mean (almost) zero; the mean over m features hardly changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from dsgcore._threads import single_threaded_blas
+from dsgcore.parameters import Choice, Parameter, Real
+
+# Kernel values held at a time.
+MAX_VALUES = 2**21
+
+
+class _HasMatrix(Protocol):
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray: ...
+
+
+def add_sums(kernel: _HasMatrix, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
+    """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place, a piece of the kernel matrix at a time."""
+    size = max(1, MAX_VALUES // max(1, len(X)))
+    out *= out.dtype.type(decay)
+    with single_threaded_blas():
+        for start in range(0, len(Z), size):
+            out[start : start + size] += c @ kernel.matrix(X, Z[start : start + size])
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """The Laplacian kernel k(x, x') = exp(-sigma ||x - x'||_1); each coordinate of its frequencies is Cauchy(0, sigma).
+
+    Parameters
+    ----------
+    sigma : float in [1e-6, 1e6], default 1.0
+        Inverse width, in 1 / (units of x); scikit-learn calls it ``gamma``.
+
+    Notes
+    -----
+    Source: Rahimi and Recht, Random Features for Large-Scale Kernel Machines (NIPS 2007), Figure 1.
+    """
+
+    sigma: float = 1.0
+
+    name: ClassVar[str] = "laplacian"
+    bound: ClassVar[float] = 1.0
+    feature_bound: ClassVar[float] = 1.0
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Real(
+            "sigma",
+            1.0,
+            low=1e-6,
+            high=1e6,
+            scale="log",
+            symbol="σ",
+            usual=(0.01, 100.0),
+            label="Kernel sharpness",
+            sentence="How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖₁).",
+        ),
+    )
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        return np.exp(-self.sigma * cdist(X, Z, "cityblock"))
+
+    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
+        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
+        add_sums(self, X, c, Z, decay, out)
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw float32 frequencies of shape (d, m), in turns per unit."""
+        W = rng.standard_cauchy((d, m))
+        W *= self.sigma / (2 * np.pi)
+        return W.astype(np.float32)
+
+
+# nu, and the polynomial in r = sqrt(2 nu) ||x - x'|| / length that stands before exp(-r).
+MATERN = {
+    "1/2": (0.5, lambda r: 1.0),
+    "3/2": (1.5, lambda r: 1.0 + r),
+    "5/2": (2.5, lambda r: 1.0 + r + r**2 / 3.0),
+}
+
+
+@dataclass(frozen=True)
+class Matern:
+    """The Matérn kernel of smoothness nu: with r = sqrt(2 nu) ||x - x'|| / length, exp(-r) times 1, 1 + r or 1 + r + r^2 / 3.
+
+    Its frequencies follow a multivariate t distribution with 2 nu degrees of freedom: g sqrt(2 nu / chi2) / length, g ~ N(0, I).
+
+    Parameters
+    ----------
+    length : float in [1e-6, 1e6], default 1.0
+        Length scale, in units of x; scikit-learn calls it ``length_scale``.
+    nu : {"1/2", "3/2", "5/2"}, default "3/2"
+        Smoothness: functions drawn from the kernel have nu - 1/2 derivatives.
+
+    Notes
+    -----
+    Source: Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), (4.14)-(4.17).
+    """
+
+    length: float = 1.0
+    nu: str = "3/2"
+
+    name: ClassVar[str] = "matern"
+    bound: ClassVar[float] = 1.0
+    feature_bound: ClassVar[float] = 1.0
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Real(
+            "length",
+            1.0,
+            low=1e-6,
+            high=1e6,
+            scale="log",
+            symbol="ℓ",
+            usual=(0.01, 100.0),
+            label="Kernel width",
+            sentence="The distance over which two points are similar.",
+        ),
+        Choice(
+            "nu",
+            "3/2",
+            options=tuple(MATERN),
+            symbol="ν",
+            label="Smoothness",
+            sentence="How smooth the functions are: 1/2 has kinks, 5/2 has two derivatives.",
+        ),
+    )
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        nu, polynomial = MATERN[self.nu]
+        r = cdist(X, Z) * ((2 * nu) ** 0.5 / self.length)
+        return polynomial(r) * np.exp(-r)
+
+    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
+        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
+        add_sums(self, X, c, Z, decay, out)
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw float32 frequencies of shape (d, m), in turns per unit."""
+        nu, _ = MATERN[self.nu]
+        W = rng.standard_normal((d, m))
+        W *= np.sqrt(2 * nu / rng.chisquare(2 * nu, m)) / (2 * np.pi * self.length)
+        return W.astype(np.float32)

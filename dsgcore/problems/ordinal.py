@@ -1,0 +1,208 @@
+"""QS3ORAO: semi-supervised ordinal regression by AUC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.parameters import Choice, Parameter, Real
+from dsgcore.problems import pairwise
+from dsgcore.problems.base import UNLABELED, ProblemError, Values
+from dsgcore.problems.thresholds import check_classes, mean_auc
+
+
+@dataclass(frozen=True)
+class Reals(Real):
+    """A real number in [low, high], or a list of such numbers."""
+
+    def allowed(self) -> str:
+        """Say in words what is allowed."""
+        return f"{super().allowed()}, or a list of such numbers"
+
+    def check(self, value: object) -> Any:
+        """Return `value` as a float or a tuple of floats, or raise `ParameterError`."""
+        if not isinstance(value, list | tuple):
+            return super().check(value)
+        if not value:
+            raise self.refuse(value)
+        return tuple(Real.check(self, number) for number in value)
+
+
+@dataclass(frozen=True)
+class SemiSupervisedOrdinal:
+    """Rank points of k ordered classes, with unlabeled points standing in for all of them.
+
+    Sub-problem j of k - 1 has the classes above j for positives and the others for negatives, each class with its share of the
+    labels there. The data term of the objective is the mean over j of QSG-S2AUC's,
+
+        gamma_j R_PN + (1 - gamma_j) (R_PU + R_UN - 1/2),   R_AB = mean over pairs (a, b) of (1 - f(a) + f(b))^2,
+
+    which is linear in the risks between single classes, so that one mini-batch a class serves all sub-problems:
+    sum_ab W_ab R_ab over ordered pairs of sources, see `dsgcore.problems.pairwise` for the coefficients.
+
+    Parameters
+    ----------
+    gamma : float in [0, 1], or k - 1 of them, default 0.5
+        Weight of the labeled pairs in every sub-problem, or in each; 1 uses the labels alone.
+    pairing : {"paired", "all"}, default "paired"
+        Pairs within a mini-batch: the b-th point of each source with the b-th of the others, or all of them.
+    shares : tuple of k floats or None, default None
+        Not a parameter but a fact: each class's share of the labeled points, which `bind` fills in.
+
+    Notes
+    -----
+    Source: Quadruply Stochastic Gradient Method for Large Scale Nonlinear Semi-Supervised Ordinal Regression AUC Optimization
+    (AAAI 2020), (7)-(10) and Algorithm 1. Thresholds after training: `dsgcore.problems.thresholds`.
+
+    Deviation: (13) attaches l_4, l_5 and l_6 to the wrong points; (10) is right (l_3 to p, l_4 and l_5 to u, l_6 to n).
+
+    Deviation: Algorithm 1 draws a positive and a negative for each sub-problem from the union of its classes. Here, as the paper's
+    text says, every class has a mini-batch; within a sub-problem they are weighted by their shares, so that the expectation is the
+    same, the variance lower, and no class is ever without a point.
+
+    The identity R_PU + R_UN - 1/2 = R_PN holds for the zero-one loss, not for the squared one; see `SemiSupervisedAUC`.
+    """
+
+    gamma: float | tuple[float, ...] = 0.5
+    pairing: str = "paired"
+    shares: tuple[float, ...] | None = None
+
+    name: ClassVar[str] = "ordinal"
+    title: ClassVar[str] = "Semi-supervised ordinal regression"
+    score_name: ClassVar[str] = "Mean AUC"
+    sentence: ClassVar[str] = "learns to rank points of ordered classes"
+    citation: ClassVar[str] = "QS3ORAO, Shi, Gu, Li and Huang, AAAI 2020"
+    twin_name: ClassVar[str] = "labels only"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Reals(
+            "gamma",
+            0.5,
+            low=0.0,
+            high=1.0,
+            symbol="γ",
+            label="Trust in the labels",
+            sentence="Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.",
+        ),
+        Choice(
+            "pairing",
+            "paired",
+            options=("paired", "all"),
+            label="Pairs in a batch",
+            sentence="Paired takes the points one by one, as in the paper; all uses every pair: less noise, same mean.",
+        ),
+    )
+
+    def bind(self, y: NDArray) -> Self:
+        """Return the problem with what it takes from the labels: the number of classes, and each one's share.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+            Classes 1 .. k, and -1 for unlabeled.
+
+        Raises
+        ------
+        ProblemError
+            As `rows`; also if gamma is a list of another length than k - 1.
+        """
+        rows = replace(self, shares=None).rows(y)
+        counts = [len(index) for source, index in rows.items() if source != "unlabeled"]
+        if isinstance(self.gamma, tuple) and len(self.gamma) != len(counts) - 1:
+            raise ProblemError(
+                f"gamma must be one number or {len(counts) - 1}, one for each place where {len(counts)} classes "
+                f"can be cut in two, got {len(self.gamma)}"
+            )
+        return replace(self, shares=tuple(count / sum(counts) for count in counts))
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes k."""
+        if self.shares is None:
+            raise ProblemError("this problem must be bound to labels first, with bind(y)")
+        return len(self.shares)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of the sources: class 1 .. class k, and unlabeled."""
+        return (*(f"class {j}" for j in range(1, self.n_classes + 1)), "unlabeled")
+
+    def rows(self, y: NDArray) -> dict[str, NDArray]:
+        """Return the row numbers of each class and of the unlabeled points (all points if there are none).
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+            Classes 1 .. k, and -1 for unlabeled.
+
+        Raises
+        ------
+        ProblemError
+            If a class has no labeled point, there is only one class, or others than the problem is bound to.
+        """
+        y = np.asarray(y)
+        classes = check_classes(y[y != UNLABELED])
+        if self.shares is not None and len(classes) != len(self.shares):
+            raise ProblemError(f"this problem is bound to {len(self.shares)} classes, got {len(classes)}")
+        rows = {f"class {j}": np.flatnonzero(y == j) for j in range(1, len(classes) + 1)}
+        unlabeled = np.flatnonzero(y == UNLABELED)
+        return {**rows, "unlabeled": unlabeled if len(unlabeled) else np.arange(len(y))}
+
+    @cached_property
+    def _gammas(self) -> NDArray:
+        """Gamma of each sub-problem, of shape (k - 1,)."""
+        return np.broadcast_to(np.asarray(self.gamma, dtype=float), self.n_classes - 1)
+
+    @cached_property
+    def _weights(self) -> NDArray:
+        """W of shape (k + 1, k + 1), the unlabeled source last: weight of the risk that row scores above column."""
+        k = self.n_classes
+        shares, W = np.array(self.shares), np.zeros((k + 1, k + 1))
+        for j, gamma in enumerate(self._gammas, start=1):
+            above, below, unlabeled = np.zeros(k + 1), np.zeros(k + 1), np.zeros(k + 1)
+            above[j:k] = shares[j:] / shares[j:].sum()
+            below[:j] = shares[:j] / shares[:j].sum()
+            unlabeled[k] = 1.0
+            W += gamma * np.outer(above, below)
+            W += (1.0 - gamma) * (np.outer(above, unlabeled) + np.outer(unlabeled, below))
+        return W / (k - 1)
+
+    def _in_order(self, per_source: Values) -> Values:
+        """The same in the order of the weights."""
+        return {source: per_source[source] for source in self.sources}
+
+    def coefficients(self, f: Values) -> dict[str, NDArray]:
+        """Return the derivative of the batch objective by each value: Eq. (10)."""
+        return pairwise.coefficients(self._in_order(f), self._weights, is_paired=self.pairing == "paired")
+
+    def terms(self, f: Values) -> dict[str, float]:
+        """Return the pair terms between classes, of classes over and under unlabeled points, and the constant."""
+        return self._terms(pairwise.risks(self._in_order(f), is_paired=self.pairing == "paired"))
+
+    def risk_terms(self, f: Values) -> dict[str, float]:
+        """Return the same parts over all pairs of whole sources, in O(n)."""
+        return self._terms(pairwise.risks(self._in_order(f), is_paired=False))
+
+    def _terms(self, R: NDArray) -> dict[str, float]:
+        parts = self._weights * R
+        return {
+            "class over class": float(parts[:-1, :-1].sum()),
+            "class over unlabeled": float(parts[:-1, -1].sum()),
+            "unlabeled over class": float(parts[-1, :-1].sum()),
+            "constant": -0.5 * float(np.mean(1.0 - self._gammas)),
+        }
+
+    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
+        """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
+        return pairwise.quadratic(self._in_order(rows), n, self._weights)
+
+    def score(self, y: NDArray, f: NDArray) -> float:
+        """Return the mean AUC over the sub-problems, ties one half; y of shape (n,) holds classes 1 .. k."""
+        return mean_auc(y, f)
+
+    def twin(self) -> Self:
+        """Return the problem on the labeled pairs alone (gamma = 1)."""
+        return replace(self, gamma=1.0)

@@ -1,0 +1,254 @@
+"""TSGS3VM: the semi-supervised support vector machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.parameters import Choice, Flag, Parameter, Real
+from dsgcore.problems.base import UNLABELED, ProblemError, Values
+
+POSITIVE, NEGATIVE = 1, 0
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """A loss of an unlabeled point's value r, and its derivative; s is the ramp's kink."""
+
+    value: Callable[[NDArray, float], NDArray]
+    slope: Callable[[NDArray, float], NDArray]
+
+
+def _inside(r: NDArray) -> NDArray:
+    """max(0, 1 - |r|): how far a value is inside the margin."""
+    return np.maximum(0.0, 1.0 - np.abs(r))
+
+
+def _ramp_slope(r: NDArray, s: float) -> NDArray:
+    size = np.abs(r)
+    return np.where((size > -s) & (size < 1.0), -np.sign(r), 0.0).astype(r.dtype)
+
+
+# Table 2, with the sign of r in the first two derivatives, which the table leaves out.
+LOSSES = {
+    "symmetric hinge": _Loss(lambda r, s: _inside(r), lambda r, s: -np.sign(r) * (np.abs(r) < 1.0)),
+    "squared symmetric hinge": _Loss(lambda r, s: 0.5 * _inside(r) ** 2, lambda r, s: -np.sign(r) * _inside(r)),
+    "ramp": _Loss(lambda r, s: np.minimum(_inside(r), 1.0 + s), _ramp_slope),
+    "exponential": _Loss(lambda r, s: np.exp(-5.0 * r**2), lambda r, s: -10.0 * r * np.exp(-5.0 * r**2)),
+}
+
+
+@dataclass(frozen=True)
+class SemiSupervisedSVM:
+    """Separate two classes by a boundary that keeps away from unlabeled points, and labeled points on their side of it.
+
+    The data term of the objective is
+
+        C [share mean_P max(0, 1 - f) + (1 - share) mean_N max(0, 1 + f)] + C* mean_U u(f),
+
+    with P, N the labeled points of the two classes, share = n_P / (n_P + n_N), and U the unlabeled points. Coefficients:
+    c_p = -C share [f < 1] / B, c_n = C (1 - share) [f > -1] / B, c_u = C* u'(f) / B.
+
+    Parameters
+    ----------
+    C : float in [1e-6, 1e6], default 1.0
+        Weight of the labeled points.
+    C_star : float in [0, 1e6] or None, default None
+        Weight C* of the unlabeled points; None is C n_l / n_u, which `bind` fills in. 0 leaves them out.
+    loss : {"symmetric hinge", "squared symmetric hinge", "ramp", "exponential"}, default "symmetric hinge"
+        u(r) = max(0, 1 - |r|), max(0, 1 - |r|)^2 / 2, min(1 + s, max(0, 1 - |r|)) or exp(-5 r^2).
+    s : float in [-0.999, 0], default -0.3
+        The ramp's kink: values closer to the boundary than -s no longer pull. 0 is the symmetric hinge.
+    is_balanced : bool, default False
+        Shift f so that its mean over the unlabeled points is 2 share - 1, the mean label of the labeled ones.
+    positive_share : float in (0, 1) or None, default None
+        Not a parameter but a fact: the share of positives among the labeled points, which `bind` fills in.
+
+    Notes
+    -----
+    Source: Scalable Semi-Supervised SVM via Triply Stochastic Gradients (IJCAI 2019), (1), (3)-(7), Table 2, Algorithm 1.
+
+    The paper's objective has 1/2 ||f||^2, which is lam = 1 with the solver's step as its gamma_t. Other lam: dividing the
+    objective by lam shows that (C, C*, step) here are the paper's (C / lam, C* / lam, step * lam).
+
+    Deviation: the paper draws labeled points from both classes at once. Here each class has its own mini-batch, weighted by its
+    share of the labels: the same expectation, a lower variance, and no batch without one of the classes.
+
+    Deviation: Table 2 leaves the sign of r out of the derivatives of the symmetric hinge and of its square; u'(0) = 0.
+
+    Deviation: the ramp H_1 - H_s is applied to r and to -r, as in CCCP-S3VM (Collobert et al. 2006), and the constant 1 - s
+    is taken off, so that u = 0 outside the margin as for the other losses.
+
+    The balance shift takes the batch's own mean, so that with it a batch's gradient is unbiased only as the batch grows.
+    """
+
+    C: float = 1.0
+    C_star: float | None = None
+    loss: str = "symmetric hinge"
+    s: float = -0.3
+    is_balanced: bool = False
+    positive_share: float | None = None
+
+    name: ClassVar[str] = "s3vm"
+    title: ClassVar[str] = "Semi-supervised SVM"
+    score_name: ClassVar[str] = "Accuracy"
+    sentence: ClassVar[str] = "learns a boundary between two classes that runs where unlabeled points are few"
+    citation: ClassVar[str] = "TSGS3VM, Geng, Gu, Li, Shi, Zheng and Huang, IJCAI 2019"
+    twin_name: ClassVar[str] = "labels only"
+    sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Real(
+            "C",
+            1.0,
+            low=1e-6,
+            high=1e6,
+            scale="log",
+            symbol="C",
+            usual=(0.001, 1000.0),
+            label="Weight of the labels",
+            sentence="How much a labeled point on the wrong side costs.",
+        ),
+        Real(
+            "C_star",
+            None,
+            low=0.0,
+            high=1e6,
+            scale="log",
+            optional=True,
+            symbol="C*",
+            usual=(0.0, 1000.0),
+            label="Weight of the unlabeled points",
+            sentence="How much an unlabeled point near the boundary costs; null: that of the labels times n_l / n_u.",
+        ),
+        Choice(
+            "loss",
+            "symmetric hinge",
+            options=tuple(LOSSES),
+            symbol="u",
+            label="Loss of unlabeled points",
+            sentence="What an unlabeled point near the boundary costs.",
+        ),
+        Real(
+            "s",
+            -0.3,
+            low=-0.999,
+            high=0.0,
+            symbol="s",
+            label="Ramp's kink",
+            sentence="Unlabeled points closer to the boundary than −s no longer pull (ramp loss only).",
+        ),
+        Flag(
+            "is_balanced",
+            False,
+            label="Keep the balance",
+            sentence="Shift the function so that the unlabeled points divide into classes as the labeled ones do.",
+        ),
+    )
+
+    def bind(self, y: NDArray) -> Self:
+        """Return the problem with what it takes from the labels: the share of positives, and C* where none is given.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+            1, 0, and -1 for unlabeled.
+
+        Raises
+        ------
+        ProblemError
+            As `rows`.
+        """
+        n = {source: len(index) for source, index in self.rows(y).items()}
+        n_labeled = n["positive"] + n["negative"]
+        C_star = self.C * n_labeled / n["unlabeled"] if self.C_star is None else self.C_star
+        return replace(self, C_star=C_star, positive_share=n["positive"] / n_labeled)
+
+    def rows(self, y: NDArray) -> dict[str, NDArray]:
+        """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none)."""
+        y = np.asarray(y)
+        strange = y[~np.isin(y, (POSITIVE, NEGATIVE, UNLABELED))]
+        if len(strange):
+            raise ProblemError(f"a label must be 1, 0, or -1 for unlabeled, got {strange[0]}")
+        rows = {
+            "positive": np.flatnonzero(y == POSITIVE),
+            "negative": np.flatnonzero(y == NEGATIVE),
+            "unlabeled": np.flatnonzero(y == UNLABELED),
+        }
+        if not len(rows["unlabeled"]):
+            rows["unlabeled"] = np.arange(len(y))
+        for source in ("positive", "negative"):
+            if not len(rows[source]):
+                raise ProblemError(
+                    f"an S3VM needs at least one labeled positive and one labeled negative, got no {source}"
+                )
+        return rows
+
+    def _weights(self) -> dict[str, float]:
+        """Return the weight of each source's mean loss."""
+        if self.positive_share is None or self.C_star is None:
+            raise ProblemError("this problem must be bound to labels first, with bind(y)")
+        return {
+            "positive": self.C * self.positive_share,
+            "negative": self.C * (1.0 - self.positive_share),
+            "unlabeled": self.C_star,
+        }
+
+    def shift(self, unlabeled: NDArray) -> float:
+        """Return what is added to f before its sign is taken, from the values at unlabeled points, of shape (n_u,)."""
+        if not self.is_balanced:
+            return 0.0
+        if self.positive_share is None:
+            raise ProblemError("this problem must be bound to labels first, with bind(y)")
+        return 2.0 * self.positive_share - 1.0 - float(np.mean(unlabeled))
+
+    def _shifted(self, f: Values) -> dict[str, NDArray]:
+        shift = self.shift(f["unlabeled"])
+        return {source: values + shift for source, values in f.items()}
+
+    def coefficients(self, f: Values) -> dict[str, NDArray]:
+        """Return the derivative of the batch objective by each value: Eq. (4)."""
+        weight, g = self._weights(), self._shifted(f)
+        slopes = {
+            "positive": -(g["positive"] < 1.0).astype(float),
+            "negative": (g["negative"] > -1.0).astype(float),
+            "unlabeled": LOSSES[self.loss].slope(g["unlabeled"], self.s),
+        }
+        c = {source: slopes[source] * (weight[source] / len(values)) for source, values in f.items()}
+        if self.is_balanced:  # every value also moves with the mean of the unlabeled ones
+            c["unlabeled"] = c["unlabeled"] - sum(v.sum() for v in c.values()) / len(c["unlabeled"])
+        return c
+
+    def terms(self, f: Values) -> dict[str, float]:
+        """Return the weighted mean losses of positives, negatives and unlabeled points."""
+        weight, g = self._weights(), self._shifted(f)
+        losses = {
+            "positive": np.maximum(0.0, 1.0 - g["positive"]),
+            "negative": np.maximum(0.0, 1.0 + g["negative"]),
+            "unlabeled": LOSSES[self.loss].value(g["unlabeled"], self.s),
+        }
+        return {source: weight[source] * float(np.mean(loss)) for source, loss in losses.items()}
+
+    def risk_terms(self, f: Values) -> dict[str, float]:
+        """Return the same parts over whole sources."""
+        return self.terms(f)
+
+    def quadratic(self, rows: dict[str, NDArray], n: int) -> None:
+        """Return None: the risk is not quadratic."""
+        return
+
+    def score(self, y: NDArray, f: NDArray) -> float:
+        """Return the accuracy of the sign of f against true classes y in {0, 1}; f = 0 counts as positive.
+
+        A balanced problem shifts f by what these very points need.
+        """
+        if not len(f) or np.isnan(f).any():
+            return float("nan")
+        return float(np.mean((f + self.shift(f) >= 0) == (np.asarray(y) == POSITIVE)))
+
+    def twin(self) -> Self:
+        """Return the problem on the labeled points alone: C* = 0, no balance."""
+        return replace(self, C_star=0.0, is_balanced=False)

@@ -1,0 +1,252 @@
+"""TSGSU: classification from pairs of points that share an unknown class, and unlabeled points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dsgcore.parameters import Choice, Parameter, ParameterError, Real
+from dsgcore.problems.base import UNLABELED, ProblemError, Values
+
+SIMILAR = "similar"
+# The risk divides by 2 prior - 1: this close to one half, noise is magnified five hundred times and more.
+SMALLEST_DISTANCE_FROM_HALF = 1e-3
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """A margin loss and its derivative: l(z, t) = value(z t), dl/dz = t slope(z t)."""
+
+    value: Callable[[NDArray], NDArray]
+    slope: Callable[[NDArray], NDArray]
+
+
+LOSSES = {
+    "squared": _Loss(lambda m: 0.25 * (m - 1.0) ** 2, lambda m: 0.5 * (m - 1.0)),
+    "double hinge": _Loss(
+        lambda m: np.maximum(-m, np.maximum(0.0, 0.5 - 0.5 * m)),
+        lambda m: np.where(m < -1.0, -1.0, np.where(m < 1.0, -0.5, 0.0)).astype(m.dtype),
+    ),
+    "logistic": _Loss(lambda m: np.logaddexp(0.0, -m), lambda m: -expit(-m)),
+}
+CORRECTIONS = ("absolute value", "ReLU", "leaky ReLU", "identity")
+
+
+@dataclass(frozen=True)
+class SimilarUnlabeled:
+    """Tell two classes apart from similar pairs (both members of the same, unknown class) and unlabeled points.
+
+    With pi = prior, pi_S = pi^2 + (1 - pi)^2, S all members of the similar pairs and U the unlabeled points, the data term
+    of the objective is delta(A_1) + delta(A_2), where
+
+        A_1 = [pi_S mean_S l(f, +1) - (1 - pi) mean_U l(f, +1)] / (2 pi - 1)     the risk of the positive class,
+        A_2 = [pi mean_U l(f, -1) - pi_S mean_S l(f, -1)] / (2 pi - 1)           the risk of the negative class.
+
+    Either can come out below zero, for the estimate subtracts; delta corrects that. With l' the derivative by f,
+    c_S = pi_S [delta'(A_1) l'(f, +1) - delta'(A_2) l'(f, -1)] / ((2 pi - 1) B_S) and
+    c_U = [-(1 - pi) delta'(A_1) l'(f, +1) + pi delta'(A_2) l'(f, -1)] / ((2 pi - 1) B_U), with A_1, A_2 of the batch.
+
+    Parameters
+    ----------
+    prior : float in [0.01, 0.99], default 0.7
+        Share pi of the positive class among the unlabeled points; not within 0.001 of 1/2. Similar pairs cannot tell which
+        class is which: the prior does, so below 1/2 the rarer class is the positive one.
+    loss : {"squared", "double hinge", "logistic"}, default "squared"
+        l(z, t) = (z t - 1)^2 / 4, max(-z t, max(0, 1/2 - z t / 2)) or log(1 + exp(-z t)).
+    correction : {"absolute value", "ReLU", "leaky ReLU", "identity"}, default "absolute value"
+        delta; all are delta(A) = A for A >= 0. "identity" leaves negative risks as they are.
+    leak : float in [0, 10], default 0.5
+        delta(A) = -leak A for A < 0, of the generalised leaky ReLU only.
+
+    Raises
+    ------
+    ParameterError
+        If the prior is within 0.001 of 1/2.
+
+    Notes
+    -----
+    Source: Triply stochastic gradient method for large-scale nonlinear similar unlabeled classification (Machine Learning,
+    2021), (8), (9), (17)-(19) and (25). For the identity and the squared loss the optimum is SU-SL's (Bao et al. 2018).
+
+    delta' is taken at the batch's own A_1 and A_2, so that with any other delta than the identity a batch's gradient is
+    unbiased only as the batch grows: part of the method.
+
+    Deviation: the paper's (9) drops a sum in its last term, and (18) groups the constants by single points; built is (8). At A = 0
+    delta' = 1, from the right.
+    """
+
+    prior: float = 0.7
+    loss: str = "squared"
+    correction: str = "absolute value"
+    leak: float = 0.5
+
+    name: ClassVar[str] = "similar_unlabeled"
+    title: ClassVar[str] = "Similar-unlabeled classification"
+    score_name: ClassVar[str] = "Accuracy"
+    sentence: ClassVar[str] = "learns to tell two classes apart from pairs that share a class"
+    citation: ClassVar[str] = "TSGSU, Shi, Gu, Li, Deng and Huang, Machine Learning 2021"
+    twin_name: ClassVar[str] = "without correction"
+    sources: ClassVar[tuple[str, ...]] = (SIMILAR, "unlabeled")
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Real(
+            "prior",
+            0.7,
+            low=0.01,
+            high=0.99,
+            symbol="π₊",
+            usual=(0.05, 0.95),
+            label="Share of positives",
+            sentence="Which part of all points is positive; not one half, where similar pairs say nothing.",
+        ),
+        Choice(
+            "loss",
+            "squared",
+            options=tuple(LOSSES),
+            symbol="l",
+            label="Loss",
+            sentence="What a value on the wrong side costs.",
+        ),
+        Choice(
+            "correction",
+            "absolute value",
+            options=CORRECTIONS,
+            symbol="δ",
+            label="Correction",
+            sentence="What is done with a class's estimated risk where it falls below zero; identity does nothing.",
+        ),
+        Real(
+            "leak",
+            0.5,
+            low=0.0,
+            high=10.0,
+            usual=(0.0, 1.0),
+            label="Leak",
+            sentence="How strongly the leaky ReLU pushes a negative risk back; 0 is ReLU, 1 the absolute value.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse a prior of one half."""
+        if abs(self.prior - 0.5) < SMALLEST_DISTANCE_FROM_HALF:
+            raise ParameterError(
+                f"prior must differ from 1/2 by at least {SMALLEST_DISTANCE_FROM_HALF:g}, got {self.prior!r}: "
+                "the risk divides by 2 prior - 1, for with equal shares similar pairs look like any points"
+            )
+
+    def bind(self, y: NDArray) -> Self:
+        """Return the problem itself: nothing in it depends on the labels."""
+        return self
+
+    def rows(self, y: NDArray) -> dict[str, NDArray]:
+        """Return the row numbers of both members of all similar pairs, and of the unlabeled points.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+            Pair ids: the same number >= 0 for the two members of a similar pair, -1 for unlabeled points.
+
+        Raises
+        ------
+        ProblemError
+            If an id does not occur exactly twice or is below -1, or if there are no pairs or no unlabeled points.
+        """
+        y = np.asarray(y)
+        rows = {SIMILAR: np.flatnonzero(y != UNLABELED), "unlabeled": np.flatnonzero(y == UNLABELED)}
+        ids, counts = np.unique(y[rows[SIMILAR]], return_counts=True)
+        if (ids < 0).any():
+            raise ProblemError(f"a pair id must be 0 or more, and -1 marks unlabeled points, got {ids[0]}")
+        if (counts != 2).any():
+            wrong = np.argmax(counts != 2)
+            raise ProblemError(f"pair id {ids[wrong]} must occur exactly twice, got it {counts[wrong]} times")
+        for source, what in ((SIMILAR, "similar pair"), ("unlabeled", "unlabeled point")):
+            if not len(rows[source]):
+                raise ProblemError(f"similar-unlabeled learning needs at least one {what}, got none")
+        return rows
+
+    @property
+    def similar_prior(self) -> float:
+        """pi_S, the share of similar pairs among all pairs of points."""
+        return self.prior**2 + (1.0 - self.prior) ** 2
+
+    @property
+    def _slope_below_zero(self) -> float:
+        """Slope of delta below zero; above, it is 1."""
+        slopes = {"identity": 1.0, "absolute value": -1.0, "ReLU": 0.0, "leaky ReLU": -self.leak}
+        return slopes[self.correction]
+
+    def _weights(self) -> dict[str, tuple[str, int, float]]:
+        """Each mean loss's source, target t and signed weight: the first two make A_1, the others A_2."""
+        scale = 1.0 / (2.0 * self.prior - 1.0)
+        return {
+            "similar as positive": (SIMILAR, 1, self.similar_prior * scale),
+            "unlabeled as positive": ("unlabeled", 1, -(1.0 - self.prior) * scale),
+            "unlabeled as negative": ("unlabeled", -1, self.prior * scale),
+            "similar as negative": (SIMILAR, -1, -self.similar_prior * scale),
+        }
+
+    def _parts(self, f: Values) -> dict[str, float]:
+        """Return the four signed mean losses."""
+        value = LOSSES[self.loss].value
+        return {
+            name: weight * float(np.mean(value(target * f[source])))
+            for name, (source, target, weight) in self._weights().items()
+        }
+
+    def risks(self, f: Values) -> dict[str, float]:
+        """Return A_1 and A_2 before the correction, as "positive class" and "negative class"; either may be negative.
+
+        Parameters
+        ----------
+        f : source -> ndarray of shape (B_s,)
+        """
+        parts = list(self._parts(f).values())
+        return {"positive class": parts[0] + parts[1], "negative class": parts[2] + parts[3]}
+
+    def coefficients(self, f: Values) -> dict[str, NDArray]:
+        """Return the derivative of the batch objective by each value: Eq. (25)."""
+        slopes = {
+            target: 1.0 if risk >= 0.0 else self._slope_below_zero
+            for target, risk in zip((1, -1), self.risks(f).values(), strict=True)
+        }
+        c = {source: np.zeros_like(values) for source, values in f.items()}
+        for source, target, weight in self._weights().values():
+            factor = target * slopes[target] * weight / len(f[source])
+            c[source] += LOSSES[self.loss].slope(target * f[source]) * factor
+        return c
+
+    def terms(self, f: Values) -> dict[str, float]:
+        """Return the four signed parts of A_1 and A_2, and what the correction adds: delta(A_1) + delta(A_2) - A_1 - A_2."""
+        below_zero = sum(min(risk, 0.0) for risk in self.risks(f).values())
+        return {**self._parts(f), "correction": (self._slope_below_zero - 1.0) * below_zero}
+
+    def risk_terms(self, f: Values) -> dict[str, float]:
+        """Return the same parts over whole sources."""
+        return self.terms(f)
+
+    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
+        """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant.
+
+        None where it is not quadratic: for any loss but the squared, or with a correction.
+        """
+        if self.loss != "squared" or self.correction != "identity":
+            return None
+        mean = {source: np.bincount(index, minlength=n) / len(index) for source, index in rows.items()}
+        # l(z, +1) - l(z, -1) = -z leaves mean_U of f^2 / 4, and terms linear in f.
+        scale = 1.0 / (2.0 * self.prior - 1.0)
+        l = scale * (0.5 * mean["unlabeled"] - self.similar_prior * mean[SIMILAR])
+        return np.diag(0.5 * mean["unlabeled"]), l
+
+    def score(self, y: NDArray, f: NDArray) -> float:
+        """Return the accuracy of the sign of f against true classes y in {0, 1}; f = 0 counts as positive."""
+        if not len(f) or np.isnan(f).any():
+            return float("nan")
+        return float(np.mean((f >= 0) == (np.asarray(y) == 1)))
+
+    def twin(self) -> Self:
+        """Return the problem without the correction: without the unlabeled points there would be no problem left."""
+        return replace(self, correction="identity")

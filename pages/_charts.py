@@ -1,0 +1,264 @@
+"""Histories and surfaces as plotly figures, plain data in and plain data out. One colour per meaning in the whole app."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Figure = dict[str, Any]
+
+# Okabe and Ito's colours: told apart by colour-blind readers; dash and marker differ as well.
+POSITIVE, NEGATIVE, UNLABELED = "#0072B2", "#D55E00", "#8A949E"
+TWIN, EXACT, BOUND, PREDICTED = "#009E73", "#CC79A7", "#8A949E", "#56B4E9"
+INK = {"light": "#1F2933", "dark": "#E4E9EE"}
+MAX_POINTS_PER_TRACE = 400
+MAX_DATA_POINTS = 1200
+GHOST = 0.25
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a chart: what it is called, its points, and how it is drawn."""
+
+    name: str
+    x: NDArray
+    y: NDArray
+    color: str
+    dash: str = "solid"
+    width: float = 2.0
+    opacity: float = 1.0
+    in_legend: bool = True
+
+
+def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[NDArray, NDArray]:
+    """Return at most `limit` points of a curve: the lowest and the highest of each stretch, so that no peak is lost."""
+    if len(x) <= limit:
+        return x, y
+    edges = np.linspace(0, len(x), limit // 2 + 1).astype(int)
+    kept = []
+    for a, b in zip(edges[:-1], edges[1:], strict=True):
+        piece = np.where(np.isfinite(y[a:b]), y[a:b], 0.0)
+        kept += sorted({a + int(piece.argmin()), a + int(piece.argmax())})
+    kept[-1] = len(x) - 1  # the newest point is always there
+    return x[kept], y[kept]
+
+
+def four_digits(values: NDArray) -> list[float | None]:
+    """Return numbers short enough to send several times a second; None where they are not finite."""
+    return [float(f"{v:.4g}") if np.isfinite(v) else None for v in values]
+
+
+def line_chart(
+    curves: Sequence[Curve],
+    *,
+    title: str,
+    marks: Sequence[int] = (),
+    is_log_x: bool = False,
+    is_log_y: bool = False,
+    y_range: tuple[float, float] | None = None,
+    x_range: tuple[float, float] | None = None,
+    revision: str = "0",
+    annotation: str = "",
+) -> Figure:
+    """Return a chart of curves over iterations, with a vertical mark at every change made during the run."""
+    traces = [_line(curve, is_log_y=is_log_y) for curve in curves]
+    y_axis: dict[str, Any] = {"type": "log" if is_log_y else "linear", "exponentformat": "power", "nticks": 6}
+    if is_log_y:
+        y_axis["dtick"] = _log_tick(curves)
+    if y_range is not None:
+        y_axis |= {"range": list(y_range), "autorange": False}
+    x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear", "title": {"text": "iteration t"}}
+    if x_range is not None:
+        x_axis["range"] = [float(np.log10(v)) if is_log_x else v for v in x_range]
+    layout = _layout(title, revision)
+    layout |= {"xaxis": x_axis, "yaxis": y_axis, "hovermode": "x unified"}
+    layout["shapes"] = [_mark(t) for t in marks]
+    if annotation:
+        layout["annotations"] = [_note(annotation)]
+    return {"data": traces, "layout": layout}
+
+
+def _log_tick(curves: Sequence[Curve]) -> int:
+    """Whole decades between ticks, so that about five of them fit."""
+    values = np.concatenate([curve.y for curve in curves]) if curves else np.ones(1)
+    values = values[np.isfinite(values) & (values > 0)]
+    decades = np.log10(values.max() / values.min()) if len(values) else 1.0
+    return max(1, int(np.ceil(decades / 5)))
+
+
+def _line(curve: Curve, *, is_log_y: bool) -> dict[str, Any]:
+    y = np.where(curve.y > 0, curve.y, np.nan) if is_log_y else curve.y
+    x, y = thinned(curve.x, y)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": curve.name,
+        "x": x.tolist(),
+        "y": four_digits(y),
+        "line": {"color": curve.color, "dash": curve.dash, "width": curve.width},
+        "opacity": curve.opacity,
+        "showlegend": curve.in_legend,
+        "hoverinfo": "all" if curve.in_legend else "skip",
+    }
+
+
+def filled_between(x: NDArray, low: NDArray, high: NDArray, name: str, color: str) -> list[dict[str, Any]]:
+    """Return two traces that fill the stretch between two curves at 20 %."""
+    x_low, low = thinned(x, low)
+    x_high, high = thinned(x, high)
+    edge = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    fill = f"rgba({red},{green},{blue},0.2)"
+    return [
+        {**edge, "x": x_low.tolist(), "y": four_digits(low), "showlegend": False},
+        {
+            **edge,
+            "x": x_high.tolist(),
+            "y": four_digits(high),
+            "name": name,
+            "fill": "tonexty",
+            "fillcolor": fill,
+        },
+    ]
+
+
+def _layout(title: str, revision: str) -> Figure:
+    return {
+        "template": {},
+        "title": {"text": title, "x": 0, "xanchor": "left", "font": {"size": 14}},
+        "uirevision": revision,
+        "margin": {"l": 52, "r": 8, "t": 34, "b": 40},
+        "legend": {
+            "orientation": "h",
+            "x": 1,
+            "xanchor": "right",
+            "y": 1.0,
+            "yanchor": "bottom",
+            "font": {"size": 11},
+        },
+    }
+
+
+def _mark(t: int) -> dict[str, Any]:
+    line = {"color": "#8A949E", "width": 1, "dash": "dot"}
+    return {"type": "line", "xref": "x", "yref": "paper", "x0": t, "x1": t, "y0": 0, "y1": 1, "line": line}
+
+
+def _note(text: str) -> dict[str, Any]:
+    place = {"xref": "paper", "yref": "paper", "x": 0.01, "y": 0.02, "xanchor": "left", "yanchor": "bottom"}
+    return {"text": text, "showarrow": False, "font": {"size": 11}, "align": "left", **place}
+
+
+@dataclass(frozen=True)
+class PointSet:
+    """Points to draw on the map: what they are, where, and how they are marked."""
+
+    name: str
+    xy: NDArray
+    color: str
+    symbol: str
+    size: float = 7.0
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Values on a regular grid: z of shape (ny, nx), the first corner and the spacing."""
+
+    z: NDArray
+    x0: float
+    dx: float
+    y0: float
+    dy: float
+
+
+# Diverging, from negative's colour over white to positive's; and its like on a dark ground.
+DIVERGING = {
+    "light": [[0, "#E58A4E"], [0.5, "#FFFFFF"], [1, "#5CA4D4"]],
+    "dark": [[0, "#A34A0A"], [0.5, "#14191F"], [1, "#0B5C8E"]],
+}
+SEQUENTIAL = "Viridis"
+
+
+def map_chart(
+    points: Sequence[PointSet],
+    surface: Surface | None,
+    *,
+    title: str,
+    axes: tuple[str, str],
+    centre: float | None,
+    theme: str,
+    revision: str = "0",
+) -> Figure:
+    """Return the map of the data over the surface of f: diverging round `centre`, or sequential where that is None."""
+    traces = [_heat(surface, centre, theme)] if surface is not None else []
+    traces += [_scatter(point_set, theme) for point_set in points]
+    layout = _layout(title, revision)
+    layout |= {
+        "xaxis": {"title": {"text": axes[0]}, "showgrid": False, "zeroline": False},
+        "yaxis": {"title": {"text": axes[1]}, "showgrid": False, "zeroline": False},
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
+    finite = surface.z[np.isfinite(surface.z)]
+    heat: dict[str, Any] = {
+        "type": "heatmap",
+        "z": [four_digits(row) for row in surface.z],
+        "x0": surface.x0,
+        "dx": surface.dx,
+        "y0": surface.y0,
+        "dy": surface.dy,
+        "zsmooth": "best",
+        "showscale": True,
+        "colorbar": {"thickness": 8, "len": 0.9, "nticks": 5, "tickfont": {"size": 10}},
+        "hovertemplate": "%{z}<extra></extra>",
+    }
+    if centre is None:
+        return heat | {"colorscale": SEQUENTIAL}
+    reach = float(np.abs(finite - centre).max()) if len(finite) else 1.0
+    reach = reach or 1.0
+    return heat | {"colorscale": DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
+
+
+def _scatter(points: PointSet, theme: str) -> dict[str, Any]:
+    xy = points.xy[:MAX_DATA_POINTS]
+    is_hollow = points.symbol.endswith("-open")
+    edge = {"width": 1 if is_hollow else 0.8, "color": points.color if is_hollow else INK[theme]}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": points.name,
+        "x": four_digits(xy[:, 0]),
+        "y": four_digits(xy[:, 1]),
+        "marker": {"symbol": points.symbol, "color": points.color, "size": points.size, "line": edge},
+        "opacity": points.opacity,
+        "hoverinfo": "name",
+    }
+
+
+def terms_chart(x: NDArray, terms: Mapping[str, NDArray], colors: Sequence[str], *, title: str) -> Figure:
+    """Return the signed parts of the objective as stacked areas: what is below zero is negative risk."""
+    traces = []
+    for (name, y), color in zip(terms.items(), colors, strict=False):
+        x_thin, y_thin = thinned(x, y)
+        group = "negative" if len(y) and np.nanmedian(y) < 0 else "positive"
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": name,
+                "x": x_thin.tolist(),
+                "y": four_digits(y_thin),
+                "line": {"color": color, "width": 1},
+                "stackgroup": group,
+            }
+        )
+    layout = _layout(title, "terms")
+    layout |= {"xaxis": {"title": {"text": "iteration t"}}, "hovermode": "x unified"}
+    return {"data": traces, "layout": layout}

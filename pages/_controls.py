@@ -1,0 +1,264 @@
+"""A spec's parameters as widgets, and back. The only place that knows the widgets' keys, which are also the link's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.data import DATASETS
+from dsgcore.experiments import Spec, SpecError
+from dsgcore.experiments.spec import DATA_PARAMETERS, SEED, STOP_PARAMETERS
+from dsgcore.kernels import Gaussian
+from dsgcore.parameters import Choice, Flag, Integer, Parameter, ParameterError, Real, grid
+from dsgcore.problems import Problem
+from dsgcore.schedules import STEERABLE
+from dsgcore.solver import SOLVER_PARAMETERS
+
+HEROES = STEERABLE
+DATA_KEY = "data"
+CHANGES_KEY, AT_KEY = "changes", "at"
+SHOWN_FROM_LINK = 40
+# What the app offers of a data set's size: a run of it answers while one looks on.
+MAX_POINTS = 20_000
+
+
+@dataclass(frozen=True)
+class Control:
+    """One parameter as a widget: its key (and name in the link), its section of the spec, and what a slider offers."""
+
+    key: str
+    section: str
+    parameter: Parameter
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        """The values that the widget offers, a link's own value among them."""
+        if isinstance(self.parameter, Choice):
+            return self.parameter.options
+        if isinstance(self.parameter, Flag):
+            return (False, True)
+        assert isinstance(self.parameter, Real | Integer)
+        extra = st.session_state.get(_extra_key(self.key), set())
+        return tuple(sorted({*grid(self.parameter), *extra}))
+
+
+def _extra_key(key: str) -> str:
+    return f"_from_link_{key}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as text: the shortest that reads back exactly."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
+
+
+def controls_for(problem: type[Problem], dataset: str) -> dict[str, Control]:
+    """Return the controls of a setting with a data set, by key."""
+    controls = [Control(p.name, "problem", p) for p in problem.parameters]
+    controls += [Control(p.name, "kernel", p) for p in _with_defaults(Gaussian.parameters, "kernel")]
+    controls += [Control(p.name, "solver", p) for p in SOLVER_PARAMETERS if p.name != "dtype"]
+    controls += [Control(p.name, "stop", p) for p in STOP_PARAMETERS]
+    controls += [Control(p.name, "data", p) for p in _data_parameters(dataset)]
+    return {control.key: control for control in controls}
+
+
+def _with_defaults(parameters: Sequence[Parameter], section: str) -> list[Parameter]:
+    """Give parameters the defaults of the default spec, where they differ from the parameter's own."""
+    owner = getattr(Spec(), section)
+    return [replace(p, default=getattr(owner, p.name)) for p in parameters]
+
+
+def _data_parameters(dataset: str) -> list[Parameter]:
+    """Return the parameters of the data that this set takes, with its own ranges and defaults."""
+    takes = {option.name: option for option in DATASETS[dataset].options}
+    parameters: list[Parameter] = []
+    for p in DATA_PARAMETERS:
+        if p.name in ("name", "path", "positive", "stratified"):
+            continue
+        option = takes.get(p.name)
+        if p.name in ("n", "noise", "imbalance") and option is None:
+            continue
+        if p.name == "n" and option is not None:
+            high = int(min(option.high, MAX_POINTS))
+            p = replace(p, default=option.default or high, usual=(100, high))  # type: ignore[call-arg]
+        elif option is not None and option.default is not None:
+            p = replace(p, default=option.default)
+        elif option is not None:
+            continue  # as the data are; a spec file can say otherwise
+        parameters.append(p)
+    return parameters
+
+
+def dataset_choice() -> Choice:
+    """Return the parameter that picks the data set."""
+    names = tuple(DATASETS)
+    default = Spec().data.name
+    return Choice("data", default, options=names, label="Data", sentence="Which data to learn from.")
+
+
+def read_link(problem: type[Problem]) -> list[str]:
+    """Check a new session's link: keep good values that no slider stop has, and say in a sentence what is not good."""
+    given = st.query_params.to_dict()
+    titles = {entry.title: name for name, entry in DATASETS.items()}
+    default = DATASETS[dataset_choice().default].title
+    notices = []
+    if given.get(DATA_KEY, default) not in titles:
+        notices.append(_refusal("data", replace(dataset_choice(), options=tuple(titles)), given[DATA_KEY]))
+    dataset = titles.get(given.get(DATA_KEY, default), dataset_choice().default)
+    for key, control in controls_for(problem, dataset).items():
+        if key in given and (sentence := _read_one(control, given[key])):
+            notices.append(sentence)
+    if "seed" in given and _number(given["seed"], SEED) is None:
+        notices.append(_refusal("seed", SEED, given["seed"]))
+    return notices
+
+
+def _read_one(control: Control, text: str) -> str | None:
+    parameter = control.parameter
+    if isinstance(parameter, Real | Integer):
+        value = _number(text, parameter)
+        if value is None:
+            return _refusal(control.key, parameter, text)
+        if text != shown(value):
+            return f"In the link, {control.key} must be written {shown(value)}, got {text!r}; the default is used."
+        st.session_state.setdefault(_extra_key(control.key), set()).add(value)
+    elif isinstance(parameter, Choice) and text not in parameter.options:
+        return _refusal(control.key, parameter, text)
+    elif isinstance(parameter, Flag) and text not in ("true", "false"):
+        return _refusal(control.key, parameter, text)
+    return None
+
+
+def _number(text: str, parameter: Real | Integer) -> float | None:
+    try:
+        value = float(text)
+        return parameter.check(int(value) if isinstance(parameter, Integer) and value.is_integer() else value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _refusal(key: str, parameter: Parameter, given: str) -> str:
+    short = given if len(given) <= SHOWN_FROM_LINK else given[:SHOWN_FROM_LINK] + "…"
+    return f"In the link, {key} must be {parameter.allowed()}, got {short!r}; the default is used."
+
+
+def half_step(value: float) -> float:
+    """Return the step slider's stop nearest to half of `value`."""
+    step = next(p for p in SOLVER_PARAMETERS if p.name == "step_size")
+    assert isinstance(step, Real)
+    return float(min(grid(step), key=lambda stop: abs(stop - value / 2)))
+
+
+def draw(control: Control, *, label: str = "") -> Any:
+    """Draw a control and return its value."""
+    p = control.parameter
+    common: dict[str, Any] = {
+        "label": label or p.label,
+        "key": control.key,
+        "help": f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence,
+        "bind": "query-params",
+    }
+    if isinstance(p, Flag):
+        return st.toggle(value=p.default, **common)
+    if isinstance(p, Choice):
+        return st.selectbox(options=p.options, index=p.options.index(p.default), **common)
+    return st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
+
+
+def draw_dataset() -> str:
+    """Draw the picker of the data set, and return its name."""
+    choice = dataset_choice()
+    return st.selectbox(
+        choice.label,
+        choice.options,
+        index=choice.options.index(choice.default),
+        key=DATA_KEY,
+        bind="query-params",
+        format_func=lambda name: DATASETS[name].title,
+        help=choice.sentence,
+    )
+
+
+def to_spec(problem: type[Problem], values: Mapping[str, Any], dataset: str, seed: int) -> Spec:
+    """Return the spec of the controls' values, without changes; a value that no longer fits raises `SpecError`."""
+    controls = controls_for(problem, dataset)
+    sections: dict[str, dict[str, Any]] = {name: {} for name in ("problem", "kernel", "solver", "stop", "data")}
+    for key, control in controls.items():
+        sections[control.section][key] = values.get(key, control.parameter.default)
+    sections["data"]["name"] = dataset
+    if sections["data"].get("n") == DATASETS[dataset].n and dataset in ("digits", "breast_cancer"):
+        sections["data"]["n"] = None
+    return Spec.from_dict({"setting": problem.name, "seed": seed, **sections})
+
+
+def changes_to_text(spec: Spec, start: Mapping[str, float]) -> str:
+    """Return a record of the changes for the link: the values at the start, then each change as t:name=value."""
+    if not spec.changes:
+        return ""
+    names = {change.name for change in spec.changes}
+    parts = [f"0:{name}={shown(start[name])}" for name in HEROES if name in names]
+    parts += [f"{change.t}:{change.name}={shown(change.value)}" for change in spec.changes]
+    return ",".join(parts)
+
+
+def with_changes(spec: Spec, text: str) -> Spec:
+    """Return the spec with a link's record of changes; raise `SpecError` where it does not fit the sliders.
+
+    The sliders show the values at the end; the record holds those at the start and every change since.
+    """
+    if not text:
+        return spec
+    start, changes = _parse_changes(text)
+    plain = spec.to_dict()
+    end = {**start, **{change["name"]: change["value"] for change in changes}}
+    for name, value in end.items():
+        if plain["solver"].get(name) != value:
+            raise SpecError(f"In the link, the record of changes ends with {name} {value:g}, but the slider does not.")
+    plain["solver"] |= start
+    plain["changes"] = changes
+    return Spec.from_dict(plain)
+
+
+def _parse_changes(text: str) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    start: dict[str, float] = {}
+    changes: list[dict[str, Any]] = []
+    try:
+        for part in text.split(","):
+            t, assignment = part.split(":")
+            name, value = assignment.split("=")
+            if int(t) == 0:
+                start[name] = float(value)
+            else:
+                changes.append({"t": int(t), "name": name, "value": float(value)})
+    except ValueError:
+        short = text[:SHOWN_FROM_LINK]
+        raise SpecError(
+            f"In the link, changes must be a list like 0:lam=0.1,12:lam=0.5, got {short!r}; it is left out."
+        ) from None
+    return start, changes
+
+
+__all__ = [
+    "AT_KEY",
+    "CHANGES_KEY",
+    "DATA_KEY",
+    "HEROES",
+    "Control",
+    "ParameterError",
+    "changes_to_text",
+    "controls_for",
+    "dataset_choice",
+    "draw",
+    "draw_dataset",
+    "read_link",
+    "shown",
+    "to_spec",
+    "with_changes",
+]

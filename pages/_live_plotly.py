@@ -1,0 +1,214 @@
+"""Draw a plotly figure that changes several times a second, in place.
+
+`st.plotly_chart` cannot (streamlit 1.67, issues 8782 and 11424): the figure's content is part of
+the element's identity, so each new data point removes the chart and builds another: a blank frame,
+zoom and hover lost. Taking the content out of the identity keeps the node but freezes the curve,
+because the browser's half reads a figure only when its identity is new. So the figure goes
+through a small component of our own, which hands it to `Plotly.react`. Only public streamlit
+interfaces are used; where one is missing, charts are drawn the stock way, after one warning.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import plotly
+import streamlit as st
+
+__all__ = ["live_chart"]
+
+_log = logging.getLogger(__name__)
+
+_LIBRARY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+_DEFAULT_HEIGHT = 450  # plotly's own
+_CONFIG: Mapping[str, Any] = {"displayModeBar": False, "displaylogo": False}
+
+
+def live_chart(
+    figure: Mapping[str, Any],
+    *,
+    key: str,
+    alt: str,
+    height: int | None = None,
+    config: Mapping[str, Any] = _CONFIG,
+) -> None:
+    """Draw `figure` in place: same node, no blank frame, zoom kept.
+
+    Parameters
+    ----------
+    figure : mapping
+        Plotly figure as plain data, with the keys ``data`` and ``layout``; NumPy arrays are fine,
+        and what is not finite becomes a gap. Set ``layout.uirevision`` to a constant to keep
+        zoom and hidden traces across updates, and to another value (the run's number, say) to
+        let go of them. Fonts, grid, background and colour cycle follow the page's theme, light
+        or dark, unless the layout sets them or carries a ``template`` that is not empty.
+    key : str
+        Identity of the chart on its page, and its CSS class ``st-key-<key>``.
+    alt : str
+        What a screen reader says; may change from one update to the next.
+    height : int, optional
+        Pixels; by default the figure's ``layout.height``, or 450. May change, too.
+    config : mapping
+        Plotly's configuration; by default no mode bar. Read when the chart is first drawn.
+    """
+    pixels = height or (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT
+    text = _to_json(figure)
+    mount = _component()
+    if mount is None:
+        st.plotly_chart(
+            json.loads(text),
+            key=key,
+            alt=alt,
+            width="stretch",
+            height=pixels,
+            theme="streamlit",
+            config=dict(config),
+        )
+        return
+    # The figure travels as text: encoded once, here, where NaN is dealt with.
+    data = {"figure": text, "alt": alt, "height": pixels, "config": dict(config)}
+    mount(key=key, data={**data, "library": _library_path()}, width="stretch")
+
+
+def _to_json(figure: Mapping[str, Any]) -> str:
+    """Encode `figure` compactly; the browser's JSON knows no NaN."""
+    try:
+        return json.dumps(figure, separators=(",", ":"), allow_nan=False, default=_plain)
+    except ValueError:
+        figure = json.loads(json.dumps(figure, default=_plain))
+        return json.dumps(_with_gaps(figure), separators=(",", ":"), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy arrays and scalars into lists and numbers."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a figure holds numbers, text, lists and mappings, got {type(value).__name__}")
+
+
+def _with_gaps(value: Any) -> Any:
+    """Replace what is not finite by None, at any depth."""
+    if isinstance(value, dict):
+        return {name: _with_gaps(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_with_gaps(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _library_path() -> str:
+    """Have the server hand out plotly's package data; return the script's path on it."""
+    from streamlit.components.v1 import declare_component
+
+    # Repeated in every call: each runtime has a registry of its own, and it takes 0.05 ms.
+    served = declare_component("plotly", path=_LIBRARY.parent)
+    return f"component/{served.name}/{_LIBRARY.name}?{plotly.__version__}"
+
+
+@cache
+def _component() -> Callable[..., Any] | None:
+    """Register the component; None where this streamlit, or this plotly, has not what it takes."""
+    try:
+        from streamlit.components.v1 import declare_component  # noqa: F401
+        from streamlit.components.v2 import component
+    except ImportError as missing:
+        _log.warning("charts are drawn the stock way and will flicker: %s", missing)
+        return None
+    if not _LIBRARY.is_file():
+        _log.warning("charts are drawn the stock way and will flicker: no file %s", _LIBRARY)
+        return None
+    return component("live_plotly", js=_JS, isolate_styles=False)
+
+
+_JS = """
+const charts = new WeakMap();  // the component's element -> its chart
+let library;                   // promise of Plotly, one for the page
+
+function load(path) {
+  const own = document.querySelector('script[src*="static/js/index"]');
+  const url = new URL(path, own ? new URL("../../", own.src) : document.baseURI);
+  // The server gives no date with this file, so without force-cache every reload fetches it anew.
+  return fetch(url, {cache: "force-cache"})
+    .then(answer => answer.ok ? answer.blob() : Promise.reject(Error(answer.status + " " + url)))
+    .then(blob => new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.src = URL.createObjectURL(new Blob([blob], {type: "text/javascript"}));
+      script.onload = () => done(window.Plotly);
+      script.onerror = () => failed(Error("the chart library could not be read"));
+      document.head.append(script);
+    }));
+}
+
+function themed(element) {
+  const style = getComputedStyle(element);
+  const get = name => style.getPropertyValue("--st-" + name).trim();
+  const ink = get("text-color"), line = get("border-color");
+  const axis = {gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true};
+  const bar = {outlinewidth: 0};
+  return {layout: {
+    font: {color: ink, family: get("font"), size: 12},
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    colorway: get("chart-categorical-colors").split(/,(?![^(]*[)])/),
+    xaxis: axis, yaxis: axis, coloraxis: {colorbar: bar},
+    hoverlabel: {bgcolor: get("secondary-background-color"), bordercolor: line,
+                 font: {color: ink, family: get("font")}},
+    margin: {l: 48, r: 12, t: 24, b: 36},
+  }};
+}
+
+function create(parentElement) {
+  const node = document.createElement("div");
+  node.setAttribute("role", "figure");
+  parentElement.append(node);
+  const chart = {node, newest: null, isDrawing: false};
+  chart.observer = new ResizeObserver(() => {
+    if (node.clientWidth && node._fullLayout && node.clientWidth !== node._fullLayout.width)
+      window.Plotly.Plots.resize(node);
+  });
+  chart.observer.observe(node);
+  charts.set(parentElement, chart);
+  return chart;
+}
+
+async function draw(chart, path) {
+  if (chart.isDrawing) return;  // the loop below takes the newest; what came between is skipped
+  chart.isDrawing = true;
+  try {
+    const Plotly = await (library ??= load(path));
+    while (chart.newest) {
+      const {figure, height, config, template} = chart.newest;
+      chart.newest = null;
+      const {data = [], layout = {}} = JSON.parse(figure);
+      if (!Object.keys(layout.template ?? {}).length) layout.template = template;
+      if (!chart.node._fullLayout) chart.node.textContent = "";  // an error's text, see below
+      await Plotly.react(chart.node, data, {...layout, height, width: undefined, autosize: true},
+                         {...config, responsive: false});
+    }
+  } catch (error) {
+    if (!window.Plotly) library = undefined;  // the next update tries again
+    window.Plotly?.purge(chart.node);
+    chart.node.textContent = "This chart could not be drawn: " + error.message;
+  } finally {
+    chart.isDrawing = false;
+  }
+}
+
+export default function ({data, parentElement}) {
+  const chart = charts.get(parentElement) ?? create(parentElement);
+  chart.node.setAttribute("aria-label", data.alt);
+  chart.node.style.height = data.height + "px";
+  chart.newest = {...data, template: themed(parentElement)};
+  draw(chart, data.library);
+  return () => {  // also called for an update that another one overtook: hence the question
+    if (parentElement.isConnected) return;
+    chart.observer.disconnect();
+    charts.delete(parentElement);
+    window.Plotly?.purge(chart.node);
+  };
+}
+"""

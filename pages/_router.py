@@ -1,0 +1,32 @@
+"""The pages, and the way back to them for a visit that Streamlit has not sent through app.py."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_ROUTED = "_is_routed"
+
+
+def all_pages() -> list:
+    """Return the app's pages, in the order of the navigation."""
+    return [
+        st.Page("pages/home.py", title="DSG Lab", icon=":material/home:", default=True),
+        st.Page("pages/auc.py", title="AUC", icon=":material/leaderboard:"),
+    ]
+
+
+def route() -> None:
+    """Run the page that the address names."""
+    st.session_state[_ROUTED] = True
+    st.navigation(all_pages(), position="top").run()
+
+
+def ensure_routed() -> None:
+    """Begin again through app.py where a page was run by itself.
+
+    Streamlit takes a folder named pages/ for the pages of an app without `st.navigation`, until that is called once in the
+    process: the first visit to a fresh server would run a page's file alone if its address names one.
+    """
+    if _ROUTED not in st.session_state:
+        st.navigation(all_pages(), position="hidden")
+        st.rerun()

@@ -1,0 +1,416 @@
+"""The one skeleton of the setting pages: controls at the side, transport above, the live run, and tabs with the rest."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dsgcore import ParameterError, ProblemError, SpecError
+from dsgcore.data import DATASETS, DataError
+from dsgcore.experiments import PRESETS, Health, LiveRun, Preset, Run, Spec, StopReason, script
+from dsgcore.problems import PROBLEMS, Problem
+from pages import _controls as controls
+from pages import _live_views as views
+from pages._router import ensure_routed
+
+TICK_SECONDS = 0.25
+SLICE_SECONDS = 0.08
+INSTANT_SECONDS = 2.0
+SPEEDS = ("slow", "normal", "fast", "instant")
+# At normal speed a run takes about so many ticks, ten seconds.
+NORMAL_TICKS = 40
+PARTS = ("sidebar", "transport", "tiles", "map", "curves", "tabs")
+BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
+
+# Training slices of all sessions share the cores: as many at a time as there are.
+_cores = threading.BoundedSemaphore(os.cpu_count() or 1)
+
+
+@dataclass
+class Bench:
+    """What a session keeps of one setting's page."""
+
+    live: LiveRun | None = None
+    asked: Spec | None = None  # the controls' spec that `live` was made for, or steered to
+    is_playing: bool = True
+    surface: views.MapState | None = None
+    number: int = 0  # of the run: charts let go of zoom when it changes
+    notices: list[str] = field(default_factory=list)
+
+
+def workbench(name: str) -> None:
+    """Draw the page of the setting `name`."""
+    ensure_routed()
+    problem = PROBLEMS[name]
+    bench = _bench(name, problem)
+    _hide_parts()
+    with st.sidebar:
+        asked = _sidebar(problem, bench)
+    if asked is not None:
+        _follow(bench, asked)
+    _hidden_state(bench)
+    _sentence(problem, bench)
+    _transport(bench)
+    for notice in bench.notices:
+        st.warning(notice, icon=":material/link_off:")
+    if bench.live is None:
+        return
+    run_every = TICK_SECONDS if bench.is_playing and not bench.live.run.is_finished else None
+    live_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
+    with live_tab:
+        st.fragment(_live, run_every=run_every)(name)
+    with compare_tab:
+        views.compare(bench.live)
+    with theory_tab:
+        views.theory(bench.live)
+    with data_tab:
+        views.data(bench.live)
+    with code_tab:
+        _code(bench.live)
+
+
+def _bench(name: str, problem: type[Problem]) -> Bench:
+    """Return the session's state of this page; read the link when the session is new."""
+    key = f"_bench_{name}"
+    if key not in st.session_state:
+        bench = Bench(notices=controls.read_link(problem))
+        st.session_state[key] = bench
+    return st.session_state[key]
+
+
+def _hide_parts() -> None:
+    """Leave out what the link's `hide=` names: for teaching, and for pages that embed this one."""
+    hidden = set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
+    selectors = [f".st-key-part-state-{key}" for key in (controls.CHANGES_KEY, controls.AT_KEY)]
+    selectors += [f".st-key-part-{part}" for part in hidden - {"sidebar"}]
+    if "tabs" in hidden:
+        selectors += ['[data-testid="stTabs"] [role="tablist"]']
+    if "sidebar" in hidden:
+        selectors += ['[data-testid="stSidebar"]', '[data-testid="stExpandSidebarButton"]']
+    st.html(f"<style>{', '.join(selectors)} {{display: none !important}}{_STYLE}</style>")
+
+
+_STYLE = """
+[data-testid="stMainBlockContainer"] {padding-top: 3.6rem; padding-bottom: 2rem; max-width: 1500px}
+[data-testid="stMetricValue"] {font-variant-numeric: tabular-nums}
+[data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.55rem}
+"""
+
+
+def _sidebar(problem: type[Problem], bench: Bench) -> Spec | None:
+    """Draw the controls; return the spec they ask for, or None with a sentence where it is not valid."""
+    dataset = controls.draw_dataset()
+    offered = controls.controls_for(problem, dataset)
+    values = {key: controls.draw(offered[key]) for key in controls.HEROES}
+    st.segmented_control(
+        "A slider moved during the run",
+        ("steer", "redo"),
+        default="steer",
+        required=True,
+        key="slider",
+        bind="query-params",
+        format_func={"steer": "steers it", "redo": "starts it again"}.get,
+        help="Steer: the run goes on with the new value, and the curves get a mark. At speed “instant” a run is always redone.",
+    )
+    _presets(problem)
+    own = [c for c in offered.values() if c.section in ("problem", "kernel")]
+    values |= {control.key: controls.draw(control) for control in own}
+    with st.expander("Data options"):
+        values |= {c.key: controls.draw(c) for c in offered.values() if c.section == "data"}
+    with st.expander("More"):
+        rest = [c for c in offered.values() if c.key not in values]
+        values |= {control.key: controls.draw(control) for control in rest}
+    try:
+        return controls.to_spec(problem, values, dataset, int(st.session_state.get("seed", 0)))
+    except BAD_INPUT as error:
+        st.error(str(error))
+        return None
+
+
+def _presets(problem: type[Problem]) -> None:
+    st.caption("Lessons")
+    with st.container(horizontal=True, gap="small"):
+        for number, preset in enumerate(PRESETS.get(problem.name, ())):
+            key = f"preset-{number}"
+            st.button(preset.name, key=key, help=preset.sentence, on_click=_apply, args=(problem, preset))
+
+
+def _apply(problem: type[Problem], preset: Preset) -> None:
+    """Set every control to the lesson's value, or back to its default."""
+    dataset = preset.values.get("data", controls.dataset_choice().default)
+    st.session_state[controls.DATA_KEY] = dataset
+    for key, control in controls.controls_for(problem, dataset).items():
+        st.session_state[key] = preset.values.get(key, control.parameter.default)
+    st.session_state["_restart"] = True
+
+
+def _follow(bench: Bench, asked: Spec) -> None:
+    """Bring the run in line with what the controls ask for: leave it, steer it, or begin another."""
+    try:
+        if bench.live is None:
+            _begin_from_link(bench, asked)
+        elif st.session_state.pop("_restart", False) or _wants_new_run(bench, asked):
+            _begin(bench, asked)
+        elif asked != bench.asked:
+            bench.live.steer({key: getattr(asked.solver, key) for key in controls.HEROES})
+        bench.asked = asked
+    except BAD_INPUT as error:
+        st.error(str(error))
+
+
+def _wants_new_run(bench: Bench, asked: Spec) -> bool:
+    if bench.asked is None or asked == bench.asked:
+        return False
+    if st.session_state.get("slider") == "redo" or st.session_state.get("speed") == "instant":
+        return True
+    assert bench.live is not None
+    if bench.live.run.is_finished or not bench.live.run.t:
+        return True
+    return _without_heroes(asked) != _without_heroes(bench.asked)
+
+
+def _without_heroes(spec: Spec) -> dict[str, Any]:
+    plain = spec.to_dict()
+    plain["solver"] = {name: v for name, v in plain["solver"].items() if name not in controls.HEROES}
+    return plain
+
+
+def _begin(bench: Bench, spec: Spec) -> None:
+    bench.live = LiveRun(spec, bench.live)
+    bench.surface = None
+    bench.is_playing = True
+    bench.number += 1
+
+
+def _begin_from_link(bench: Bench, asked: Spec) -> None:
+    """Begin a session's first run; a link that holds an iteration shows the run as it was there, paused."""
+    spec = asked
+    try:
+        spec = controls.with_changes(asked, st.session_state.get(controls.CHANGES_KEY) or _linked(controls.CHANGES_KEY))
+    except BAD_INPUT as error:
+        bench.notices.append(str(error))
+    _begin(bench, spec)
+    at = _linked(controls.AT_KEY)
+    if not at:
+        return
+    assert bench.live is not None
+    if not at.isascii() or not at.isdigit() or not 1 <= int(at) <= bench.live.run.n_iter:
+        allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
+        bench.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
+        return
+    bench.live.advance(int(at))
+    bench.is_playing = False
+
+
+def _linked(key: str) -> str:
+    return str(st.query_params.get(key, ""))
+
+
+def _hidden_state(bench: Bench) -> None:
+    """Keep in the link what no visible control holds: the changes made during the run, and where it was paused."""
+    text, at = "", ""
+    if bench.live is not None:
+        run = bench.live.run
+        start = {key: getattr(run.spec.solver, key) for key in controls.HEROES}
+        text = controls.changes_to_text(run.spec, start)
+        at = "" if bench.is_playing or not run.t else str(run.t)
+    for key, value in ((controls.CHANGES_KEY, text), (controls.AT_KEY, at)):
+        st.session_state[key] = value
+        with st.container(key=f"part-state-{key}"):
+            st.text_input(key, key=key, bind="query-params", label_visibility="collapsed")
+
+
+def _sentence(problem: type[Problem], bench: Bench) -> None:
+    if bench.live is None:
+        st.markdown(f"**{problem.title}** {problem.sentence}.")
+        return
+    run = bench.live.run
+    n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
+    st.markdown(
+        f"**{problem.citation.split(',')[0]}** {problem.sentence} from {len(run.labeled_rows):,} labels and "
+        f"{n_unlabeled:,} unlabeled points: *{DATASETS[run.spec.data.name].title}*."
+    )
+
+
+def _transport(bench: Bench) -> None:
+    """Draw the bar with play, step, reset, speed and seed."""
+    is_finished = bench.live is not None and bench.live.run.is_finished
+    with st.container(key="part-transport", horizontal=True, vertical_alignment="bottom", gap="small"):
+        is_going = bench.is_playing and not is_finished
+        icon = ":material/pause:" if is_going else ":material/play_arrow:"
+        label = "Pause" if is_going else "Play"
+        st.button(label, icon=icon, key="play", on_click=_toggle, args=(bench,), shortcut="P", type="primary")
+        step_help = "One iteration (key S)"
+        st.button(
+            "Step",
+            icon=":material/skip_next:",
+            key="step",
+            on_click=_step,
+            args=(bench,),
+            shortcut="S",
+            help=step_help,
+        )
+        reset_help = "Back to the start, same seed (key 0)"
+        st.button(
+            "Reset",
+            icon=":material/replay:",
+            key="reset",
+            on_click=_reset,
+            args=(bench,),
+            shortcut="0",
+            help=reset_help,
+        )
+        st.segmented_control(
+            "Speed",
+            SPEEDS,
+            default="normal",
+            required=True,
+            key="speed",
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+        seed = controls.SEED
+        st.number_input(
+            seed.label,
+            min_value=seed.low,
+            max_value=seed.high,
+            value=seed.default,
+            key="seed",
+            bind="query-params",
+            help=seed.sentence,
+            label_visibility="collapsed",
+            width=130,
+        )
+        st.button("", icon=":material/casino:", key="dice", on_click=_roll, help="Another seed")
+
+
+def _toggle(bench: Bench) -> None:
+    if bench.live is not None and bench.live.run.is_finished:
+        _begin_again(bench)
+    else:
+        bench.is_playing = not bench.is_playing
+
+
+def _step(bench: Bench) -> None:
+    bench.is_playing = False
+    if bench.live is not None:
+        bench.live.advance(1)
+
+
+def _reset(bench: Bench) -> None:
+    _begin_again(bench)
+    bench.is_playing = False
+
+
+def _begin_again(bench: Bench) -> None:
+    """Begin the same run again, its recorded changes included: the same numbers."""
+    if bench.live is not None:
+        _begin(bench, bench.live.run.spec)
+
+
+def _roll() -> None:
+    st.session_state["seed"] = int(np.random.default_rng().integers(0, 10_000))
+
+
+def _halve(bench: Bench) -> None:
+    """Set the step slider to the stop nearest to half of its value, and begin again."""
+    st.session_state["step_size"] = controls.half_step(st.session_state["step_size"])
+    st.session_state["_restart"] = True
+
+
+def _tabs() -> Any:
+    return st.tabs(["Live", "Compare", "Theory", "Data", "Code"])
+
+
+def _live(name: str) -> None:
+    """Advance the run for one tick's slice, and draw it: the page's one fragment."""
+    bench: Bench = st.session_state[f"_bench_{name}"]
+    if bench.live is None:
+        return
+    was_finished = bench.live.run.is_finished
+    if bench.is_playing and not was_finished:
+        _advance(bench.live)
+    views.status(bench.live, is_playing=bench.is_playing)
+    _health(bench)
+    with st.container(key="part-tiles"):
+        views.tiles(bench.live)
+    views.plots(bench, theme=_theme())
+    if bench.live.run.is_finished and not was_finished:
+        bench.is_playing = False
+        st.rerun()  # once, so that the ticking ends and the transport bar shows it
+
+
+def _advance(live: LiveRun) -> None:
+    speed = st.session_state.get("speed", "normal")
+    T = live.run.n_iter
+    with _cores:
+        if speed == "slow":
+            live.advance(1, SLICE_SECONDS)
+        elif speed == "normal":
+            live.advance(math.ceil(T / NORMAL_TICKS), SLICE_SECONDS)
+        else:
+            live.advance(None, SLICE_SECONDS if speed == "fast" else INSTANT_SECONDS)
+
+
+def _health(bench: Bench) -> None:
+    """Show the light where the numbers are not well, with the way out."""
+    assert bench.live is not None
+    run = bench.live.run
+    if run.health is Health.GROWING:
+        st.warning(run.health.value, icon=":material/trending_up:")
+    elif run.stop_reason is StopReason.DIVERGED:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.error(run.stop_reason.value, icon=":material/error:", width="stretch")
+            st.button("Halve the step size", key="halve", on_click=_halve, args=(bench,))
+
+
+def _code(live: LiveRun) -> None:
+    """Offer what can be taken away: history, spec, model, a script that repeats the run, and the frame to embed it."""
+    run = live.run
+    text = script(run.spec, run.t)
+    with st.container(horizontal=True):
+        _download("History (CSV)", "history.csv", "text/csv", lambda: _history_csv(run))
+        _download("Spec (JSON)", "spec.json", "application/json", lambda: run.spec.to_json(indent=2))
+        _download("Model (NumPy)", "model.npz", "application/octet-stream", lambda: _model_bytes(run))
+        _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: script(run.spec, run.t))
+    st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
+    st.code(text, language="python")
+    st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
+    frame = '<iframe src="{address}&embed=true&hide=sidebar,tabs" width="100%" height="900"></iframe>'
+    st.code(frame.format(address=_address()), language="html")
+    st.caption(f"sha256 of the spec: {run.spec.sha256}")
+
+
+def _download(label: str, file_name: str, mime: str, make: Callable[[], str | bytes]) -> None:
+    st.download_button(
+        label, make, file_name, mime, on_click="ignore", icon=":material/download:", key=f"get-{file_name}"
+    )
+
+
+def _history_csv(run: Run) -> str:
+    text = io.StringIO()
+    run.history.write_csv(text)
+    return text.getvalue()
+
+
+def _model_bytes(run: Run) -> bytes:
+    content = io.BytesIO()
+    run.model.save(content)
+    return content.getvalue()
+
+
+def _address() -> str:
+    query = "&".join(f"{key}={value}" for key, value in st.query_params.to_dict().items())
+    return f"{st.context.url or ''}?{query}"
+
+
+def _theme() -> str:
+    return "dark" if st.context.theme.type == "dark" else "light"

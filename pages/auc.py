@@ -1,0 +1,5 @@
+"""Semi-supervised AUC (QSG-S2AUC)."""
+
+from pages._workbench import workbench
+
+workbench("auc")

@@ -1,0 +1,91 @@
+"""Home: what this is, and the five settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages._router import ensure_routed
+
+
+@dataclass(frozen=True)
+class Card:
+    """A setting as the home page shows it; `page` is None where it has not been built yet."""
+
+    title: str
+    paper: str
+    sentence: str
+    icon: str
+    page: str | None = None
+
+
+CARDS = (
+    Card(
+        "Similar-unlabeled",
+        "TSGSU",
+        "Learn a classifier from pairs that belong together, and from points without any label.",
+        ":material/link:",
+    ),
+    Card(
+        "AUC",
+        "QSG-S2AUC",
+        "Rank positives above negatives with a few labels and many unlabeled points.",
+        ":material/leaderboard:",
+        "pages/auc.py",
+    ),
+    Card(
+        "S3VM",
+        "TSGS3VM",
+        "Push the decision boundary through the gaps between unlabeled points.",
+        ":material/call_split:",
+    ),
+    Card(
+        "Ordinal",
+        "QS3ORAO",
+        "Rank points whose classes have an order, with few of them labeled.",
+        ":material/format_list_numbered:",
+    ),
+    Card(
+        "Multi-class",
+        "PS3VT",
+        "Tell many classes apart with a graph over unlabeled points and a penalty on small singular values.",
+        ":material/category:",
+    ),
+)
+
+_STYLE = """
+[data-testid="stMainBlockContainer"] {padding-top: 4.2rem; max-width: 1120px}
+"""
+
+
+def home() -> None:
+    """Draw the home page."""
+    st.html(f"<style>{_STYLE}</style>")
+    st.title("DSG Lab")
+    st.markdown(
+        "Kernel methods for data with few labels, **scaled by sampling everything**: points, pairs and the features of the "
+        "kernel itself. Move a slider and watch the objective, the accuracy and the error of the random features answer."
+    )
+    for start in range(0, len(CARDS), 3):
+        for column, card in zip(st.columns(3), CARDS[start : start + 3], strict=False):
+            with column:
+                _draw(card)
+    st.caption(
+        "One recursion drives four of the five: f ← (1 − ηλ) f − η Σ c(x) φ(x)′φ(·), with fresh random features φ at every "
+        "iteration. The same seed gives the same numbers: a link holds the whole experiment."
+    )
+
+
+def _draw(card: Card) -> None:
+    with st.container(border=True, height=215):
+        st.markdown(f"#### {card.icon} {card.title}")
+        st.markdown(card.sentence)
+        if card.page is None:
+            st.caption(f"{card.paper} · not built yet")
+        else:
+            st.page_link(card.page, label=f"Open {card.paper}", icon=":material/arrow_forward:")
+
+
+ensure_routed()
+home()

@@ -1,0 +1,243 @@
+"""The app in a real browser: one server and one Chromium a session, one clean context a page.
+
+    def test_curve_moves(open_page, page_health):
+        page = open_page("similar?eta=0.1", viewport=(390, 844), theme="dark")
+        page.get_by_text("running").wait_for()
+        page_health.assert_clean()  # also asked of every page when the test ends
+
+Without a browser or Playwright the tests are skipped, except where CI is set: there they fail.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSER_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+)
+# Opened at /compare, streamlit's page looks for its server below /compare first, and the browser
+# logs two answers 404. Nothing in the configuration prevents it. At the root it would be an error.
+SERVER_SOUGHT = re.compile(r"://[^/]+/[^/]+/_stcore/(health|host-config)$")
+START_SECONDS = 60  # a cold start compiles kernels; two busy cores
+READY_MS = 30_000
+LOG_TAIL = 4_000  # characters
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder; the hook is given those of the whole session."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+# --- the server
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the app on a free port; yield its address, without a slash at the end."""
+    port = _free_port()
+    url = f"http://127.0.0.1:{port}"
+    log = tmp_path_factory.mktemp("app") / "server.log"
+    with log.open("wb") as output, _server(port, output) as server:
+        try:
+            _wait_until_up(url, server, log)
+            yield url
+        finally:
+            _stop(server)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _server(port: int, output: Any) -> subprocess.Popen[bytes]:
+    """Start streamlit; its log goes to a file, for a full pipe would stop it."""
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    options = {
+        "server.address": "127.0.0.1",
+        "server.port": str(port),
+        "server.headless": "true",
+        "server.fileWatcherType": "none",
+        "browser.gatherUsageStats": "false",
+    }
+    command += [f"--{name}={value}" for name, value in options.items()]
+    return subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+
+
+def _wait_until_up(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Ask for the server's health until it answers, dies, or time is up."""
+    deadline = time.monotonic() + START_SECONDS
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    happened = "did not answer" if server.poll() is None else f"ended with {server.returncode}"
+    tail = log.read_text(errors="replace")[-LOG_TAIL:]
+    pytest.fail(f"the app {happened}; the end of its log:\n{tail}", pytrace=False)
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    """End this server, by its process id."""
+    server.terminate()
+    try:
+        server.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+# --- the browser
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Launch the system's Chromium, once a session."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _go_without("playwright is not installed")
+    executable = _find_browser()
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=list(BROWSER_ARGUMENTS))
+        yield chromium
+        chromium.close()
+
+
+def _find_browser() -> str:
+    """Return the browser named by DSGLAB_CHROMIUM, or the first known one on the path."""
+    named = os.environ.get("DSGLAB_CHROMIUM")
+    found = [path for name in ((named,) if named else BROWSERS) if (path := shutil.which(name))]
+    if not found:
+        _go_without(f"no browser: {named or ', '.join(BROWSERS)} (set DSGLAB_CHROMIUM to its path)")
+    return found[0]
+
+
+def _go_without(reason: str) -> None:
+    """Skip; fail where a missing browser would hide that nothing was tested."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{reason}, and CI is set", pytrace=False)
+    pytest.skip(reason)
+
+
+# --- the page
+
+
+@dataclass
+class PageHealth:
+    """What no page may do: log errors, raise, show a traceback, ask another host."""
+
+    app_host: str
+    pages: list[Page] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def watch(self, page: Page) -> None:
+        """Record what `page` does from now on."""
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
+        page.on("request", lambda request: self._on_url(request.url))
+        page.on("websocket", lambda connection: self._on_url(connection.url))
+        self.pages.append(page)
+
+    def assert_clean(self) -> None:
+        """Fail with everything that went wrong so far on the test's pages."""
+        shown = [
+            f"exception on {page.url}: {box.inner_text()}"
+            for page in self.pages
+            if not page.is_closed()
+            for box in page.get_by_test_id("stException").all()
+        ]
+        assert not self.errors + shown, "\n".join(self.errors + shown)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        url = message.location.get("url", "")
+        if message.type == "error" and not SERVER_SOUGHT.search(url):
+            self.errors.append(f"console: {message.text} ({url})")
+
+    def _on_url(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != self.app_host:
+            self.errors.append(f"outside request: {url}")
+
+
+@pytest.fixture
+def page_health(app_url: str) -> PageHealth:
+    """Give the record of all pages that the test opens."""
+    return PageHealth(urlsplit(app_url).netloc)
+
+
+@pytest.fixture
+def open_page(browser: Browser, app_url: str, page_health: PageHealth) -> Iterator[Callable[..., Page]]:
+    """Give a function that opens a page in a context of its own; check all of them at the end."""
+    contexts = []
+
+    def open_one(
+        path: str = "",
+        viewport: tuple[int, int] = (1280, 900),
+        theme: Literal["light", "dark"] = "light",
+    ) -> Page:
+        width, height = viewport
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+        contexts.append(context)
+        page = context.new_page()
+        page_health.watch(page)
+        page.goto(f"{app_url}/{path.lstrip('/')}")
+        _wait_ready(page)
+        return page
+
+    try:
+        yield open_one
+        page_health.assert_clean()
+    finally:
+        for context in contexts:
+            context.close()
+
+
+@pytest.fixture
+def wait_ready() -> Callable[[Page], None]:
+    """Give the function that waits for the end of a script run."""
+    return _wait_ready
+
+
+def _wait_ready(page: Page) -> None:
+    """Wait until the page is connected, its script has ended and nothing is being filled in.
+
+    A live fragment runs again at once: there, wait for a text of the page afterwards.
+    """
+    for name, value in (("connection", "CONNECTED"), ("script", "notRunning")):
+        app = f'[data-testid="stApp"][data-test-{name}-state="{value}"]'
+        page.wait_for_selector(app, state="attached", timeout=READY_MS)
+    page.wait_for_selector('[data-testid="stSkeleton"]', state="detached", timeout=READY_MS)

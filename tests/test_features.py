@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import naive
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from dsgcore import _loops, features
+from dsgcore._threads import for_each_piece, n_workers, pieces, set_workers, single_threaded_blas
+from dsgcore.features import (
+    ACCUMULATED_ROWS,
+    accumulate,
+    as_points,
+    coefficients,
+    evaluate,
+    evaluate_with_squares,
+)
+from dsgcore.kernels import Gaussian
+
+# The sizes at which a tile, a panel of features, or a part of the rows to be summed is full, and their neighbours.
+ROWS = [0, 1, 63, 64, 65, 255, 256, 257, 600]
+FEATURES = [1, 2, 511, 512, 513]
+assert ACCUMULATED_ROWS == 256
+
+
+def sample(n, m, d=3, dtype="float64", seed=0):
+    """Points, coefficients, frequencies in turns per unit."""
+    rng = np.random.default_rng([seed, n, m, d])
+    W = Gaussian(0.8).frequencies(rng, d, m).astype(dtype)
+    return rng.normal(size=(n, d)).astype(dtype), rng.normal(size=n).astype(dtype), W
+
+
+def feature_map(X, W):
+    """phi of every row: sqrt(1/m) [cos .., sin ..], of shape (n, 2m)."""
+    z = 2 * np.pi * X @ W
+    return np.hstack([np.cos(z), np.sin(z)]) / np.sqrt(W.shape[1])
+
+
+def block_of(m, dtype="float64", seed=1):
+    rng = np.random.default_rng([seed, m])
+    return np.stack([rng.random(m), rng.uniform(-0.5, 0.5, m)]).astype(dtype)
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    """Make even small work worth sharing, and give the number of workers back afterwards."""
+    before = n_workers()
+    monkeypatch.setattr("dsgcore._threads.MIN_EVALUATIONS_PER_WORKER", 100)
+    yield set_workers
+    set_workers(before)
+
+
+def test_the_explicit_feature_map_is_the_papers():
+    X, _, W = sample(4, 3)
+    np.testing.assert_allclose(feature_map(X, W), [naive.feature_map(2 * np.pi * W, x) for x in X], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", ROWS)
+@pytest.mark.parametrize("m", FEATURES)
+def test_accumulate_makes_the_papers_coefficients(n, m):
+    X, c, W = sample(n, m)
+    block = accumulate(X, c, W, 0.3)
+    assert block.shape == (2, m)
+    assert block.dtype == X.dtype
+    expected = -0.3 * c @ feature_map(X, W)
+    np.testing.assert_allclose(coefficients(block), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", ROWS)
+@pytest.mark.parametrize("m", FEATURES)
+def test_evaluate_adds_alpha_phi_to_what_decays(n, m):
+    X, before, W = sample(n, m)
+    block, out = block_of(m), before.copy()
+    evaluate(X, W, block, 0.9, out)
+    expected = 0.9 * before + feature_map(X, W) @ coefficients(block)
+    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("n", [1, 64, 257])
+@pytest.mark.parametrize("d", [1, 2, 50])
+def test_a_step_evaluated_elsewhere_is_the_sum_over_the_batch(n, d):
+    X, c, W = sample(n, 40, d)
+    Z = np.random.default_rng(1).normal(size=(10, d))
+    out = np.zeros(10)
+    evaluate(Z, W, accumulate(X, c, W, 0.5), 1.0, out)
+    np.testing.assert_allclose(out, -0.5 * feature_map(Z, W) @ feature_map(X, W).T @ c, rtol=1e-10, atol=1e-12)
+
+
+def test_single_precision_is_close_to_double():
+    X, c, W = sample(600, 300)
+    narrow = [a.astype("float32") for a in (X, c, W)]
+    block = accumulate(*narrow, 0.5)
+    out = np.zeros(600, dtype="float32")
+    evaluate(narrow[0], narrow[2], block, 1.0, out)
+    alpha = -0.5 * c @ feature_map(X, W)
+    assert block.dtype == np.float32
+    # The cosine's polynomial is good to 6e-7, a phase of a few turns to 1e-6 of a radian.
+    np.testing.assert_allclose(coefficients(block), alpha, rtol=0, atol=2e-6 * np.abs(c).sum() * 0.5)
+    np.testing.assert_allclose(out, feature_map(X, W) @ alpha, rtol=0, atol=1e-5 * np.abs(alpha).sum())
+
+
+@pytest.mark.parametrize("m", [1, 513])
+@pytest.mark.parametrize("n", [0, 1, 65])
+def test_squares_are_those_of_the_single_features_contributions(n, m):
+    X, _, W = sample(n, m)
+    block = block_of(m)
+    sums, squares = evaluate_with_squares(X, W, block)
+    contributions = block[0] * np.cos(2 * np.pi * (X @ W - block[1]))
+    np.testing.assert_allclose(sums, contributions.sum(axis=1), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(squares, (contributions**2).sum(axis=1), rtol=1e-10, atol=1e-12)
+
+
+def test_amplitudes_and_phases_give_back_their_coefficients():
+    alpha = np.random.default_rng(3).normal(size=40)
+    C, S = np.split(alpha / np.sqrt(20), 2)
+    block = np.stack([np.hypot(C, S), np.arctan2(S, C) / (2 * np.pi)])
+    np.testing.assert_allclose(coefficients(block), alpha, rtol=1e-12)
+
+
+def test_many_turns_are_reduced_exactly():
+    # In whole turns, far from 0: the phase must not lose more than the product has lost already.
+    X, W = np.array([[4096.0], [-1.0e6], [0.25]]), np.array([[1.0, 3.0]])
+    block = np.array([[1.0, 2.0], [0.0, 0.0]])
+    out = np.zeros(3)
+    evaluate(X, W, block, 1.0, out)
+    np.testing.assert_allclose(out, [3.0, 3.0, 0.0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_nan_is_not_lost(dtype):
+    X, c, W = sample(5, 8, dtype=dtype)
+    X[2, 1] = np.nan
+    out = np.zeros(5, dtype=dtype)
+    evaluate(X, W, block_of(8, dtype), 1.0, out)
+    assert np.isnan(out).tolist() == [False, False, True, False, False]
+    assert np.isnan(accumulate(X, c, W, 1.0)[0]).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 512, 513, 1500])
+def test_same_bits_whatever_the_number_of_workers(n, dtype, workers):
+    X, c, W = sample(n, 30, dtype=dtype)
+    results = []
+    for count in (1, 2, 3, 8):
+        workers(count)
+        block, out = accumulate(X, c, W, 0.3), np.ones(n, dtype=dtype)
+        evaluate(X, W, block, 0.9, out)
+        results.append((block.tobytes(), out.tobytes()))
+    assert set(results) == {results[0]}
+
+
+def test_pieces_cover_all_rows_once_at_multiples_of_the_tile(workers):
+    for count in (1, 2, 3, 8):
+        workers(count)
+        for n in (0, 1, 63, 64, 65, 1000):
+            parts = pieces(n, 64, n * 1000)
+            assert [i for part in parts for i in range(part.start, part.stop)] == list(range(n))
+            assert all(part.start % 64 == 0 for part in parts)
+            assert len(parts) <= count
+    workers(8)
+    assert len(pieces(1000, 64, 1000 * 1000)) == 8
+    assert len(pieces(1000, 64, 99)) == 1, "too little work to share"
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_eight_threads_at_once_get_the_bits_that_each_gets_alone(count, workers):
+    workers(count)
+
+    def job(i):
+        # Dimensions and precisions differ, so threads that shared a buffer would spoil each other's products.
+        dtype = ("float32", "float64")[i % 2]
+        X, c, W = sample(700 + i, 60 + i, d=2 + i, dtype=dtype, seed=i)
+        block, out = accumulate(X, c, W, 0.3), np.zeros(len(X), dtype=dtype)
+        for _ in range(5):
+            evaluate(X, W, block, 0.9, out)
+        return block.tobytes(), out.tobytes(), evaluate_with_squares(X, W, block)[1].tobytes()
+
+    alone = [job(i) for i in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(5):
+            assert list(pool.map(job, range(8))) == alone
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_blas_has_one_thread_inside_and_what_it_had_before_afterwards(workers):
+    workers(2)
+    X, c, W = sample(700, 60)
+
+    def job(_):
+        block = accumulate(X, c, W, 0.3)
+        evaluate(X, W, block, 1.0, np.zeros(700))
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        assert before, "no BLAS found: this test would prove nothing"
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(job, range(64)))
+        assert blas_threads() == before
+        with single_threaded_blas():
+            assert set(blas_threads()) == {1}
+            with single_threaded_blas():
+                pass
+            assert set(blas_threads()) == {1}, "the inner one must not end the outer one's limit"
+        assert blas_threads() == before
+
+
+def test_a_failure_in_a_worker_is_raised_here_and_blas_gets_its_threads_back(workers):
+    workers(4)
+
+    def fail(part):
+        if part.start:
+            raise ArithmeticError(f"rows from {part.start}")
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with pytest.raises(ArithmeticError, match="rows from 64"):
+            for_each_piece(fail, pieces(256, 64, 10**9))
+        assert blas_threads() == before
+
+
+def test_the_number_of_workers_must_be_positive():
+    with pytest.raises(ValueError, match="must be at least 1, got 0"):
+        set_workers(0)
+
+
+def test_points_are_copied_only_where_they_must_be():
+    X = np.zeros((4, 3), dtype=np.float32)
+    assert as_points(X, np.dtype(np.float32)) is X
+    read_only = X.copy()
+    read_only.setflags(write=False)
+    unaligned = np.frombuffer(bytearray(49), dtype=np.float32, offset=1).reshape(4, 3)
+    for other in (X.T, X.astype(float), X[:, :2], X.tolist(), read_only, unaligned):
+        points = as_points(other, np.dtype(np.float32))
+        assert points.flags.carray
+        assert points.dtype == np.float32
+        np.testing.assert_array_equal(points, other)
+
+
+@pytest.mark.compiled
+def test_every_loop_has_one_specialisation_for_each_precision():
+    for dtype in ("float32", "float64"):
+        X, c, W = sample(5, 8, dtype=dtype)
+        X.setflags(write=False)  # as of a memory map, a data frame, or a parallel grid search
+        X = as_points(X, np.dtype(dtype))
+        block = accumulate(X, c, W, 1)
+        evaluate(X, W, block, 1, np.zeros(5, dtype=dtype))
+        evaluate_with_squares(X, W, block)
+        Gaussian(1).sums(X, c, X, 1, np.zeros(5, dtype=dtype))
+    assert features.warm_up()
+    for loop in (_loops.accumulate, _loops.evaluate, _loops.evaluate_with_squares, _loops.gaussian_sums):
+        assert len(loop.signatures) == 2, loop.__name__

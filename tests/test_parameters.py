@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dsgcore.experiments import spec
+from dsgcore.kernels import KERNELS
+from dsgcore.parameters import (
+    Choice,
+    Flag,
+    Integer,
+    Parameter,
+    ParameterError,
+    Real,
+    Text,
+    check_all,
+    grid,
+)
+from dsgcore.problems import PROBLEMS
+from dsgcore.solver import SOLVER_PARAMETERS
+
+REAL = Real("lam", 0.5, low=0.0, high=2.0)
+ANY_REAL = Real("x", 0.0)
+INTEGER = Integer("n_iter", 5, low=1, high=10)
+CHOICE = Choice("schedule", "constant", options=("constant", "theta/t"))
+FLAG = Flag("stratified", True)
+TEXT = Text("path", "a")
+KINDS = (REAL, ANY_REAL, INTEGER, CHOICE, FLAG, TEXT)
+
+# Every list of parameters that the package declares, by what it belongs to.
+DECLARED = {
+    **{f"problem {name}": problem.parameters for name, problem in PROBLEMS.items()},
+    **{f"kernel {name}": kernel.parameters for name, kernel in KERNELS.items()},
+    "solver": SOLVER_PARAMETERS,
+    "data": spec.DATA_PARAMETERS,
+    "stop": spec.STOP_PARAMETERS,
+    "diagnostics": spec.DIAGNOSTICS_PARAMETERS,
+}
+NUMBERS = [p for parameters in DECLARED.values() for p in parameters if isinstance(p, Real | Integer)]
+NUMBERS = [p for p in NUMBERS if p.name != "positive"]  # a label, which has no slider
+
+
+def assert_refused(parameter, value):
+    """The error is one sentence: the name, what is allowed, what was given."""
+    with pytest.raises(ParameterError) as caught:
+        parameter.check(value)
+    message = str(caught.value)
+    assert message == f"{parameter.name} must be {parameter.allowed()}, got {value!r}"
+    assert "\n" not in message
+
+
+NOT_NUMBERS = [None, True, False, np.True_, "1", "", b"1", [1], {}, 1j, math.nan, math.inf, -math.inf, object]
+
+
+@pytest.mark.parametrize("parameter", [REAL, ANY_REAL, INTEGER], ids=lambda p: p.name)
+@pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
+def test_numbers_refuse_what_is_no_number_of_the_line(parameter, value):
+    assert_refused(parameter, value)
+
+
+@pytest.mark.parametrize("value", [-1e-9, 2.0000001, -5, 3, 1e308, 10**400, np.float32("nan"), np.float64("inf")])
+def test_real_refuses_what_is_out_of_range(value):
+    assert_refused(REAL, value)
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), np.float32("inf")])
+def test_a_real_without_bounds_refuses_what_no_float_can_hold(value):
+    assert_refused(ANY_REAL, value)
+
+
+@pytest.mark.parametrize("value", [0, 11, -1, 1.5, 0.0, 1e300, 10**400, np.int8(0), np.float64(2.5)])
+def test_integer_refuses_fractions_and_what_is_out_of_range(value):
+    assert_refused(INTEGER, value)
+
+
+@pytest.mark.parametrize("value", [None, True, 0, 1.0, math.nan, "Constant", "constant ", "", [], ["constant"]])
+def test_choice_refuses_anything_but_its_words(value):
+    assert_refused(CHOICE, value)
+
+
+@pytest.mark.parametrize("value", [None, 0, 1, 1.0, math.nan, "true", "", []])
+def test_flag_refuses_anything_but_true_and_false(value):
+    assert_refused(FLAG, value)
+
+
+@pytest.mark.parametrize("value", [None, True, 0, 1.5, math.nan, "", b"a", ["a"]])
+def test_text_refuses_anything_but_text(value):
+    assert_refused(TEXT, value)
+
+
+@given(st.floats(0.0, 2.0) | st.integers(0, 2) | st.fractions(0, 2))
+def test_real_returns_the_same_number_as_a_float(value):
+    checked = REAL.check(value)
+    assert type(checked) is float
+    assert checked == float(value)
+
+
+@given(st.integers(1, 10))
+def test_integer_returns_the_same_number_as_an_int(value):
+    for given_as in (value, float(value), np.int8(value), np.int64(value), np.float64(value)):
+        checked = INTEGER.check(given_as)
+        assert type(checked) is int
+        assert checked == value
+
+
+@given(st.floats() | st.integers())
+def test_real_lets_through_its_range_and_nothing_else(value):
+    try:
+        assert REAL.check(value) == value
+        assert 0.0 <= value <= 2.0
+    except ParameterError:
+        assert not 0.0 <= value <= 2.0
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0, Fraction(1, 3), np.float32(0.5)])
+def test_real_accepts_its_ends_and_numpy_numbers(value):
+    assert REAL.check(value) == float(value)
+
+
+def test_choice_flag_and_text_return_what_they_were_given():
+    assert CHOICE.check("theta/t") == "theta/t"
+    assert FLAG.check(False) is False
+    assert TEXT.check("/data/x.npz") == "/data/x.npz"
+
+
+@pytest.mark.parametrize("kind", [Real, Integer, Text])
+def test_none_passes_only_where_it_is_optional(kind):
+    parameter = kind("x", None, optional=True)
+    assert parameter.check(None) is None
+    assert parameter.allowed().endswith(" or null")
+    assert_refused(kind("x", None), None)
+
+
+@given(st.one_of(st.none(), st.booleans(), st.floats(), st.integers(), st.text(), st.lists(st.integers())))
+def test_every_kind_either_returns_a_value_that_it_accepts_again_or_refuses_in_one_sentence(value):
+    for parameter in KINDS:
+        try:
+            checked = parameter.check(value)
+        except ParameterError as error:
+            assert str(error) == f"{parameter.name} must be {parameter.allowed()}, got {value!r}"
+        else:
+            assert parameter.check(checked) == checked
+            assert json.loads(json.dumps(checked)) == checked
+
+
+def test_a_kind_must_say_what_it_allows():
+    with pytest.raises(TypeError, match="Parameter does not say what it allows"):
+        Parameter("x", 1).check(1)
+    with pytest.raises(TypeError, match="Parameter does not say what it allows"):
+        Parameter("x", 1).allowed()
+
+
+def test_check_all_fills_in_defaults_and_keeps_what_is_given():
+    checked = check_all((REAL, INTEGER, CHOICE), {"n_iter": 7.0}, "solver")
+    assert checked == {"lam": 0.5, "n_iter": 7, "schedule": "constant"}
+    assert list(checked) == ["lam", "n_iter", "schedule"]
+
+
+def test_check_all_refuses_an_unknown_name_and_lists_the_known_ones():
+    with pytest.raises(ParameterError) as caught:
+        check_all((REAL, INTEGER), {"lam": 1.0, "lamda": 1.0}, "solver")
+    assert str(caught.value) == "solver has no field 'lamda'; it has lam, n_iter"
+
+
+def test_check_all_refuses_a_value_that_is_out_of_range():
+    with pytest.raises(ParameterError, match=r"^lam must be a number between 0 and 2, got 3$"):
+        check_all((REAL, INTEGER), {"lam": 3}, "solver")
+
+
+def test_check_all_does_not_take_none_for_left_out():
+    with pytest.raises(ParameterError, match="got None"):
+        check_all((REAL,), {"lam": None}, "solver")
+
+
+@pytest.mark.parametrize("parameters", DECLARED.values(), ids=DECLARED)
+def test_declared_defaults_are_allowed_and_everything_has_its_words(parameters):
+    checked = check_all(parameters, {}, "it")
+    assert checked == {p.name: p.default for p in parameters}
+    assert len(checked) == len(parameters)
+    for parameter in parameters:
+        assert parameter.label, parameter.name
+        assert parameter.sentence.endswith("."), parameter.name
+
+
+@pytest.mark.parametrize("parameter", NUMBERS, ids=lambda p: p.name)
+def test_a_slider_offers_allowed_values_in_order_with_the_default_among_them(parameter):
+    values = grid(parameter)
+    assert list(values) == sorted(set(values))
+    assert [parameter.check(value) for value in values] == list(values)
+    assert parameter.default is None or parameter.default in values
+    assert 5 <= len(values) <= 60
+
+
+def test_a_slider_of_few_whole_numbers_offers_each_once():
+    assert grid(Integer("k", 3, low=1, high=5)) == (1, 2, 3, 4, 5)

@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from dsgcore.problems import PROBLEMS, ProblemError, SemiSupervisedAUC, objective
+from dsgcore.problems.base import stacked
+
+# What the tests need to know of a problem; a later one is tested by an entry here.
+
+
+@dataclass(frozen=True)
+class Case:
+    """Settings to test, a tiny labeled sample, how a batch may be shaped, and a dull twin of the risk."""
+
+    settings: tuple[dict, ...]
+    labels: tuple[int, ...]
+    naive_risk: Callable
+    is_unbiased: bool = True  # the mean batch gradient is the full one
+
+
+def naive_auc_risk(problem, f):
+    """gamma R_PN + (1 - gamma)(R_PU + R_UN - 1/2), pair by pair."""
+
+    def mean_loss(upper, lower):
+        return sum((1 - u + v) ** 2 for u in f[upper] for v in f[lower]) / (len(f[upper]) * len(f[lower]))
+
+    with_unlabeled = mean_loss("positive", "unlabeled") + mean_loss("unlabeled", "negative") - 0.5
+    return problem.gamma * mean_loss("positive", "negative") + (1 - problem.gamma) * with_unlabeled
+
+
+CASES = {
+    "auc": Case(
+        settings=tuple({"gamma": g, "pairing": p} for g in (0.0, 0.3, 1.0) for p in ("triplets", "all")),
+        labels=(1, 0, -1, 1, -1, -1, 0, 1, -1),
+        naive_risk=naive_auc_risk,
+    ),
+}
+INSTANCES = [problem(**given) for name, problem in PROBLEMS.items() for given in CASES[name].settings]
+every_problem = pytest.mark.parametrize("problem", INSTANCES, ids=repr)
+
+
+def case(problem):
+    return CASES[problem.name]
+
+
+def values(problem, *sizes, seed=0, dtype="float64"):
+    """Made-up values of f, source -> (B,)."""
+    rng = np.random.default_rng(seed)
+    sizes = sizes * len(problem.sources) if len(sizes) == 1 else sizes
+    return {s: rng.normal(size=n).astype(dtype) for s, n in zip(problem.sources, sizes, strict=True)}
+
+
+def gradient(function, x, step=1e-4):
+    """Central differences; of a quadratic function they are exact but for rounding."""
+    return np.array([(function(x + e) - function(x - e)) / (2 * step) for e in step * np.eye(len(x))])
+
+
+def risk(problem, rows, f):
+    return objective(problem.risk_terms({source: f[index] for source, index in rows.items()}))
+
+
+def samples(problem):
+    """The tiny sample as it is, and fully labeled, where the unlabeled source is all points."""
+    labels = np.array(case(problem).labels)
+    yield problem.rows(labels), len(labels)
+    yield problem.rows(labels[labels != -1]), int((labels != -1).sum())
+
+
+def all_batches(rows, size):
+    """Every batch that can be drawn, all equally likely: `size` points of each source, with replacement."""
+    of_a_source = [itertools.product(index, repeat=size) for index in rows.values()]
+    for batch in itertools.product(*(list(draws) for draws in of_a_source)):
+        yield dict(zip(rows, map(list, batch), strict=True))
+
+
+def test_every_registered_problem_is_tested_and_says_what_it_is():
+    assert set(CASES) == set(PROBLEMS)
+    for name, problem in PROBLEMS.items():
+        assert problem.name == name
+        assert all((problem.title, problem.score_name, problem.sentence, problem.citation))
+        assert problem(**{p.name: p.default for p in problem.parameters}) == problem()
+
+
+@every_problem
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_coefficients_are_the_derivatives_of_the_terms(problem, size):
+    f = values(problem, size)
+    c = problem.coefficients(f)
+    assert list(c) == list(f)
+    for source in problem.sources:
+        expected = gradient(lambda v, s=source: objective(problem.terms({**f, s: v})), f[source])
+        np.testing.assert_allclose(c[source], expected, rtol=1e-6, atol=1e-9)
+
+
+@every_problem
+@pytest.mark.parametrize("size", [1, 2])
+def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem, size):
+    if not case(problem).is_unbiased:
+        pytest.skip("the method's batch gradient is biased, which is measured elsewhere")
+    for rows, n in samples(problem):
+        f = np.random.default_rng(1).normal(size=n)
+        mean, terms, n_batches = np.zeros(n), dict.fromkeys(problem.terms(values(problem, size)), 0.0), 0
+        for batch in all_batches(rows, size):
+            at_batch = {source: f[index] for source, index in batch.items()}
+            for source, c in problem.coefficients(at_batch).items():
+                np.add.at(mean, batch[source], c)
+            for name, value in problem.terms(at_batch).items():
+                terms[name] += value
+            n_batches += 1
+        mean /= n_batches
+        np.testing.assert_allclose(mean, gradient(lambda v, r=rows: risk(problem, r, v), f), rtol=1e-6, atol=1e-9)
+        if hasattr(problem, "quadratic"):
+            Q, l = problem.quadratic(rows, n)
+            np.testing.assert_allclose(mean, Q @ f + l, rtol=1e-10, atol=1e-12)
+        expected = problem.risk_terms({source: f[index] for source, index in rows.items()})
+        assert {name: total / n_batches for name, total in terms.items()} == pytest.approx(expected, rel=1e-10)
+
+
+@every_problem
+def test_the_quadratic_form_is_the_risk_but_for_a_constant(problem):
+    if not hasattr(problem, "quadratic"):
+        pytest.skip("the risk is not quadratic")
+    for rows, n in samples(problem):
+        Q, l = problem.quadratic(rows, n)
+        f = np.random.default_rng(2).normal(size=(4, n))
+        constants = [risk(problem, rows, v) - (v @ Q @ v / 2 + l @ v) for v in f]
+        np.testing.assert_allclose(constants, constants[0], rtol=1e-10)
+        np.testing.assert_allclose(Q, Q.T, rtol=0, atol=1e-15)
+        assert np.linalg.eigvalsh(Q).min() > -1e-12, "the risk is convex"
+
+
+@every_problem
+def test_the_risk_equals_that_of_the_pairs_one_by_one(problem):
+    f = values(problem, *range(3, 3 + len(problem.sources)))
+    assert objective(problem.risk_terms(f)) == pytest.approx(case(problem).naive_risk(problem, f), rel=1e-12)
+
+
+@every_problem
+def test_batch_and_risk_have_the_same_terms(problem):
+    f = values(problem, 3)
+    assert list(problem.terms(f)) == list(problem.risk_terms(f))
+    assert all(type(value) is float for value in problem.terms(f).values())
+    assert all(type(value) is float for value in problem.risk_terms(f).values())
+
+
+@every_problem
+def test_single_precision_stays_single_and_values_are_left_alone(problem):
+    f = values(problem, 5, dtype="float32")
+    before = {source: v.copy() for source, v in f.items()}
+    c = problem.coefficients(f)
+    problem.terms(f)
+    assert all(v.dtype == np.float32 for v in c.values())
+    assert all((f[source] == before[source]).all() for source in f)
+    exact = problem.coefficients({source: v.astype(float) for source, v in f.items()})
+    for source, v in c.items():
+        np.testing.assert_allclose(v, exact[source], rtol=0, atol=1e-5)
+
+
+@every_problem
+def test_a_value_that_is_not_finite_is_seen_in_the_coefficients(problem):
+    # The solver stops a run by this.
+    f = values(problem, 4)
+    f[problem.sources[0]][1] = np.inf
+    with np.errstate(invalid="ignore"):
+        assert not np.isfinite(stacked(problem.coefficients(f), problem.sources)).all()
+
+
+@every_problem
+def test_rows_are_a_partition_of_the_labels_by_source(problem):
+    labels = np.array(case(problem).labels)
+    rows = problem.rows(labels)
+    assert tuple(rows) == problem.sources
+    assert sorted(np.concatenate(list(rows.values()))) == list(range(len(labels)))
+    assert {tuple(r) for r in problem.rows(labels.tolist()).values()} == {tuple(r) for r in rows.values()}
+
+
+# The semi-supervised AUC.
+
+
+def test_auc_rows_are_positives_negatives_and_unlabeled():
+    rows = SemiSupervisedAUC().rows(np.array([1, 0, -1, 1, -1]))
+    assert {source: index.tolist() for source, index in rows.items()} == {
+        "positive": [0, 3],
+        "negative": [1],
+        "unlabeled": [2, 4],
+    }
+
+
+def test_fully_labeled_points_serve_as_the_unlabeled_ones_too():
+    rows = SemiSupervisedAUC().rows(np.array([1, 0, 1]))
+    assert rows["unlabeled"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("labels", "missing"), [([1, 1, -1], "negative"), ([0, -1], "positive"), ([-1, -1], "positive"), ([], "positive")]
+)
+def test_a_missing_class_is_refused(labels, missing):
+    with pytest.raises(ProblemError) as caught:
+        SemiSupervisedAUC().rows(np.array(labels))
+    assert str(caught.value) == f"AUC needs at least one labeled positive and one labeled negative, got no {missing}"
+
+
+@pytest.mark.parametrize("pairing", ["triplets", "all"])
+def test_the_supervised_problem_has_no_part_of_the_unlabeled(pairing):
+    problem = SemiSupervisedAUC(0.3, pairing).supervised()
+    assert problem == SemiSupervisedAUC(1.0, pairing)
+    f = values(problem, 4)
+    assert (problem.coefficients(f)["unlabeled"] == 0).all()
+    other = {**f, "unlabeled": f["unlabeled"] + 5.0}
+    assert problem.terms(other) == pytest.approx(problem.terms(f))
+    for source in ("positive", "negative"):
+        assert (problem.coefficients(other)[source] == problem.coefficients(f)[source]).all()
+    assert problem.terms(f)["positive over unlabeled"] == problem.terms(f)["constant"] == 0.0
+
+
+def test_coefficients_are_the_papers_at_known_values():
+    f = {"positive": np.array([0.5]), "negative": np.array([0.25]), "unlabeled": np.array([-1.0])}
+    # a = 1 - 0.5 + 0.25 = 0.75, q = 1 - 0.5 - 1 = -0.5, w = 1 + 1 + 0.25 = 2.25; gamma = 0.25
+    c = SemiSupervisedAUC(0.25).coefficients(f)
+    assert c["positive"] == pytest.approx([-2 * 0.25 * 0.75 - 2 * 0.75 * -0.5])
+    assert c["negative"] == pytest.approx([2 * 0.25 * 0.75 + 2 * 0.75 * 2.25])
+    assert c["unlabeled"] == pytest.approx([0.75 * (2 * -0.5 - 2 * 2.25)])
+    assert SemiSupervisedAUC(0.25).terms(f) == pytest.approx(
+        {
+            "positive over negative": 0.25 * 0.75**2,
+            "positive over unlabeled": 0.75 * 0.5**2,
+            "unlabeled over negative": 0.75 * 2.25**2,
+            "constant": -0.375,
+        }
+    )
+
+
+def test_coefficients_sum_to_zero():
+    # Adding a constant to f changes no difference, so the objective has no slope along it.
+    for pairing in ("triplets", "all"):
+        problem = SemiSupervisedAUC(0.4, pairing)
+        assert stacked(problem.coefficients(values(problem, 9)), problem.sources).sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_pairing_all_points_is_the_same_on_average_over_a_source():
+    # For the squared loss the coefficients are linear in the partners, whose mean does not depend on the pairing.
+    f = values(SemiSupervisedAUC(), 8)
+    triplets, every_pair = (SemiSupervisedAUC(0.4, pairing).coefficients(f) for pairing in ("triplets", "all"))
+    for source in f:
+        assert triplets[source].sum() == pytest.approx(every_pair[source].sum(), rel=1e-12)
+
+
+def test_pairing_all_points_divides_the_partners_noise_by_the_batch_size():
+    fixed = values(SemiSupervisedAUC(), 8)["positive"]
+
+    def variance(pairing):
+        drawn = ({**values(SemiSupervisedAUC(), 8, seed=s), "positive": fixed} for s in range(400))
+        return np.var([SemiSupervisedAUC(0.4, pairing).coefficients(f)["positive"][0] for f in drawn])
+
+    # A point's coefficient depends on one partner of each source or on the mean of eight. 400 draws: 10 % of noise.
+    assert variance("triplets") / variance("all") == pytest.approx(8, rel=0.3)
+
+
+def test_the_score_is_the_auc():
+    rng = np.random.default_rng(3)
+    y, f = rng.integers(0, 2, 50), rng.normal(size=50)
+    assert SemiSupervisedAUC().score(y, f) == pytest.approx(roc_auc_score(y, f), rel=1e-12)
+
+
+def test_problems_are_values_that_cannot_be_changed():
+    problem = SemiSupervisedAUC(0.2)
+    assert hash(problem) == hash(replace(problem))
+    with pytest.raises(AttributeError):
+        problem.gamma = 0.5
