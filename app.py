@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import gc
 import threading
+from pathlib import Path
 
 import streamlit as st
 
 from dsgcore.features import warm_up
 from pages._router import route
+
+
+# A file of our own: named icons would be fetched from elsewhere.
+ICON = str(Path(__file__).parent / ".github" / "icon.svg")
 
 
 @st.cache_resource(show_spinner=False)
@@ -26,6 +31,6 @@ def _warm_up() -> None:
     gc.freeze()
 
 
-st.set_page_config(page_title="DSG Lab", page_icon=":material/graph_3:", layout="wide")
+st.set_page_config(page_title="DSG Lab", page_icon=ICON, layout="wide")
 start_warm_up()
 route()

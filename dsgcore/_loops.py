@@ -10,9 +10,9 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-TILE_ROWS = 96
+TILE_ROWS = 96  # enough to keep packing cheap at large d, few enough that a tile stays in the second-level cache
 _MAX_COLUMNS = 512
-_DIRECT = 4
+_DIRECT = 4  # the largest d whose distances are summed from differences
 # reassoc lets sums vectorise; no flag may assume that NaN and inf do not occur.
 _FLAGS = {"reassoc", "contract", "nsz"}
 
@@ -91,18 +91,15 @@ def _float_of_bits(typing_context, bits, like):
     """Return the float of `like`'s type whose bits are the low bits of an integer."""
 
     def generate(context, builder, signature, arguments):
-        width = ir.IntType(like.bitwidth)
-        return builder.bitcast(
-            builder.trunc(arguments[0], width) if like.bitwidth < 64 else arguments[0],
-            context.get_value_type(like),
-        )
+        bits = arguments[0] if like.bitwidth == 64 else builder.trunc(arguments[0], ir.IntType(like.bitwidth))
+        return builder.bitcast(bits, context.get_value_type(like))
 
     return like(types.int64, like), generate
 
 
 def _power_of_two(n):
     """2^n for an integral n >= _lowest_exponent(n), where it is 0."""
-    return n.dtype.type(2) ** n
+    return n.dtype.type(2) ** n if n > _lowest_exponent(n) else n.dtype.type(0)
 
 
 @overload(_power_of_two, jit_options={"fastmath": _FLAGS})

@@ -1,8 +1,8 @@
 """Random features that are products of projections, for dot product kernels: the counterpart of `features`.
 
-phi_j(x) = sqrt(1/m) prod_l w_lj'x with W of shape (p, d, m), and a block has one row: alpha' phi(x) = sum_j r_j prod_l w_lj'x. There is
-nothing to gain from compiled loops: all is matrix products, tile by tile of fixed size, so that results do not depend on the
-number of threads and memory stays small.
+phi_j(x) = sqrt(1/m) prod_l w_lj'x with W of shape (p, d, m), and a block has one row: so that
+alpha' phi(x) = sum_j r_j prod_l w_lj'x. There is nothing to gain from compiled loops: all is matrix products, in
+tiles of fixed size, so that results do not depend on the number of threads and memory stays small.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _tiles(size: int, tile: int) -> list[slice]:
 
 
 def _products(X: NDArray, W: NDArray) -> Iterator[tuple[slice, NDArray]]:
-    """Yield slices of the features with prod_l X @ W[l] for them, of shape (rows, features); overwritten by the next."""
+    """Yield slices of the features with prod_l X @ W[l] for them, (rows, features); overwritten by the next."""
     buffers = np.empty((2, len(X), min(TILE_FEATURES, W.shape[2])), dtype=X.dtype)
     for features in _tiles(W.shape[2], TILE_FEATURES):
         size = features.stop - features.start

@@ -30,11 +30,11 @@ class DotProduct:
 
     Notes
     -----
-    Source: TSGSU, "Experiments" (high-dimensional data sets); features: Kar and Karnick, Random Feature Maps for Dot Product
-    Kernels (AISTATS 2012), Algorithm 1 with a fixed degree.
+    Source: TSGSU, "Experiments" (high-dimensional data sets); features: Kar and Karnick, Random Feature Maps
+    for Dot Product Kernels (AISTATS 2012), Algorithm 1 with a fixed degree.
 
-    The kernel is not bounded: the papers' bound on the random features' error holds on a bounded set of points only, and is
-    infinite here.
+    The kernel is not bounded: the papers' bound on the random features' error holds on a bounded set of points
+    only, and is infinite here.
     """
 
     sigma: float = 1.0

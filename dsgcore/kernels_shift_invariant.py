@@ -1,7 +1,8 @@
-"""The Laplacian and Matérn kernels: exactly, and through the density of their frequencies, like the Gaussian in `kernels`.
+"""The Laplacian and Matérn kernels: exactly, and through the density of their frequencies.
 
-Both densities have heavy tails: a few frequencies are so large that float32 keeps nothing of their phase. Such a feature is noise
-in the exact feature's place, of the same size and mean (almost) zero; the mean over m features hardly changes.
+Both densities have heavy tails: a few frequencies are so large that float32 keeps nothing of their phase. Such
+a feature is noise in the exact feature's place, of the same size and mean (almost) zero; the mean over m
+features hardly changes.
 """
 
 from __future__ import annotations
@@ -91,9 +92,10 @@ MATERN = {
 
 @dataclass(frozen=True)
 class Matern:
-    """The Matérn kernel of smoothness nu: with r = sqrt(2 nu) ||x - x'|| / length, exp(-r) times 1, 1 + r or 1 + r + r^2 / 3.
+    """The Matérn kernel: with r = sqrt(2 nu) ||x - x'|| / length, exp(-r) times 1, 1 + r or 1 + r + r^2 / 3.
 
-    Its frequencies follow a multivariate t distribution with 2 nu degrees of freedom: g sqrt(2 nu / chi2) / length, g ~ N(0, I).
+    Its frequencies follow a multivariate t distribution with 2 nu degrees of freedom:
+    g sqrt(2 nu / chi2) / length, with g ~ N(0, I) and chi2 of as many degrees.
 
     Parameters
     ----------

@@ -304,7 +304,8 @@ def solve(
     """
     training = training if training is not None else training_points(task, model)
     for t in range(len(model) + 1, task.plan.n_iter + 1):
-        with single_threaded_blas():
+        # Overflow is not an accident here: a run that diverges is told by its values.
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             iterate = _iterate(task, model, training, carried, t)
         if iterate is None:
             return

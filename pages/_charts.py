@@ -71,11 +71,13 @@ def line_chart(
         y_axis["dtick"] = _log_tick(curves)
     if y_range is not None:
         y_axis |= {"range": list(y_range), "autorange": False}
-    x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear", "title": {"text": "iteration t"}}
+    x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear"}
     if x_range is not None:
         x_axis["range"] = [float(np.log10(v)) if is_log_x else v for v in x_range]
     layout = _layout(title, revision)
     layout |= {"xaxis": x_axis, "yaxis": y_axis, "hovermode": "x unified"}
+    if is_log_x:
+        x_axis["dtick"] = 1
     layout["shapes"] = [_mark(t) for t in marks]
     if annotation:
         layout["annotations"] = [_note(annotation)]
@@ -131,7 +133,7 @@ def _layout(title: str, revision: str) -> Figure:
         "template": {},
         "title": {"text": title, "x": 0, "xanchor": "left", "font": {"size": 14}},
         "uirevision": revision,
-        "margin": {"l": 52, "r": 8, "t": 34, "b": 40},
+        "margin": {"l": 52, "r": 8, "t": 30, "b": 26},
         "legend": {
             "orientation": "h",
             "x": 1,

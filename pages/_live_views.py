@@ -12,14 +12,16 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.diagnostics import slope
-from dsgcore.experiments import History, LiveRun, Plane, Run, Surface, theory_of
+from dsgcore.experiments import History, LiveRun, Plane, Run, StopReason, Surface, theory_of
 from pages import _charts as charts
 from pages._live_plotly import live_chart
 
 GRID = 60
 SECONDS_BETWEEN_SURFACES = 1.0
-MAP_HEIGHT, CURVE_HEIGHT = 420, 205
+MAP_HEIGHT, CURVE_HEIGHT, ERROR_HEIGHT = 350, 173, 250
 MAP_CHOICES = ("f", "h", "|f−h|")
+# Differences of the score that a few test points make are no verdict.
+TIE = 0.005
 TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
 
 
@@ -40,11 +42,10 @@ def status(live: LiveRun, *, is_playing: bool) -> None:
     run = live.run
     state = "running" if is_playing else "paused"
     if run.stop_reason is not None:
-        state = run.stop_reason.value
+        state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, "diverged")
     changes = len([change for change in run.spec.changes if change.t <= run.t])
     noted = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""
-    with st.container(key="status"):
-        st.caption(f"step {run.t} of {run.n_iter} · {state}{noted}")
+    st.caption(f"step {run.t} of {run.n_iter} · {state}{noted}")
 
 
 def tiles(live: LiveRun) -> None:
@@ -59,10 +60,12 @@ def tiles(live: LiveRun) -> None:
     )
     twin = live.supervised.history.last().get("score_test") if live.supervised is not None else None
     gain = row["score_test"] - twin if row and twin is not None else None
+    verdict = "" if gain is None else "tie" if abs(gain) < TIE else "helps" if gain > 0 else "hurts"
     score.metric(
         f"Test {name}",
         f"{row['score_test']:.3f}" if row else "–",
-        delta=f"{gain:+.3f} over labels only" if gain is not None else None,
+        delta=f"{gain:+.3f} over labels only: {verdict}" if gain is not None else None,
+        delta_color="off" if verdict == "tie" else "normal",
         help=f"{name} on held-out points, and the difference to the same run without unlabeled data.",
     )
     error.metric(
@@ -94,7 +97,7 @@ def plots(bench: Any, *, theme: str) -> None:
         )
         live_chart(score_figure(live, theme, revision), key="chart-score", alt=_alt_score(live), height=CURVE_HEIGHT)
     with st.container(key="part-error"):
-        live_chart(error_figure(live, revision), key="chart-error", alt=_alt_error(live), height=300)
+        live_chart(error_figure(live, revision), key="chart-error", alt=_alt_error(live), height=ERROR_HEIGHT)
 
 
 def _alt_objective(live: LiveRun) -> str:

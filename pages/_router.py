@@ -7,18 +7,19 @@ import streamlit as st
 _ROUTED = "_is_routed"
 
 
-def all_pages() -> list:
+def all_pages(*, with_icons: bool) -> list:
     """Return the app's pages, in the order of the navigation."""
+    listed = (("home", "DSG Lab", ":material/home:"), ("auc", "AUC", ":material/leaderboard:"))
     return [
-        st.Page("pages/home.py", title="DSG Lab", icon=":material/home:", default=True),
-        st.Page("pages/auc.py", title="AUC", icon=":material/leaderboard:"),
+        st.Page(f"pages/{name}.py", title=title, icon=icon if with_icons else None, default=name == "home")
+        for name, title, icon in listed
     ]
 
 
 def route() -> None:
     """Run the page that the address names."""
     st.session_state[_ROUTED] = True
-    st.navigation(all_pages(), position="top").run()
+    st.navigation(all_pages(with_icons=True), position="top").run()
 
 
 def ensure_routed() -> None:
@@ -28,5 +29,6 @@ def ensure_routed() -> None:
     process: the first visit to a fresh server would run a page's file alone if its address names one.
     """
     if _ROUTED not in st.session_state:
-        st.navigation(all_pages(), position="hidden")
+        # Without icons: before the page settings are made, one of them would be fetched for the browser's tab.
+        st.navigation(all_pages(with_icons=False), position="hidden")
         st.rerun()

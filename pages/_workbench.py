@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.data import DATASETS, DataError
@@ -27,7 +28,7 @@ INSTANT_SECONDS = 2.0
 SPEEDS = ("slow", "normal", "fast", "instant")
 # At normal speed a run takes about so many ticks, ten seconds.
 NORMAL_TICKS = 40
-PARTS = ("sidebar", "transport", "tiles", "map", "curves", "tabs")
+PARTS = ("sidebar", "transport", "view", "tiles", "map", "curves", "error", "tabs")
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 
 # Training slices of all sessions share the cores: as many at a time as there are.
@@ -58,7 +59,7 @@ def workbench(name: str) -> None:
         _follow(bench, asked)
     _hidden_state(bench)
     _sentence(problem, bench)
-    _transport(bench)
+    status = _transport(bench)
     for notice in bench.notices:
         st.warning(notice, icon=":material/link_off:")
     if bench.live is None:
@@ -66,7 +67,8 @@ def workbench(name: str) -> None:
     run_every = TICK_SECONDS if bench.is_playing and not bench.live.run.is_finished else None
     live_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
     with live_tab:
-        st.fragment(_live, run_every=run_every)(name)
+        _view_controls(bench)
+        st.fragment(_live, run_every=run_every)(name, status)
     with compare_tab:
         views.compare(bench.live)
     with theory_tab:
@@ -99,8 +101,11 @@ def _hide_parts() -> None:
 
 
 _STYLE = """
-[data-testid="stMainBlockContainer"] {padding-top: 3.6rem; padding-bottom: 2rem; max-width: 1500px}
-[data-testid="stMetricValue"] {font-variant-numeric: tabular-nums}
+[data-testid="stMainBlockContainer"] {padding-top: 3.6rem; padding-bottom: 2rem; max-width: 1500px;
+    padding-left: clamp(1rem, 2.5vw, 3rem); padding-right: clamp(1rem, 2.5vw, 3rem)}
+[data-testid="stMetricValue"] {font-variant-numeric: tabular-nums; font-size: 1.7rem}
+[data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
+[data-testid="stTabPanel"] {padding-top: 0.5rem}
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.55rem}
 """
 
@@ -240,8 +245,8 @@ def _sentence(problem: type[Problem], bench: Bench) -> None:
     )
 
 
-def _transport(bench: Bench) -> None:
-    """Draw the bar with play, step, reset, speed and seed."""
+def _transport(bench: Bench) -> DeltaGenerator:
+    """Draw the bar with play, step, reset, speed and seed; return the place for the status beside it."""
     is_finished = bench.live is not None and bench.live.run.is_finished
     with st.container(key="part-transport", horizontal=True, vertical_alignment="bottom", gap="small"):
         is_going = bench.is_playing and not is_finished
@@ -290,6 +295,7 @@ def _transport(bench: Bench) -> None:
             width=130,
         )
         st.button("", icon=":material/casino:", key="dice", on_click=_roll, help="Another seed")
+        return st.container(key="status", width="content")
 
 
 def _toggle(bench: Bench) -> None:
@@ -330,7 +336,32 @@ def _tabs() -> Any:
     return st.tabs(["Live", "Compare", "Theory", "Data", "Code"])
 
 
-def _live(name: str) -> None:
+def _view_controls(bench: Bench) -> None:
+    """Draw what changes the view only: the function on the map, the objective's axis; and the way to forget changes."""
+    with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="medium"):
+        st.segmented_control(
+            "On the map",
+            views.MAP_CHOICES,
+            default=views.MAP_CHOICES[0],
+            required=True,
+            key="map",
+            bind="query-params",
+            label_visibility="collapsed",
+            help="The score f, its twin h with the exact kernel, or the error that the random features make.",
+        )
+        st.toggle("log objective", key="log_objective", bind="query-params")
+        if bench.live is not None and bench.live.run.spec.changes:
+            st.button("Forget the changes", key="forget", type="tertiary", on_click=_forget, help=_FORGET_HELP)
+
+
+_FORGET_HELP = "Begin again with the sliders as they are now, without the record of how they were moved."
+
+
+def _forget() -> None:
+    st.session_state["_restart"] = True
+
+
+def _live(name: str, status: DeltaGenerator) -> None:
     """Advance the run for one tick's slice, and draw it: the page's one fragment."""
     bench: Bench = st.session_state[f"_bench_{name}"]
     if bench.live is None:
@@ -338,7 +369,8 @@ def _live(name: str) -> None:
     was_finished = bench.live.run.is_finished
     if bench.is_playing and not was_finished:
         _advance(bench.live)
-    views.status(bench.live, is_playing=bench.is_playing)
+    with status:
+        views.status(bench.live, is_playing=bench.is_playing)
     _health(bench)
     with st.container(key="part-tiles"):
         views.tiles(bench.live)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dsgcore import expansion
 from dsgcore.expansion import Expansion, ModelError, load
 from dsgcore.features import coefficients
-from dsgcore.kernels import Gaussian
+from dsgcore.kernels import KERNELS, Gaussian
 
 SIZES = (7, 1, 20, 7, 64)
 DECAYS = (1.0, 0.9, 0.75, -0.5, 0.99)
@@ -255,7 +255,7 @@ def test_a_header_with_impossible_values_is_refused(field, value):
 
 def test_an_unknown_kernel_is_refused_by_its_name():
     file = edited(make_model(), header=lambda h: {**h, "kernel": {"name": "sinc"}})
-    assert_refused(file, "kernel must be one of gaussian, got 'sinc'")
+    assert_refused(file, f"kernel must be one of {', '.join(KERNELS)}, got 'sinc'")
 
 
 NOT_FITTING = {

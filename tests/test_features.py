@@ -19,10 +19,9 @@ from dsgcore.features import (
 )
 from dsgcore.kernels import Gaussian
 
-# The sizes at which a tile, a panel of features, or a part of the rows to be summed is full, and their neighbours.
-ROWS = [0, 1, 63, 64, 65, 255, 256, 257, 600]
+# The sizes at which a tile, a part of the rows to be summed, or a panel of features is full, and their neighbours.
+ROWS = [0, 1, 600, *(size + i for size in (_loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1))]
 FEATURES = [1, 2, 511, 512, 513]
-assert ACCUMULATED_ROWS == 256
 
 
 def sample(n, m, d=3, dtype="float64", seed=0):
@@ -139,7 +138,7 @@ def test_a_nan_is_not_lost(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("n", [1, 255, 256, 257, 512, 513, 1500])
+@pytest.mark.parametrize("n", [n for n in ROWS if n] + [1500])
 def test_same_bits_whatever_the_number_of_workers(n, dtype, workers):
     X, c, W = sample(n, 30, dtype=dtype)
     results = []

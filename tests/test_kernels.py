@@ -12,7 +12,7 @@ SETTINGS = {"gaussian": [{"sigma": 0.3}, {"sigma": 4.0}]}
 INSTANCES = [kernel(**given) for name, kernel in KERNELS.items() for given in [{}, *SETTINGS.get(name, [])]]
 every_kernel = pytest.mark.parametrize("kernel", INSTANCES, ids=repr)
 every_dtype = pytest.mark.parametrize("dtype", ["float32", "float64"])
-TOLERANCE = {"float32": 2e-5, "float64": 1e-12}  # relative to the sum of |c|: sums of at most 600 terms
+TOLERANCE = {"float32": 2e-6, "float64": 1e-14}  # of the sum of absolute values: tens of roundings in its exponents
 
 
 @pytest.fixture
@@ -33,10 +33,17 @@ def exact(kernel, X, Z):
     return np.diag(kernel.matrix(X, Z))
 
 
+def feature_products(W, X, Z):
+    """phi_w(x)'phi_w(z) of every pair: the mean of cos w_j'(x - z), or of products of projections (W of shape (p, d, m))."""
+    if W.ndim == 3:
+        return (np.prod(X @ W, axis=0) * np.prod(Z @ W, axis=0)).mean(axis=1)
+    return np.cos(2 * np.pi * (X - Z) @ W).mean(axis=1)
+
+
 def estimates(kernel, X, Z, m, n_draws):
-    """phi_w(x)'phi_w(z) = mean_j cos w_j'(x - z) of every pair, from each of many draws of m frequencies."""
+    """Estimates of the kernel at every pair, from each of many draws of m random features."""
     W = (block_frequencies(kernel, 1, t, X.shape[1], m, np.dtype(np.float64)) for t in range(1, n_draws + 1))
-    return np.array([np.cos(2 * np.pi * (X - Z) @ w).mean(axis=1) for w in W])
+    return np.array([feature_products(w, X, Z) for w in W])
 
 
 @every_kernel
@@ -62,15 +69,15 @@ def test_features_and_kernel_stay_within_their_bounds(kernel, pairs):
     assert (np.abs(estimates(kernel, *pairs, m=1, n_draws=200)) <= kernel.feature_bound).all()
     X = pairs[0]
     assert (np.diag(kernel.matrix(X, X)) <= kernel.bound).all()
-    assert np.diag(kernel.matrix(X, X)).max() == kernel.bound
+    assert np.isinf(kernel.bound) or np.diag(kernel.matrix(X, X)).max() == kernel.bound
 
 
 @every_kernel
 def test_the_matrix_is_symmetric_and_positive_semidefinite(kernel, rng):
     X = rng.normal(size=(30, 2))
     K = kernel.matrix(X, X)
-    np.testing.assert_allclose(K, K.T, rtol=0, atol=1e-15)
-    assert np.linalg.eigvalsh(K).min() >= -1e-12
+    np.testing.assert_allclose(K, K.T, rtol=0, atol=1e-14 * K.max())
+    assert np.linalg.eigvalsh(K).min() >= -1e-13 * np.trace(K)
 
 
 @every_kernel
@@ -82,9 +89,10 @@ def test_sums_equal_the_product_with_the_matrix(kernel, dtype, decay, n, p, rng)
     c, before = rng.normal(size=n).astype(dtype), rng.normal(size=p).astype(dtype)
     out = before.copy()
     kernel.sums(X, c, Z, decay, out)
-    expected = decay * before.astype(float) + c.astype(float) @ kernel.matrix(X.astype(float), Z.astype(float))
+    K = kernel.matrix(X.astype(float), Z.astype(float))
+    expected = decay * before.astype(float) + c.astype(float) @ K
     assert out.dtype == dtype
-    np.testing.assert_allclose(out, expected, rtol=0, atol=TOLERANCE[dtype] * (1 + np.abs(c).sum()))
+    np.testing.assert_allclose(out, expected, rtol=0, atol=TOLERANCE[dtype] * (1 + (np.abs(c) @ np.abs(K)).max()))
 
 
 @every_kernel
@@ -99,7 +107,7 @@ def test_frequencies_do_not_depend_on_the_precision(kernel):
     single = block_frequencies(kernel, 5, 3, 4, 100, np.dtype(np.float32))
     double = block_frequencies(kernel, 5, 3, 4, 100, np.dtype(np.float64))
     assert (single.dtype, double.dtype) == (np.float32, np.float64)
-    assert single.shape == (4, 100)
+    assert single.shape[-2:] == (4, 100)
     assert (single == double).all()
 
 

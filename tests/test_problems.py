@@ -41,7 +41,24 @@ CASES = {
         naive_risk=naive_auc_risk,
     ),
 }
-INSTANCES = [problem(**given) for name, problem in PROBLEMS.items() for given in CASES[name].settings]
+
+
+def make(name, given):
+    """The problem with these settings; bound to the sample's labels, where it takes something from them."""
+    problem = PROBLEMS[name](**given)
+    return problem.bind(np.array(CASES[name].labels)) if hasattr(problem, "bind") else problem
+
+
+def quadratic_form(problem, rows, n):
+    """Q and l, or None where the risk is not quadratic."""
+    return problem.quadratic(rows, n) if hasattr(problem, "quadratic") else None
+
+
+def labels_only(problem):
+    return problem.twin() if hasattr(problem, "twin") else problem.supervised()
+
+
+INSTANCES = [make(name, given) for name in PROBLEMS for given in CASES[name].settings]
 every_problem = pytest.mark.parametrize("problem", INSTANCES, ids=repr)
 
 
@@ -115,8 +132,8 @@ def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem, size):
             n_batches += 1
         mean /= n_batches
         np.testing.assert_allclose(mean, gradient(lambda v, r=rows: risk(problem, r, v), f), rtol=1e-6, atol=1e-9)
-        if hasattr(problem, "quadratic"):
-            Q, l = problem.quadratic(rows, n)
+        if form := quadratic_form(problem, rows, n):
+            Q, l = form
             np.testing.assert_allclose(mean, Q @ f + l, rtol=1e-10, atol=1e-12)
         expected = problem.risk_terms({source: f[index] for source, index in rows.items()})
         assert {name: total / n_batches for name, total in terms.items()} == pytest.approx(expected, rel=1e-10)
@@ -124,10 +141,11 @@ def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem, size):
 
 @every_problem
 def test_the_quadratic_form_is_the_risk_but_for_a_constant(problem):
-    if not hasattr(problem, "quadratic"):
-        pytest.skip("the risk is not quadratic")
     for rows, n in samples(problem):
-        Q, l = problem.quadratic(rows, n)
+        form = quadratic_form(problem, rows, n)
+        if form is None:
+            pytest.skip("the risk is not quadratic")
+        Q, l = form
         f = np.random.default_rng(2).normal(size=(4, n))
         constants = [risk(problem, rows, v) - (v @ Q @ v / 2 + l @ v) for v in f]
         np.testing.assert_allclose(constants, constants[0], rtol=1e-10)
@@ -208,7 +226,7 @@ def test_a_missing_class_is_refused(labels, missing):
 
 @pytest.mark.parametrize("pairing", ["triplets", "all"])
 def test_the_supervised_problem_has_no_part_of_the_unlabeled(pairing):
-    problem = SemiSupervisedAUC(0.3, pairing).supervised()
+    problem = labels_only(SemiSupervisedAUC(0.3, pairing))
     assert problem == SemiSupervisedAUC(1.0, pairing)
     f = values(problem, 4)
     assert (problem.coefficients(f)["unlabeled"] == 0).all()

@@ -144,7 +144,6 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
             If a parameter is out of range, there are not two classes, or the run diverges.
         """
         X, y = validate_data(self, X, y, dtype=[np.float32, np.float64])
-        check_classification_targets(y)
         labels = self._encode(y)
         self._fit_model(X, labels)
         labeled = labels != UNLABELED
@@ -153,7 +152,8 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
 
     def _encode(self, y: NDArray) -> NDArray:
         """Set `classes_`, and return labels 0, 1 and -1 for unlabeled."""
-        is_labeled = y != UNLABELED
+        is_labeled = np.ones(len(y), dtype=bool) if y.dtype.kind in "US" else y != UNLABELED
+        check_classification_targets(y[is_labeled])
         self.classes_, codes = np.unique(y[is_labeled], return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(

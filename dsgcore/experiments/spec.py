@@ -212,7 +212,7 @@ class Spec:
 
     problem: Problem = field(default_factory=SemiSupervisedAUC)
     kernel: Kernel = field(default_factory=lambda: Gaussian(0.5))
-    data: DataSpec = field(default_factory=DataSpec)
+    data: DataSpec = field(default_factory=lambda: _data(check_all(DATA_PARAMETERS, {}, "data")))
     solver: SolverSpec = field(default_factory=SolverSpec)
     stop: StopSpec = field(default_factory=StopSpec)
     diagnostics: DiagnosticsSpec = field(default_factory=DiagnosticsSpec)

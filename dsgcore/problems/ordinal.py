@@ -36,8 +36,8 @@ class Reals(Real):
 class SemiSupervisedOrdinal:
     """Rank points of k ordered classes, with unlabeled points standing in for all of them.
 
-    Sub-problem j of k - 1 has the classes above j for positives and the others for negatives, each class with its share of the
-    labels there. The data term of the objective is the mean over j of QSG-S2AUC's,
+    Sub-problem j of k - 1 has the classes above j for positives and the others for negatives, each class with
+    its share of the labels there. The data term of the objective is the mean over j of QSG-S2AUC's,
 
         gamma_j R_PN + (1 - gamma_j) (R_PU + R_UN - 1/2),   R_AB = mean over pairs (a, b) of (1 - f(a) + f(b))^2,
 
@@ -55,16 +55,19 @@ class SemiSupervisedOrdinal:
 
     Notes
     -----
-    Source: Quadruply Stochastic Gradient Method for Large Scale Nonlinear Semi-Supervised Ordinal Regression AUC Optimization
-    (AAAI 2020), (7)-(10) and Algorithm 1. Thresholds after training: `dsgcore.problems.thresholds`.
+    Source: Quadruply Stochastic Gradient Method for Large Scale Nonlinear Semi-Supervised Ordinal Regression
+    AUC Optimization (AAAI 2020), (7)-(10) and Algorithm 1. Thresholds after training:
+    `dsgcore.problems.thresholds`.
 
-    Deviation: (13) attaches l_4, l_5 and l_6 to the wrong points; (10) is right (l_3 to p, l_4 and l_5 to u, l_6 to n).
+    Deviation: (13) attaches l_4, l_5 and l_6 to the wrong points; (10) is right (l_3 to p, l_4 and l_5 to u,
+    l_6 to n).
 
-    Deviation: Algorithm 1 draws a positive and a negative for each sub-problem from the union of its classes. Here, as the paper's
-    text says, every class has a mini-batch; within a sub-problem they are weighted by their shares, so that the expectation is the
-    same, the variance lower, and no class is ever without a point.
+    Deviation: Algorithm 1 draws a positive and a negative for each sub-problem from the union of its classes.
+    Here, as the paper's text says, every class has a mini-batch; within a sub-problem they are weighted by
+    their shares, so that the expectation is the same, the variance lower, and no class is ever without a point.
 
-    The identity R_PU + R_UN - 1/2 = R_PN holds for the zero-one loss, not for the squared one; see `SemiSupervisedAUC`.
+    The identity R_PU + R_UN - 1/2 = R_PN holds for the zero-one loss, not for the squared one; see
+    `SemiSupervisedAUC`.
     """
 
     gamma: float | tuple[float, ...] = 0.5
@@ -92,7 +95,7 @@ class SemiSupervisedOrdinal:
             "paired",
             options=("paired", "all"),
             label="Pairs in a batch",
-            sentence="Paired takes the points one by one, as in the paper; all uses every pair: less noise, same mean.",
+            sentence="Paired takes points one by one, as in the paper; all uses every pair: less noise, same mean.",
         ),
     )
 
@@ -102,7 +105,7 @@ class SemiSupervisedOrdinal:
         Parameters
         ----------
         y : ndarray of shape (n,)
-            Classes 1 .. k, and -1 for unlabeled.
+            Class codes 0 .. k - 1 in their order, and -1 for unlabeled.
 
         Raises
         ------
@@ -127,7 +130,7 @@ class SemiSupervisedOrdinal:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The names of the sources: class 1 .. class k, and unlabeled."""
+        """The names of the sources: class 1 .. class k, whose codes are 0 .. k - 1, and unlabeled."""
         return (*(f"class {j}" for j in range(1, self.n_classes + 1)), "unlabeled")
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
@@ -136,7 +139,7 @@ class SemiSupervisedOrdinal:
         Parameters
         ----------
         y : ndarray of shape (n,)
-            Classes 1 .. k, and -1 for unlabeled.
+            Class codes 0 .. k - 1 in their order, and -1 for unlabeled.
 
         Raises
         ------
@@ -147,7 +150,7 @@ class SemiSupervisedOrdinal:
         classes = check_classes(y[y != UNLABELED])
         if self.shares is not None and len(classes) != len(self.shares):
             raise ProblemError(f"this problem is bound to {len(self.shares)} classes, got {len(classes)}")
-        rows = {f"class {j}": np.flatnonzero(y == j) for j in range(1, len(classes) + 1)}
+        rows = {f"class {j + 1}": np.flatnonzero(y == j) for j in range(len(classes))}
         unlabeled = np.flatnonzero(y == UNLABELED)
         return {**rows, "unlabeled": unlabeled if len(unlabeled) else np.arange(len(y))}
 
@@ -171,7 +174,7 @@ class SemiSupervisedOrdinal:
         return W / (k - 1)
 
     def _in_order(self, per_source: Values) -> Values:
-        """The same in the order of the weights."""
+        """Put the sources in the order of the weights."""
         return {source: per_source[source] for source in self.sources}
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
@@ -200,7 +203,7 @@ class SemiSupervisedOrdinal:
         return pairwise.quadratic(self._in_order(rows), n, self._weights)
 
     def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the mean AUC over the sub-problems, ties one half; y of shape (n,) holds classes 1 .. k."""
+        """Return the mean AUC over the sub-problems, ties one half; y of shape (n,) holds class codes."""
         return mean_auc(y, f)
 
     def twin(self) -> Self:

@@ -4,7 +4,8 @@ W[a, b] is the weight of "source a should score above source b"; with l(u, v) = 
 
     sum over (a, b) of W[a, b] R[a, b],     R[a, b] = mean of l(f_a, f_b),
 
-the mean taken over all pairs of points, or over the pairs of the i-th point of one with the i-th of the other (`is_paired`).
+the mean taken over all pairs of points, or over the pairs of the i-th point of one with the i-th of the other
+(`is_paired`).
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def risks(f: Values, *, is_paired: bool) -> NDArray:
 def coefficients(f: Values, W: NDArray, *, is_paired: bool) -> dict[str, NDArray]:
     """Return the derivative of the risk by each value, source -> (n_s,).
 
-    For the i-th point of source a: (2 / n_a) sum_b [(W_ba - W_ab) + (W_ab + W_ba) (f_a,i - v_b)], where v_b is the i-th value
-    of source b, or the mean of its values.
+    For the i-th point of source a: (2 / n_a) sum_b [(W_ba - W_ab) + (W_ab + W_ba) (f_a,i - v_b)], where v_b is
+    the i-th value of source b, or the mean of its values.
     """
     both = W + W.T
     constant, degree = W.sum(axis=0) - W.sum(axis=1), both.sum(axis=1)
@@ -56,7 +57,7 @@ def coefficients(f: Values, W: NDArray, *, is_paired: bool) -> dict[str, NDArray
 
 
 def quadratic(rows: Mapping[str, NDArray], n: int, W: NDArray) -> tuple[NDArray, NDArray]:
-    """Return Q of shape (n, n) and l of shape (n,): over all n points and all pairs, the risk is f'Qf / 2 + l'f + constant."""
+    """Return Q (n, n) and l (n,): over all n points and all pairs, the risk is f'Qf / 2 + l'f + constant."""
     M = np.stack([np.bincount(index, minlength=n) / len(index) for index in rows.values()], axis=1)
     both = W + W.T
     Q = 2.0 * (np.diag(M @ both.sum(axis=1)) - M @ both @ M.T)

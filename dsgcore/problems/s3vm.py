@@ -50,8 +50,8 @@ class SemiSupervisedSVM:
 
         C [share mean_P max(0, 1 - f) + (1 - share) mean_N max(0, 1 + f)] + C* mean_U u(f),
 
-    with P, N the labeled points of the two classes, share = n_P / (n_P + n_N), and U the unlabeled points. Coefficients:
-    c_p = -C share [f < 1] / B, c_n = C (1 - share) [f > -1] / B, c_u = C* u'(f) / B.
+    with P, N the labeled points of the two classes, share = n_P / (n_P + n_N), and U the unlabeled points.
+    Coefficients: c_p = -C share [f < 1] / B, c_n = C (1 - share) [f > -1] / B, c_u = C* u'(f) / B.
 
     Parameters
     ----------
@@ -70,20 +70,23 @@ class SemiSupervisedSVM:
 
     Notes
     -----
-    Source: Scalable Semi-Supervised SVM via Triply Stochastic Gradients (IJCAI 2019), (1), (3)-(7), Table 2, Algorithm 1.
+    Source: Scalable Semi-Supervised SVM via Triply Stochastic Gradients (IJCAI 2019), (1), (3)-(7), Table 2,
+    Algorithm 1.
 
-    The paper's objective has 1/2 ||f||^2, which is lam = 1 with the solver's step as its gamma_t. Other lam: dividing the
-    objective by lam shows that (C, C*, step) here are the paper's (C / lam, C* / lam, step * lam).
+    The paper's objective has 1/2 ||f||^2, which is lam = 1 with the solver's step as its gamma_t. Other lam:
+    dividing the objective by lam shows that (C, C*, step) here are the paper's (C / lam, C* / lam, step * lam).
 
-    Deviation: the paper draws labeled points from both classes at once. Here each class has its own mini-batch, weighted by its
-    share of the labels: the same expectation, a lower variance, and no batch without one of the classes.
+    Deviation: the paper draws labeled points from both classes at once. Here each class has its own mini-batch,
+    weighted by its share of the labels: the same expectation, a lower variance, and no batch without one of the
+    classes.
 
     Deviation: Table 2 leaves the sign of r out of the derivatives of the symmetric hinge and of its square; u'(0) = 0.
 
-    Deviation: the ramp H_1 - H_s is applied to r and to -r, as in CCCP-S3VM (Collobert et al. 2006), and the constant 1 - s
-    is taken off, so that u = 0 outside the margin as for the other losses.
+    Deviation: the ramp H_1 - H_s is applied to r and to -r, as in CCCP-S3VM (Collobert et al. 2006), and the
+    constant 1 - s is taken off, so that u = 0 outside the margin as for the other losses.
 
-    The balance shift takes the batch's own mean, so that with it a batch's gradient is unbiased only as the batch grows.
+    The balance shift takes the batch's own mean, so that with it a batch's gradient is unbiased only as the
+    batch grows.
     """
 
     C: float = 1.0
@@ -168,7 +171,7 @@ class SemiSupervisedSVM:
         return replace(self, C_star=C_star, positive_share=n["positive"] / n_labeled)
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
-        """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none)."""
+        """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if none)."""
         y = np.asarray(y)
         strange = y[~np.isin(y, (POSITIVE, NEGATIVE, UNLABELED))]
         if len(strange):

@@ -41,8 +41,8 @@ CORRECTIONS = ("absolute value", "ReLU", "leaky ReLU", "identity")
 class SimilarUnlabeled:
     """Tell two classes apart from similar pairs (both members of the same, unknown class) and unlabeled points.
 
-    With pi = prior, pi_S = pi^2 + (1 - pi)^2, S all members of the similar pairs and U the unlabeled points, the data term
-    of the objective is delta(A_1) + delta(A_2), where
+    With pi = prior, pi_S = pi^2 + (1 - pi)^2, S all members of the similar pairs and U the unlabeled points,
+    the data term of the objective is delta(A_1) + delta(A_2), where
 
         A_1 = [pi_S mean_S l(f, +1) - (1 - pi) mean_U l(f, +1)] / (2 pi - 1)     the risk of the positive class,
         A_2 = [pi mean_U l(f, -1) - pi_S mean_S l(f, -1)] / (2 pi - 1)           the risk of the negative class.
@@ -54,8 +54,8 @@ class SimilarUnlabeled:
     Parameters
     ----------
     prior : float in [0.01, 0.99], default 0.7
-        Share pi of the positive class among the unlabeled points; not within 0.001 of 1/2. Similar pairs cannot tell which
-        class is which: the prior does, so below 1/2 the rarer class is the positive one.
+        Share pi of the positive class among the unlabeled points; not within 0.001 of 1/2. Similar pairs cannot
+        tell which class is which: the prior does, so below 1/2 the rarer class is the positive one.
     loss : {"squared", "double hinge", "logistic"}, default "squared"
         l(z, t) = (z t - 1)^2 / 4, max(-z t, max(0, 1/2 - z t / 2)) or log(1 + exp(-z t)).
     correction : {"absolute value", "ReLU", "leaky ReLU", "identity"}, default "absolute value"
@@ -70,14 +70,15 @@ class SimilarUnlabeled:
 
     Notes
     -----
-    Source: Triply stochastic gradient method for large-scale nonlinear similar unlabeled classification (Machine Learning,
-    2021), (8), (9), (17)-(19) and (25). For the identity and the squared loss the optimum is SU-SL's (Bao et al. 2018).
+    Source: Triply stochastic gradient method for large-scale nonlinear similar unlabeled classification
+    (Machine Learning, 2021), (8), (9), (17)-(19) and (25). For the identity and the squared loss the optimum is
+    SU-SL's (Bao et al. 2018).
 
-    delta' is taken at the batch's own A_1 and A_2, so that with any other delta than the identity a batch's gradient is
-    unbiased only as the batch grows: part of the method.
+    delta' is taken at the batch's own A_1 and A_2, so that with any other delta than the identity a batch's
+    gradient is unbiased only as the batch grows: part of the method.
 
-    Deviation: the paper's (9) drops a sum in its last term, and (18) groups the constants by single points; built is (8). At A = 0
-    delta' = 1, from the right.
+    Deviation: the paper's (9) drops a sum in its last term, and (18) groups the constants by single points;
+    built is (8). At A = 0 delta' = 1, from the right.
     """
 
     prior: float = 0.7
@@ -220,7 +221,7 @@ class SimilarUnlabeled:
         return c
 
     def terms(self, f: Values) -> dict[str, float]:
-        """Return the four signed parts of A_1 and A_2, and what the correction adds: delta(A_1) + delta(A_2) - A_1 - A_2."""
+        """Return the four signed parts of A_1 and A_2, and what is corrected: delta(A_1) + delta(A_2) - A_1 - A_2."""
         below_zero = sum(min(risk, 0.0) for risk in self.risks(f).values())
         return {**self._parts(f), "correction": (self._slope_below_zero - 1.0) * below_zero}
 
@@ -238,8 +239,8 @@ class SimilarUnlabeled:
         mean = {source: np.bincount(index, minlength=n) / len(index) for source, index in rows.items()}
         # l(z, +1) - l(z, -1) = -z leaves mean_U of f^2 / 4, and terms linear in f.
         scale = 1.0 / (2.0 * self.prior - 1.0)
-        l = scale * (0.5 * mean["unlabeled"] - self.similar_prior * mean[SIMILAR])
-        return np.diag(0.5 * mean["unlabeled"]), l
+        linear = scale * (0.5 * mean["unlabeled"] - self.similar_prior * mean[SIMILAR])
+        return np.diag(0.5 * mean["unlabeled"]), linear
 
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the accuracy of the sign of f against true classes y in {0, 1}; f = 0 counts as positive."""

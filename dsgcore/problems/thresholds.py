@@ -16,12 +16,13 @@ TIE = 1e-9
 def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge") -> NDArray:
     """Return the thresholds b_1 <= .. <= b_{k-1} that minimise the all-threshold loss.
 
-    For each j, b_j minimises sum_{y_i > j} delta(f_i - b) + sum_{y_i <= j} delta(b - f_i), delta(z) = max(0, 1 - z) or (1 - z)^2.
+    For each j, b_j minimises sum_{y_i >= j} delta(f_i - b) + sum_{y_i < j} delta(b - f_i), where delta(z) is
+    max(0, 1 - z) or (1 - z)^2.
 
     Parameters
     ----------
     y : ndarray of shape (n,)
-        Classes 1 .. k, every one of them present.
+        Class codes 0 .. k - 1 in their order, every one of them present.
     f : ndarray of shape (n,)
         Values of the ranking function at the same points.
     loss : {"hinge", "squared"}, default "hinge"
@@ -45,16 +46,17 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge") -> NDArray:
     -----
     Source: QS3ORAO (AAAI 2020), "Calculate the Thresholds"; Fathony, Bashiri and Ziebart (2017).
 
-    Deviation: no linear program is solved. The hinge loss is linear between the kinks f_i - 1 (of points above) and f_i + 1
-    (below), its slope is minus the number of points below at the far left and grows by one at each kink: it is zero between the
-    n_below-th kink and the next. Of that interval, which need not be a point as the paper's Lemma 1 has it, this is the middle.
+    Deviation: no linear program is solved. The hinge loss is linear between the kinks f_i - 1 (of points above)
+    and f_i + 1 (below), its slope is minus the number of points below at the far left and grows by one at each
+    kink: it is zero between the n_below-th kink and the next. Of that interval, which need not be a point as
+    the paper's Lemma 1 has it, this is the middle.
     """
     y, f = np.asarray(y), np.asarray(f, dtype=float)
     if not np.isfinite(f).all():
         raise ProblemError("thresholds need values that are finite")
     k = len(check_classes(y))
     find = {"hinge": _hinge_threshold, "squared": _squared_threshold}[loss]
-    b = np.sort([find(f[y > j], f[y <= j]) for j in range(1, k)])
+    b = np.sort([find(f[y >= j], f[y < j]) for j in range(1, k)])
     return _merge_ties(b)
 
 
@@ -64,28 +66,28 @@ def _hinge_threshold(above: NDArray, below: NDArray) -> float:
 
 
 def _squared_threshold(above: NDArray, below: NDArray) -> float:
-    """The mean of f_i - 1 above and f_i + 1 below."""
+    """Return the mean of f_i - 1 above and f_i + 1 below."""
     return float(np.mean(np.concatenate([above - 1.0, below + 1.0])))
 
 
 def _merge_ties(b: NDArray) -> NDArray:
     is_tie = np.diff(b) <= TIE * np.maximum(np.abs(b[1:]), np.abs(b[:-1]))
     if is_tie.any():
-        empty = ", ".join(str(j + 2) for j in np.flatnonzero(is_tie))
-        warnings.warn(f"thresholds coincide: no point can be predicted as class {empty}", stacklevel=3)
+        empty = ", ".join(str(j + 1) for j in np.flatnonzero(is_tie))
+        warnings.warn(f"thresholds coincide: no point can get the class of code {empty}", stacklevel=3)
         for j in np.flatnonzero(is_tie):
             b[j + 1] = b[j]
     return b
 
 
 def check_classes(y: NDArray) -> NDArray:
-    """Return the classes 1 .. k in `y`, of shape (n,); raise `ProblemError` where one is missing or there is only one."""
+    """Return the class codes 0 .. k - 1 in `y`; raise `ProblemError` where one is missing or there is only one."""
     classes = np.unique(y)
-    wrong = np.flatnonzero(classes != np.arange(1, len(classes) + 1))
+    wrong = np.flatnonzero(classes != np.arange(len(classes)))
     if len(wrong):
         raise ProblemError(
-            "classes must be the whole numbers 1 .. k with a labeled point in each, "
-            f"got none in class {wrong[0] + 1} but one in class {classes[wrong[0]]:g}"
+            "classes must have the codes 0 .. k - 1 with a labeled point of each, "
+            f"got none of code {wrong[0]} but one of code {classes[wrong[0]]:g}"
         )
     if len(classes) < 2:
         raise ProblemError(f"ordinal regression needs labeled points of at least two classes, got {len(classes)}")
@@ -93,8 +95,8 @@ def check_classes(y: NDArray) -> NDArray:
 
 
 def classify(f: NDArray, b: NDArray) -> NDArray:
-    """Return the class 1 .. k of each value: one more than the number of thresholds below it; both of shape (n,)."""
-    return 1 + np.searchsorted(b, f, side="left")
+    """Return the class code of each value: the number of thresholds below it; both of shape (n,)."""
+    return np.searchsorted(b, f, side="left")
 
 
 def class_measures(y: NDArray, f: NDArray, b: NDArray) -> dict[str, float]:
@@ -104,12 +106,12 @@ def class_measures(y: NDArray, f: NDArray, b: NDArray) -> dict[str, float]:
 
 
 def mean_auc(y: NDArray, f: NDArray) -> float:
-    """Return the mean over j < k of the AUC of classes above j against those up to j, ties one half.
+    """Return the mean over 0 < j < k of the AUC of the classes from code j on against those before, ties one half.
 
     Parameters
     ----------
     y : ndarray of shape (n,)
-        Classes 1 .. k.
+        Class codes 0 .. k - 1.
     f : ndarray of shape (n,)
 
     Returns
@@ -123,8 +125,8 @@ def mean_auc(y: NDArray, f: NDArray) -> float:
     # One sort serves all sub-problems: a sample's AUC follows from the sum of its ranks (ties: their mean rank).
     _, inverse, counts = np.unique(f, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[inverse]
-    above = np.bincount(y)[1:][::-1].cumsum()[::-1][1:]
-    rank_sums = np.bincount(y, weights=ranks)[1:][::-1].cumsum()[::-1][1:]
+    above = np.bincount(y)[::-1].cumsum()[::-1][1:]
+    rank_sums = np.bincount(y, weights=ranks)[::-1].cumsum()[::-1][1:]
     pairs = above * (len(y) - above)
     has_both = pairs > 0
     if not has_both.any():

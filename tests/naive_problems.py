@@ -1,0 +1,207 @@
+"""Dull twins of three more of the papers' algorithms, in the manner of `naive`: plain loops, draws handed in."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from naive import feature_map, predict
+
+
+def su_loss(loss, z, t):
+    """Return l(z, t) and dl/dz."""
+    if loss == "squared":
+        return 0.25 * (z * t - 1.0) ** 2, 0.5 * t * (z * t - 1.0)
+    if loss == "logistic":
+        return math.log(1.0 + math.exp(-z * t)), -t / (1.0 + math.exp(z * t))
+    value = max(-z * t, max(0.0, 0.5 - 0.5 * z * t))
+    slope = -t if z * t < -1.0 else -0.5 * t if z * t < 1.0 else 0.0
+    return value, slope
+
+
+def su_correction(correction, A, leak):
+    """Return delta(A) and delta'(A)."""
+    if A >= 0.0 or correction == "identity":
+        return A, 1.0
+    if correction == "absolute value":
+        return -A, -1.0
+    if correction == "ReLU":
+        return 0.0, 0.0
+    return -leak * A, -leak
+
+
+def su_inner(f_s, f_u, prior, loss):
+    """Return the two inner sums of TSGSU's Eq. (8)."""
+    prior_s = prior**2 + (1.0 - prior) ** 2
+    d = 2.0 * prior - 1.0
+    A1 = A2 = 0.0
+    for z in f_s:
+        A1 += prior_s / (len(f_s) * d) * su_loss(loss, z, +1)[0]
+        A2 -= prior_s / (len(f_s) * d) * su_loss(loss, z, -1)[0]
+    for z in f_u:
+        A1 -= (1.0 - prior) / (len(f_u) * d) * su_loss(loss, z, +1)[0]
+        A2 += prior / (len(f_u) * d) * su_loss(loss, z, -1)[0]
+    return A1, A2
+
+
+def su_risk(f_s, f_u, prior, loss, correction, leak):
+    """TSGSU's Eq. (8)."""
+    return sum(su_correction(correction, A, leak)[0] for A in su_inner(f_s, f_u, prior, loss))
+
+
+def tsgsu(X, batches, frequencies, steps, lams, prior, loss, correction, leak):
+    """Algorithm 1 of TSGSU with mini-batches; batches: per iteration (rows of similar points, of unlabeled points)."""
+    alphas, used = [], []
+    prior_s = prior**2 + (1.0 - prior) ** 2
+    d = 2.0 * prior - 1.0
+    for (S, U), W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
+        f = {i: predict(X[i], alphas, used) for i in {*S, *U}}
+        phi = {i: feature_map(W, X[i]) for i in f}
+        A1, A2 = su_inner([f[i] for i in S], [f[i] for i in U], prior, loss)
+        delta1, delta2 = su_correction(correction, A1, leak)[1], su_correction(correction, A2, leak)[1]
+        gradient = np.zeros(2 * W.shape[1])  # Eq. (17), over the batch
+        for i in S:
+            gradient += delta1 * prior_s / (d * len(S)) * su_loss(loss, f[i], +1)[1] * phi[i]
+            gradient -= delta2 * prior_s / (d * len(S)) * su_loss(loss, f[i], -1)[1] * phi[i]
+        for i in U:
+            gradient -= delta1 * (1.0 - prior) / (d * len(U)) * su_loss(loss, f[i], +1)[1] * phi[i]
+            gradient += delta2 * prior / (d * len(U)) * su_loss(loss, f[i], -1)[1] * phi[i]
+        alphas = [(1.0 - eta * lam) * alpha for alpha in alphas]
+        alphas.append(-eta * gradient)
+        used.append(W)
+    return alphas
+
+
+def hinge(r, v):
+    """Return l(r, v) = max(0, 1 - v r) and its derivative by r."""
+    return max(0.0, 1.0 - v * r), 0.0 if v * r >= 1.0 else -v
+
+
+def ramp(r, s):
+    """Return H_1(r) - H_s(r), H_s(r) = max(0, s - r), and its derivative."""
+    value = max(0.0, 1.0 - r) - max(0.0, s - r)
+    return value, (-1.0 if r < 1.0 else 0.0) - (-1.0 if r < s else 0.0)
+
+
+def u(loss, r, s):
+    """Return u(r) and u'(r) of Table 2, with the sign of r where the table lacks it."""
+    sign = int(r > 0) - int(r < 0)
+    if loss == "symmetric hinge":
+        return max(0.0, 1.0 - abs(r)), -sign if abs(r) < 1.0 else 0.0
+    if loss == "squared symmetric hinge":
+        return 0.5 * max(0.0, 1.0 - abs(r)) ** 2, sign * (abs(r) - 1.0) if abs(r) < 1.0 else 0.0
+    if loss == "exponential":
+        return math.exp(-5.0 * r * r), -10.0 * r * math.exp(-5.0 * r * r)
+    # As in CCCP-S3VM: an unlabeled point counts as a positive and as a negative one.
+    (one, slope), (other, back) = ramp(r, s), ramp(-r, s)
+    return one + other - (1.0 - s), slope - back
+
+
+def tsgs3vm(X, batches, frequencies, steps, lams, C, C_star, share, loss, s, balanced=False):
+    """Algorithm 1 of TSGS3VM; batches: per iteration (rows of positives, of negatives, of unlabeled points).
+
+    The labeled points' mean is that of the positives times their share plus that of the negatives times theirs.
+    The paper's gamma_t is eta, and its (1 - gamma_t) is (1 - eta lam) with lam = 1.
+    """
+    alphas, used = [], []
+    for (P, N, U), W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
+        f = {i: predict(X[i], alphas, used) for i in {*P, *N, *U}}
+        phi = {i: feature_map(W, X[i]) for i in f}
+        shift, mean_phi = 0.0, np.zeros(2 * W.shape[1])
+        if balanced:  # g = f - mean_U f + constant, so that phi - mean_U phi takes the place of phi
+            shift = 2.0 * share - 1.0 - sum(f[i] for i in U) / len(U)
+            mean_phi = sum(phi[i] for i in U) / len(U)
+        gradient = np.zeros(2 * W.shape[1])
+        for i in P:
+            gradient += C * share / len(P) * hinge(f[i] + shift, +1)[1] * (phi[i] - mean_phi)
+        for i in N:
+            gradient += C * (1.0 - share) / len(N) * hinge(f[i] + shift, -1)[1] * (phi[i] - mean_phi)
+        for i in U:
+            gradient += C_star / len(U) * u(loss, f[i] + shift, s)[1] * (phi[i] - mean_phi)
+        alphas = [(1.0 - eta * lam) * alpha for alpha in alphas]
+        alphas.append(-eta * gradient)
+        used.append(W)
+    return alphas
+
+
+def qs3orao(X, batches, frequencies, steps, lams, gammas, counts, all_pairs=False):
+    """Algorithm 1 of QS3ORAO, Eq. (10); batches: per iteration (rows of class 1, .., of class k, of unlabeled points).
+
+    A draw from the union of classes a .. b is a draw from one of them with probability its count over theirs.
+    """
+    alphas, used = [], []
+    k = len(counts)
+    for batch, W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
+        *classes, unlabeled = batch
+        f = {i: predict(X[i], alphas, used) for rows in batch for i in rows}
+        phi = {i: feature_map(W, X[i]) for i in f}
+        gradient = np.zeros(2 * W.shape[1])
+        for j in range(1, k):
+            gamma = gammas[j - 1]
+            for a in range(j, k):
+                for b in range(j):
+                    weight = counts[a] / sum(counts[j:]) * counts[b] / sum(counts[:j]) / (k - 1)
+                    P, N, U = classes[a], classes[b], unlabeled
+                    triplets = list(zip(P, N, U, strict=True))
+                    if all_pairs:
+                        triplets = [(p, n, x) for p in P for n in N for x in U]
+                    for p, n, x in triplets:
+                        l1 = -2.0 * (1.0 - f[p] + f[n])
+                        l3 = -2.0 * (1.0 - f[p] + f[x])
+                        l5 = -2.0 * (1.0 - f[x] + f[n])
+                        part = gamma * (l1 * phi[p] - l1 * phi[n])
+                        part += (1.0 - gamma) * (l3 * phi[p] - l3 * phi[x] + l5 * phi[x] - l5 * phi[n])
+                        gradient += weight / len(triplets) * part
+        alphas = [(1.0 - eta * lam) * alpha for alpha in alphas]
+        alphas.append(-eta * gradient)
+        used.append(W)
+    return alphas
+
+
+def qs3orao_risk(values, y, f_u, gammas):
+    """Return the risk (8) over whole samples, from values and codes of labeled points, and unlabeled values."""
+    k, total = len(gammas) + 1, 0.0
+    for j in range(1, k):
+        P = [f for f, c in zip(values, y, strict=True) if c >= j]
+        N = [f for f, c in zip(values, y, strict=True) if c < j]
+        pn = sum((1.0 - p + n) ** 2 for p in P for n in N) / (len(P) * len(N))
+        pu = sum((1.0 - p + x) ** 2 for p in P for x in f_u) / (len(P) * len(f_u))
+        nu = sum((1.0 - x + n) ** 2 for x in f_u for n in N) / (len(f_u) * len(N))
+        total += gammas[j - 1] * pn + (1.0 - gammas[j - 1]) * (pu + nu - 0.5)
+    return total / (k - 1)
+
+
+def threshold_loss(b, j, y, f, loss):
+    """Return the part of the all-threshold loss that the j-th threshold makes."""
+    total = 0.0
+    for label, value in zip(y, f, strict=True):
+        z = value - b if label >= j else b - value
+        total += max(0.0, 1.0 - z) if loss == "hinge" else (1.0 - z) ** 2
+    return total
+
+
+def mean_auc(y, f):
+    """The mean over j of the share of (code >= j, code < j) pairs in the right order, ties one half."""
+    aucs = []
+    for j in range(1, max(y) + 1):
+        wins = pairs = 0.0
+        for a in range(len(y)):
+            for b in range(len(y)):
+                if y[a] >= j > y[b]:
+                    pairs += 1
+                    wins += 1.0 if f[a] > f[b] else 0.5 if f[a] == f[b] else 0.0
+        if pairs:
+            aucs.append(wins / pairs)
+    return sum(aucs) / len(aucs)
+
+
+def product_map(W, x):
+    """The features sqrt(1/m) prod_l <w_lj, x> of a dot product kernel; W of shape (p, d, m)."""
+    p, d, m = W.shape
+    phi = []
+    for j in range(m):
+        product = 1.0
+        for level in range(p):
+            product *= sum(W[level, k, j] * x[k] for k in range(d))
+        phi.append(product)
+    return math.sqrt(1.0 / m) * np.array(phi)

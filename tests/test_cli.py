@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from test_run import read_csv, small, table
+
+from dsgcore import Run, Spec, load_model
+from dsgcore.__main__ import main
+
+
+@pytest.fixture
+def spec_file(tmp_path):
+    def write(plain):
+        path = tmp_path / "spec.json"
+        path.write_text(plain if isinstance(plain, str) else json.dumps(plain), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def test_run_writes_history_model_spec_and_result(spec_file, tmp_path, capsys):
+    spec = small()
+    out = tmp_path / "out"
+    assert main(["run", spec_file(spec.to_dict()), "--out", str(out), "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    run = Run(spec)
+    run.advance()
+    assert (read_csv(out / "history.csv")[1] == table(run)).all()
+    assert Spec.from_json((out / "spec.json").read_text(encoding="utf-8")) == spec
+    result = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    assert result["spec_sha256"] == spec.sha256
+    assert (result["stop_reason"], result["iterations"]) == ("finished", 12)
+    assert result["last"]["score_test"] == run.history.last()["score_test"]
+    assert len(load_model(out / "model.npz")) == 12
+
+
+def test_run_reads_a_file_of_points(spec_file, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    np.savez(tmp_path / "points.npz", X=X, y=np.where(X[:, 0] > 0, 1, -1))
+    plain = small().to_dict()
+    plain["data"] = {"name": "file", "path": str(tmp_path / "points.npz"), "n_labeled": 20}
+    assert main(["run", spec_file(plain), "--out", str(tmp_path / "out"), "--quiet"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"setting": "auc", "bogus": 1}, "no field 'bogus'"),
+        ({"setting": "auc", "solver": {"n_iter": "ten"}}, "n_iter must be a whole number"),
+        ({"setting": "auc", "data": {"n_labeled": 5000}}, "n_labeled"),
+        ({"setting": "auc", "data": {"name": "file", "path": "nowhere.npz"}}, "nowhere.npz"),
+        ("{", "not valid JSON"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_exit_code_2(spec_file, tmp_path, capsys, given, said):
+    assert main(["run", spec_file(given), "--out", str(tmp_path / "out")]) == 2
+    errors = capsys.readouterr().err
+    assert said in errors
+    assert errors.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_spec_file_gets_one_sentence_and_exit_code_2(tmp_path, capsys):
+    assert main(["run", str(tmp_path / "none.json"), "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,176 @@
+"""The architecture's directions, read from the imports themselves."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "dsgcore"
+MODULES = {
+    ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
+    for file in sorted(PACKAGE.rglob("*.py"))
+}
+PAGES = sorted([*ROOT.glob("app.py"), *ROOT.glob("pages/**/*.py")])
+# All Python of the project, but for what lies in hidden folders, virtual environments and builds.
+FILES = sorted(
+    file
+    for file in ROOT.rglob("*.py")
+    if not any(part.startswith(".") or part in ("venv", "build", "dist") for part in file.relative_to(ROOT).parts)
+)
+
+
+def nodes(file, *, at_import=False):
+    """Every node of a file, or only those that run when it is imported (not in functions, not for type checkers)."""
+    waiting = [ast.parse(file.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if at_import and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if at_import and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting.extend(node.orelse)
+            continue
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+def base_of(node, name, file):
+    """The absolute name of what a `from` import names: relative ones start at the file's package."""
+    if not node.level:
+        return node.module
+    is_package = file.name == "__init__.py"
+    parts = name.split(".")
+    parts = parts[: len(parts) - node.level + is_package]
+    return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def imported(file, *, at_import=False):
+    """Names that a file imports, as far as they are modules: `from a import b` is a.b where that is a module, else a."""
+    name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    found = set()
+    for node in nodes(file, at_import=at_import):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = base_of(node, name, file)
+            found.update(f"{base}.{a.name}" if f"{base}.{a.name}" in MODULES else base for a in node.names)
+    return found
+
+
+def imports(file, *packages):
+    """Whether a file imports one of these packages or modules, or something in them."""
+    return any(name == p or name.startswith(p + ".") for name in imported(file) for p in packages)
+
+
+def shown(files):
+    return [str(file.relative_to(ROOT)) for file in files]
+
+
+def of(*names):
+    """The files of some modules of the package, and of everything in them."""
+    names = [f"dsgcore.{name}" for name in names]
+    return [file for module, file in MODULES.items() if any(module == n or module.startswith(n + ".") for n in names)]
+
+
+def test_the_reading_of_imports_sees_what_there_is():
+    assert {"dsgcore", "dsgcore._loops", "dsgcore.solver", "dsgcore.problems", "dsgcore.problems.auc"} <= set(MODULES)
+    assert "numba" in imported(PACKAGE / "_loops.py")
+    assert {"dsgcore._loops", "dsgcore._threads"} <= imported(PACKAGE / "features.py")
+    assert "dsgcore.features" in imported(PACKAGE / "solver.py")
+    assert PACKAGE / "solver.py" in FILES
+    assert imports(PACKAGE / "_loops.py", "numba")
+    assert not imports(PACKAGE / "solver.py", "numba")
+
+
+def test_numba_is_imported_in_the_loops_only():
+    assert shown(f for f in FILES if imports(f, "numba") and "tests" not in f.parts) == ["dsgcore/_loops.py"]
+
+
+def test_streamlit_and_plotly_are_imported_by_the_app_and_its_pages_only():
+    allowed = {*PAGES, *(ROOT / "tests").rglob("*.py")}
+    assert shown(f for f in FILES if imports(f, "streamlit", "plotly") and f not in allowed) == []
+
+
+@pytest.mark.parametrize("name", ["problems", "kernels", "schedules", "metrics", "data", "parameters", "sampling"])
+def test_the_foundations_import_nothing_that_stands_on_them(name):
+    above = [f"dsgcore.{module}" for module in ("solver", "proximal", "experiments", "estimators", "baselines")]
+    files = of(name)
+    assert files
+    assert shown(f for f in files if imports(f, *above)) == []
+
+
+def test_the_loops_are_called_through_few_modules():
+    users = [f for f in MODULES.values() if imports(f, "dsgcore._loops")]
+    assert shown(users) == ["dsgcore/features.py", "dsgcore/kernels.py"]
+
+
+def test_the_loops_import_nothing_of_the_package():
+    assert not imports(PACKAGE / "_loops.py", "dsgcore")
+
+
+def test_the_solver_knows_no_diagnostics_metrics_or_single_problem():
+    unknown = ("diagnostics", "metrics", "experiments", "estimators", "baselines", "data", "problems.auc")
+    assert shown(f for f in of("solver") if imports(f, *(f"dsgcore.{name}" for name in unknown))) == []
+
+
+def test_baselines_never_import_the_solver():
+    assert shown(f for f in of("baselines") if imports(f, "dsgcore.solver", "dsgcore.proximal")) == []
+
+
+def test_nothing_in_the_package_imports_the_app_or_the_tests():
+    assert shown(f for f in MODULES.values() if imports(f, "app", "pages", "tests", "naive")) == []
+
+
+def private_names(file):
+    """What a file imports from the package by a name with a leading underscore."""
+    for node in nodes(file):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "dsgcore" and any(part.startswith("_") for part in name.split(".")):
+                yield name
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
+def test_pages_import_public_names_of_the_package_only(file):
+    assert list(private_names(file)) == []
+
+
+def test_modules_do_not_import_each_other_in_a_circle():
+    # Importing a.b runs a/__init__ as well; that is no direction of its own, or every package would be a circle.
+    waits_for = {
+        name: {other for other in imported(file, at_import=True) if other in MODULES} - {name}
+        for name, file in MODULES.items()
+    }
+    while ready := [name for name, others in waits_for.items() if not others]:
+        for name in ready:
+            del waits_for[name]
+        waits_for = {name: others - set(ready) for name, others in waits_for.items()}
+    assert waits_for == {}, "these modules wait for each other"
+
+
+def undocumented(file):
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            if ast.get_docstring(node) is None:
+                yield node.name
+            methods = node.body if isinstance(node, ast.ClassDef) else []
+            for method in methods:
+                if (
+                    isinstance(method, ast.FunctionDef)
+                    and not method.name.startswith("_")
+                    and ast.get_docstring(method) is None
+                ):
+                    yield f"{node.name}.{method.name}"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_public_functions_and_classes_have_docstrings(name):
+    assert list(undocumented(MODULES[name])) == []

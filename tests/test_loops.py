@@ -1,0 +1,190 @@
+"""The compiled kernels against NumPy in float64."""
+
+from itertools import pairwise
+
+import numba
+import numpy as np
+import pytest
+
+from dsgcore import _loops
+
+COMPILED = not numba.config.DISABLE_JIT
+DTYPES = (np.float32, np.float64)
+# (n, d, m): no point, one of everything, a short last tile, many columns, several panels of features.
+SHAPES = ((0, 3, 5), (1, 1, 1), (200, 1, 30), (97, 784, 3), (100, 100, 110))
+GAUSSIAN_SHAPES = ((0, 2, 3), (3, 2, 0), (1, 1, 1), (70, 2, 100), (70, 5, 100), (110, 100, 20), (9, 784, 3))
+LARGE_SHAPES = ((300, 22, 1000), (150, 300, 600)) if COMPILED else ()
+
+
+def draw(dtype, *shape, scale=1.0, seed=0):
+    return (scale * np.random.default_rng((seed, *shape)).standard_normal(shape)).astype(dtype)
+
+
+def case(dtype, n, d, m):
+    """Return X, W, amplitude and phase with products of about one turn."""
+    return draw(dtype, n, d), draw(dtype, d, m, scale=d**-0.5), draw(dtype, m, seed=1), draw(dtype, m, seed=2)
+
+
+def wide(*arrays):
+    return [a.astype(np.float64) for a in arrays]
+
+
+def naive_waves(X, W, amplitude, phase):
+    X, W, amplitude, phase = wide(X, W, amplitude, phase)
+    return amplitude * np.cos(2 * np.pi * (X @ W - phase))
+
+
+def tolerance(X, W, weights, phase=0.0):
+    """Bound the error of a weighted sum of waves.
+
+    A cosine is off by its polynomial and by the rounding of its argument, eps times the terms summed in it. The
+    rounding of the outer sum is covered by the same terms.
+    """
+    eps = np.finfo(X.dtype).eps
+    largest = np.max(np.abs(X) @ np.abs(W), initial=0) + np.max(np.abs(phase))
+    polynomial = 1e-6 if X.dtype == np.float32 else 1e-15
+    return np.sum(np.abs(weights), dtype=np.float64) * (polynomial + 2 * eps * 2 * np.pi * largest)
+
+
+def assert_close(actual, expected, atol):
+    """In float64 a relative error of 1e-10 as well, of the largest value: sums of waves may be near 0."""
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=atol)
+    if actual.dtype == np.float64:
+        assert np.max(np.abs(actual - expected), initial=0) <= 1e-10 * np.max(np.abs(expected), initial=0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES + LARGE_SHAPES)
+def test_evaluate_equals_numpy(dtype, shape):
+    X, W, amplitude, phase = case(dtype, *shape)
+    waves = naive_waves(X, W, amplitude, phase)
+    before = draw(dtype, len(X), seed=3)
+    expected = 0.5 * before.astype(np.float64) + waves.sum(1)
+    atol = tolerance(X, W, amplitude, phase)
+    tile = _loops.scratch(shape[2], dtype)
+
+    out = before.copy()
+    _loops.evaluate(X, W, amplitude, phase, dtype(0.5), out, tile)
+    assert_close(out, expected, atol)
+
+    out, squares = before.copy(), np.full_like(before, np.nan)
+    _loops.evaluate_with_squares(X, W, amplitude, phase, dtype(0.5), out, squares, tile)
+    assert_close(out, expected, atol)
+    assert_close(squares, (waves**2).sum(1), 2 * np.max(np.abs(amplitude)) * atol)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES + LARGE_SHAPES)
+def test_accumulate_equals_numpy(dtype, shape):
+    X, W, _, _ = case(dtype, *shape)
+    c = draw(dtype, len(X), seed=3)
+    cosines, sines = np.full((2, shape[2]), np.nan, dtype)
+    _loops.accumulate(X, c, W, cosines, sines, _loops.scratch(shape[2], dtype))
+    X64, W64, c64 = wide(X, W, c)
+    turns = 2 * np.pi * (X64 @ W64)
+    assert_close(cosines, c64 @ np.cos(turns), tolerance(X, W, c))
+    assert_close(sines, c64 @ np.sin(turns), tolerance(X, W, c))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", GAUSSIAN_SHAPES)
+@pytest.mark.parametrize("offset", [0, 100])
+def test_gaussian_sums_equal_numpy(dtype, shape, offset):
+    n_batch, d, n_points = shape
+    X, Z = draw(dtype, n_batch, d) + dtype(offset), draw(dtype, n_points, d, seed=1) + dtype(offset)
+    c, before = draw(dtype, n_batch, seed=2), draw(dtype, n_points, seed=3)
+    out = before.copy()
+    _loops.gaussian_sums(X, c, Z, dtype(1 / d), dtype(0.5), out, _loops.scratch(n_batch, dtype))
+    X64, Z64, c64, before64 = wide(X, Z, c, before)
+    squared = ((Z64[:, None] - X64) ** 2).sum(2)
+    # A distance is off by eps times the norms about one point, and so is sigma times it, here at most about 20.
+    atol = (1 + np.sum(np.abs(c64))) * (40 * np.finfo(dtype).eps)
+    assert_close(out, 0.5 * before64 + np.exp(-squared / d) @ c64, atol)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("radians", [50, 500, 5000])
+def test_cosine_is_accurate_where_it_is_used(dtype, radians):
+    # One column, so that the argument is rounded twice: in the product and in taking off the phase.
+    X = np.linspace(-1, 1, 301).astype(dtype)[:, None]
+    W = np.array([[radians / (2 * np.pi)]], dtype)
+    phase, out = np.array([0.25], dtype), np.zeros(len(X), dtype)
+    _loops.evaluate(X, W, np.ones(1, dtype), phase, dtype(0), out, _loops.scratch(1, dtype))
+    turns = X[:, 0].astype(np.longdouble) * W[0, 0] - phase[0]
+    expected = np.cos((2 * np.pi * (turns - np.rint(turns))).astype(np.float64))
+    polynomial = 1e-6 if dtype is np.float32 else 1e-15
+    bound = polynomial + 2 * np.pi * (np.abs(turns) + 0.25) * np.finfo(dtype).eps
+    assert np.all(np.abs(out - expected) <= bound)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exponential_is_accurate_and_vanishes(dtype):
+    exponents = np.linspace(0, 60, 200).astype(dtype)
+    Z = np.append(np.sqrt(exponents), dtype([100, 1e4, 1e30, np.inf]))[:, None]
+    out = np.zeros(len(Z), dtype)
+    one = np.ones(1, dtype)
+    with np.errstate(all="ignore"):
+        _loops.gaussian_sums(0 * one[:, None], one, Z, dtype(1), dtype(0), out, _loops.scratch(1, dtype))
+        expected = np.exp(-(Z[:, 0].astype(np.float64) ** 2))
+    # The relative error of exp(-x) is that of the polynomial and the rounding of x, scaled to base 2.
+    eps = np.finfo(dtype).eps
+    assert np.all(np.abs(out - expected)[:200] <= expected[:200] * (4 * eps + 2 * eps * exponents))
+    assert np.all(out[200:] <= np.finfo(dtype).tiny)
+
+
+def rows_of_all_kernels(X, W, amplitude, phase, cuts):
+    """Return every row-wise result, computed piece by piece."""
+    zero = X.dtype.type(0)
+    sums = np.zeros((4, len(X)), X.dtype)
+    for a, b in pairwise(cuts):
+        tile = _loops.scratch(W.shape[1], X.dtype)
+        _loops.evaluate(X[a:b], W, amplitude, phase, zero, sums[0, a:b], tile)
+        _loops.evaluate_with_squares(X[a:b], W, amplitude, phase, zero, sums[1, a:b], sums[2, a:b], tile)
+        batch = np.ascontiguousarray(W[:, :40].T)
+        sigma = X.dtype.type(1 / len(W))
+        _loops.gaussian_sums(batch, amplitude[: len(batch)], X[a:b], sigma, zero, sums[3, a:b], tile)
+    return sums
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [1, 3, 54, 300])
+def test_splits_at_tiles_leave_every_bit(dtype, d):
+    rows = _loops.TILE_ROWS
+    n, m = (7 * rows + 5, 700) if COMPILED else (2 * rows + 1, 3)
+    arrays = case(dtype, n, d, m)
+    whole = rows_of_all_kernels(*arrays, [0, n])
+    for cuts in ([0, rows, n], [0, 2 * rows, n], [*range(0, n, rows), n]):
+        assert np.array_equal(rows_of_all_kernels(*arrays, cuts), whole)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("d", [2, 7])
+def test_bad_numbers_come_out_as_nan(dtype, bad, d):
+    X, W, amplitude, phase = case(dtype, 100, d, 20)
+    X[97, 0] = bad
+    with np.errstate(all="ignore"):
+        rows = rows_of_all_kernels(X, W, amplitude, phase, [0, 100])
+        cosines, sines = np.zeros((2, 20), dtype)
+        _loops.accumulate(X, X[:, 1].copy(), W, cosines, sines, _loops.scratch(20, dtype))
+    assert np.isnan(rows[:3, 97]).all()
+    # A Gaussian of an infinite distance is 0, of inf - inf is a NaN; either is right.
+    assert np.isnan(rows[3, 97]) or (bad == np.inf and rows[3, 97] == 0)
+    assert np.isfinite(np.delete(rows, 97, axis=1)).all()
+    assert np.isnan(cosines).all()
+    assert np.isnan(sines).all()
+    for i in range(3):
+        damaged = [W.copy(), amplitude.copy(), phase.copy()]
+        damaged[i][..., 3] = bad
+        with np.errstate(all="ignore"):
+            rows = rows_of_all_kernels(X, *damaged, [0, 100])
+        assert not np.isfinite(rows[0]).any()
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_one_specialisation_per_kernel_and_dtype():
+    for dtype in DTYPES:
+        rows_of_all_kernels(*case(dtype, 3, 2, 4), [0, 3])
+        test_accumulate_equals_numpy(dtype, (3, 2, 4))
+    for kernel in (_loops.evaluate, _loops.evaluate_with_squares, _loops.accumulate, _loops.gaussian_sums):
+        assert len(kernel.signatures) == len(DTYPES)

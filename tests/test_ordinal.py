@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+from itertools import product
+
+import naive
+import naive_problems
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from dsgcore.diagnostics import alpha, exact_optimum
+from dsgcore.parameters import ParameterError, check_all
+from dsgcore.problems import SemiSupervisedAUC
+from dsgcore.problems.base import ProblemError, objective
+from dsgcore.problems.ordinal import SemiSupervisedOrdinal
+from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
+from dsgcore.solver import solve
+
+PAIRINGS = ("paired", "all")
+
+
+@pytest.fixture
+def classes():
+    """Forty points in three dimensions: 3, 6, 4 and 5 of the classes, the rest unlabeled."""
+    y = np.full(40, -1)
+    y[2:20] = np.repeat([3, 0, 2, 1], [5, 3, 4, 6])
+    return np.random.default_rng(5).normal(size=(40, 3)), y
+
+
+def values_of(problem, y, seed=0):
+    f = np.random.default_rng(seed).normal(size=len(y))
+    return f, {source: f[rows] for source, rows in problem.rows(y).items()}
+
+
+def batch_of(problem, size, seed=0):
+    rng = np.random.default_rng(seed)
+    return {source: rng.normal(size=size) for source in problem.sources}
+
+
+@pytest.mark.parametrize("gamma", [0.4, (0.1, 0.9, 0.5)])
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_equals_the_papers_algorithm(make_task, classes, pairing, gamma):
+    X, y = classes
+    problem = SemiSupervisedOrdinal(gamma, pairing).bind(y)
+    task = make_task(problem=problem, X=X, y=y, batch_size=3, n_iter=5, schedule="theta/t")
+    model = task.new_model()
+    iterates = list(solve(task, model))
+    frequencies = [2 * np.pi * model.frequencies(t, 7) for t in range(1, 6)]
+    alphas = naive_problems.qs3orao(
+        X,
+        [tuple(rows.tolist() for rows in i.batch.values()) for i in iterates],
+        frequencies,
+        [0.3 / t for t in range(1, 6)],
+        [0.2] * 5,
+        np.broadcast_to(gamma, 3),
+        [3, 6, 4, 5],
+        all_pairs=pairing == "all",
+    )
+    for t, expected in enumerate(alphas, start=1):
+        np.testing.assert_allclose(alpha(model, t), expected, rtol=1e-10, atol=1e-13)
+    expected = [naive.predict(x, alphas, frequencies) for x in X]
+    np.testing.assert_allclose(model.evaluate(X), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_two_classes_are_the_binary_problem(labeled_points, pairing):
+    _, y = labeled_points
+    binary = SemiSupervisedAUC(0.3, "triplets" if pairing == "paired" else "all")
+    ordinal = SemiSupervisedOrdinal(0.3, pairing).bind(y)
+    f = batch_of(ordinal, 5)
+    renamed = {"positive": f["class 2"], "negative": f["class 1"], "unlabeled": f["unlabeled"]}
+    c, expected = ordinal.coefficients(f), binary.coefficients(renamed)
+    for source, name in zip(("class 2", "class 1", "unlabeled"), expected, strict=True):
+        np.testing.assert_allclose(c[source], expected[name], rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(list(ordinal.terms(f).values()), list(binary.terms(renamed).values()), rtol=1e-13)
+    np.testing.assert_allclose(
+        list(ordinal.risk_terms(f).values()), list(binary.risk_terms(renamed).values()), rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize("gamma", [0.4, (0.1, 0.9, 0.5)])
+def test_the_terms_over_whole_sources_are_the_papers_risk(classes, gamma):
+    _, y = classes
+    problem = SemiSupervisedOrdinal(gamma).bind(y)
+    f, per_source = values_of(problem, y)
+    expected = naive_problems.qs3orao_risk(f[y != -1], y[y != -1], f[y == -1], np.broadcast_to(gamma, 3))
+    assert objective(problem.risk_terms(per_source)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_coefficients_are_derivatives_of_the_terms(classes, pairing):
+    problem = SemiSupervisedOrdinal((0.1, 0.9, 0.5), pairing).bind(classes[1])
+    f = batch_of(problem, 4)
+    c = problem.coefficients(f)
+    for source, values in f.items():
+        for i in range(4):
+            step = np.zeros(4)
+            step[i] = 1e-5
+            up, down = ({**f, source: values + sign * step} for sign in (1, -1))
+            slope = (objective(problem.terms(up)) - objective(problem.terms(down))) / 2e-5
+            # The terms are quadratic: central differences have rounding errors only.
+            assert c[source][i] == pytest.approx(slope, abs=1e-9)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_the_order_of_the_sources_does_not_matter_and_single_precision_stays_single(classes, pairing):
+    problem = SemiSupervisedOrdinal(pairing=pairing).bind(classes[1])
+    f = {source: values.astype(np.float32) for source, values in batch_of(problem, 4).items()}
+    c, other = problem.coefficients(f), problem.coefficients(dict(reversed(f.items())))
+    assert all((c[source] == other[source]).all() for source in f)
+    assert {values.dtype for values in c.values()} == {np.dtype("f4")}
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_a_batch_is_unbiased(pairing):
+    """The means over all tuples of a tiny sample are the gradient of the risk over all pairs, and this risk."""
+    y = np.array([0, 1, 1, 2, -1, -1])
+    problem = SemiSupervisedOrdinal((0.2, 0.7), pairing).bind(y)
+    rows = problem.rows(y)
+    f, per_source = values_of(problem, y)
+    full = np.zeros(6)
+    for source, c in SemiSupervisedOrdinal((0.2, 0.7), "all").bind(y).coefficients(per_source).items():
+        np.add.at(full, rows[source], c)
+    for size in (1, 2):
+        tuples = list(product(*(product(index, repeat=size) for index in rows.values())))
+        gradient, risk = np.zeros(6), 0.0
+        for picks in tuples:
+            batch = dict(zip(rows, (list(pick) for pick in picks), strict=True))
+            values = {source: f[index] for source, index in batch.items()}
+            risk += objective(problem.terms(values))
+            for source, c in problem.coefficients(values).items():
+                np.add.at(gradient, batch[source], c)
+        np.testing.assert_allclose(gradient / len(tuples), full, atol=1e-13)
+        assert risk / len(tuples) == pytest.approx(objective(problem.risk_terms(per_source)))
+
+
+def test_the_quadratic_form_is_the_risk(classes):
+    _, y = classes
+    problem = SemiSupervisedOrdinal((0.1, 0.9, 0.5)).bind(y)
+    f, per_source = values_of(problem, y)
+    Q, linear = problem.quadratic(problem.rows(y), len(y))
+    at_zero = objective(problem.risk_terms({source: 0 * v for source, v in per_source.items()}))
+    assert f @ Q @ f / 2 + linear @ f == pytest.approx(objective(problem.risk_terms(per_source)) - at_zero)
+    np.testing.assert_allclose(Q, Q.T)
+    assert np.linalg.eigvalsh(Q).min() > -1e-12
+
+
+def test_the_exact_optimum_is_reached(make_task, classes):
+    X, y = classes
+    problem = SemiSupervisedOrdinal(0.4).bind(y)
+    task = make_task(
+        problem=problem, X=X, y=y, lam=0.5, step_size=3.0, schedule="theta/t", n_features=50, n_iter=3000, batch_size=16
+    )
+    model = task.new_model()
+    for _ in solve(task, model):
+        pass
+    K = task.kernel.matrix(X, X)
+    optimum = K @ exact_optimum(K, *problem.quadratic(task.rows, len(X)), lam=0.5)
+    error = np.sqrt(np.mean((model.evaluate(X) - optimum) ** 2))
+    assert error < 0.1 * np.sqrt(np.mean(optimum**2))
+
+
+def test_bind_takes_the_classes_and_their_shares_from_the_labels(classes):
+    problem = SemiSupervisedOrdinal().bind(classes[1])
+    assert problem.sources == ("class 1", "class 2", "class 3", "class 4", "unlabeled")
+    assert problem.n_classes == 4
+    np.testing.assert_allclose(problem.shares, np.array([3, 6, 4, 5]) / 18)
+    rows = problem.rows(classes[1])
+    assert tuple(rows) == problem.sources
+    assert [len(index) for index in rows.values()] == [3, 6, 4, 5, 22]
+    assert problem.bind(np.array([0, 1])).shares == (0.5, 0.5)
+    assert SemiSupervisedOrdinal().rows(np.array([1, 0]))["unlabeled"].tolist() == [0, 1]
+
+
+def test_a_problem_not_bound_to_labels_says_so():
+    with pytest.raises(ProblemError, match="must be bound to labels first"):
+        _ = SemiSupervisedOrdinal().sources
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0, 0, -1], "ordinal regression needs labeled points of at least two classes, got 1"),
+        ([-1, -1], "ordinal regression needs labeled points of at least two classes, got 0"),
+        ([0, 2, -1], "classes must have .* 0 .. k - 1 with .*, got none of code 1 but one of code 2"),
+        ([1, 2, 3], "classes must have .* 0 .. k - 1 with .*, got none of code 0 but one of code 1"),
+        ([0, 0.5, 1], "classes must have .* 0 .. k - 1 with .*, got none of code 1 but one of code 0.5"),
+        ([-2, 0, 1], "classes must have .* 0 .. k - 1 with .*, got none of code 0 but one of code -2"),
+    ],
+)
+def test_wrong_classes_are_refused(y, message):
+    for use in (SemiSupervisedOrdinal().bind, SemiSupervisedOrdinal().rows):
+        with pytest.raises(ProblemError, match=f"^{message}$"):
+            use(np.array(y))
+
+
+def test_lists_of_gammas_and_labels_that_do_not_fit_are_refused():
+    y = np.array([0, 1, 2])
+    with pytest.raises(ProblemError, match="^gamma must be one number or 2, one for each .* 3 classes .*, got 3$"):
+        SemiSupervisedOrdinal((0.1, 0.2, 0.3)).bind(y)
+    with pytest.raises(ProblemError, match="^this problem is bound to 3 classes, got 2$"):
+        SemiSupervisedOrdinal().bind(y).rows(np.array([0, 1]))
+
+
+@pytest.mark.parametrize("gamma", [1.5, [0.1, 2.0], [], "x", [[0.1]], [True]])
+def test_wrong_gammas_are_refused(gamma):
+    with pytest.raises(ParameterError, match="^gamma must be .* 0 and 1, or a list of such numbers, got"):
+        check_all(SemiSupervisedOrdinal.parameters, {"gamma": gamma}, "problem")
+
+
+def test_gammas_may_be_one_or_several():
+    assert check_all(SemiSupervisedOrdinal.parameters, {"gamma": [0, 0.5]}, "problem")["gamma"] == (0.0, 0.5)
+    assert check_all(SemiSupervisedOrdinal.parameters, {"gamma": 1}, "problem")["gamma"] == 1.0
+
+
+def test_the_twin_trusts_the_labels_alone(classes):
+    problem = SemiSupervisedOrdinal((0.1, 0.9, 0.5)).bind(classes[1])
+    c = problem.twin().coefficients(batch_of(problem, 3))
+    assert (c["unlabeled"] == 0).all()
+    assert problem.twin().bind(classes[1]) == problem.twin()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_thresholds_against_brute_force(loss):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y = np.concatenate([[0, 1, 2, 3], rng.integers(0, 4, 16)])
+        f = rng.normal(size=20) + rng.choice([0.1, 1.0, 3.0]) * y
+        b = thresholds(y, f, loss=loss)
+        assert (np.diff(b) >= 0).all()
+        grid = np.linspace(f.min() - 2, f.max() + 2, 4001)
+        for j in range(1, 4):
+            losses = np.array([naive_problems.threshold_loss(g, j, y, f, loss) for g in (b[j - 1], *grid)])
+            assert losses[0] <= losses.min() + 1e-9
+            if loss == "hinge":  # the middle of all that are best
+                best = grid[losses[1:] <= losses[0] + 1e-9]
+                if len(best):
+                    assert b[j - 1] == pytest.approx((best[0] + best[-1]) / 2, abs=grid[1] - grid[0])
+
+
+def test_a_flat_stretch_of_the_hinge_loss_gives_its_middle():
+    # Slope -1 below b = 0.5 - ..: kinks at 1 (the point below, at 0) and 4 (the one above, at 5).
+    assert thresholds(np.array([0, 1]), np.array([0.0, 5.0])).tolist() == [2.5]
+
+
+def test_tied_thresholds_are_merged_with_a_warning():
+    """Equal values: each threshold goes to the side of the more numerous classes, here twice to the same."""
+    with pytest.warns(UserWarning, match="^thresholds coincide: no point can get the class of code 1$"):
+        b = thresholds(np.repeat([0, 1, 2], [1, 1, 4]), np.zeros(6))
+    assert b.tolist() == [-1.0, -1.0]
+    with pytest.warns(UserWarning, match="^thresholds coincide: no point can get the class of code 1, 2$"):
+        b = thresholds(np.repeat([0, 1, 2, 3], [1, 1, 1, 6]), np.full(9, 5.0) + 1e-13 * np.arange(9))
+    assert len(set(b.tolist())) == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "f", "message"),
+    [
+        ([0, 0], [0.0, 1.0], "at least two classes, got 1"),
+        ([0, 2], [0.0, 1.0], "got none of code 1"),
+        ([0, 1], [0.0, np.nan], "thresholds need values that are finite"),
+    ],
+)
+def test_thresholds_of_bad_input_are_refused(y, f, message):
+    with pytest.raises(ProblemError, match=message):
+        thresholds(np.array(y), np.array(f))
+
+
+def test_classes_follow_from_the_thresholds():
+    b = np.array([-1.0, 0.5, 0.5, 2.0])
+    assert classify(np.array([-3.0, -1.0, 0.0, 0.5, 0.6, 9.0]), b).tolist() == [0, 0, 1, 1, 3, 4]
+    measures = class_measures(np.array([0, 1, 1, 0]), np.array([-3.0, 0.0, 0.6, 9.0]), b)
+    assert measures == {"mean absolute error": (0 + 0 + 2 + 4) / 4, "accuracy": 0.5}
+
+
+def test_the_mean_auc_is_that_of_the_sub_problems():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y = rng.integers(0, 5, 30)
+        f = np.round(rng.normal(size=30) + 0.3 * y, 1)  # with ties
+        assert mean_auc(y, f) == pytest.approx(naive_problems.mean_auc(y.tolist(), f.tolist()))
+        sklearn = [roc_auc_score(y >= j, f) for j in range(1, 5) if 0 < (y >= j).sum() < 30]
+        assert SemiSupervisedOrdinal().score(y, f) == pytest.approx(np.mean(sklearn))
+
+
+def test_the_mean_auc_leaves_out_sub_problems_without_points():
+    assert mean_auc(np.array([0, 0, 3]), np.array([0.0, 1.0, 2.0])) == 1.0
+    assert np.isnan(mean_auc(np.array([2, 2]), np.array([0.0, 1.0])))
+    assert np.isnan(mean_auc(np.array([0, 1]), np.array([0.0, np.nan])))

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dsgcore import Run, Spec, load_model
+from dsgcore.experiments import Health, History, LiveRun, StopReason, script
+from dsgcore.experiments.run import load_split
+from dsgcore.parameters import ParameterError
+from dsgcore.schedules import Change
+
+
+def small(**changes):
+    """A quick spec; keywords go to the section that has them."""
+    plain = Spec().to_dict()
+    plain["data"] |= {"name": "two_moons", "n": 120, "noise": 0.2, "imbalance": 0.5, "n_labeled": 20}
+    plain["solver"] |= {"n_iter": 12, "n_features": 16, "batch_size": 8}
+    plain["diagnostics"]["n_probes"] = 20
+    for name, value in changes.items():
+        section = next((s for s in plain.values() if isinstance(s, dict) and name in s), plain)
+        section[name] = value
+    return Spec.from_dict(plain)
+
+
+def finished(spec):
+    run = Run(spec)
+    run.advance()
+    return run
+
+
+def read_csv(path):
+    """The names of a history file's columns, and its values as `table` has them."""
+    names = tuple(path.read_text(encoding="utf-8").splitlines()[0].split(","))
+    return names, np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2).T
+
+
+def table(run):
+    return np.array([run.history.column(name) for name in run.history.names])
+
+
+def test_a_run_records_one_row_an_iteration_and_says_why_it_ended():
+    run = finished(small())
+    assert len(run.history) == run.t == 12
+    assert run.history.column("t").tolist() == list(range(1, 13))
+    assert run.stop_reason is StopReason.FINISHED
+    assert np.isfinite(table(run)).all()
+    assert len(run.clock) == 12
+    assert run.clock == sorted(run.clock)
+
+
+def test_the_objective_is_the_sum_of_its_terms():
+    history = finished(small()).history
+    terms = sum(history.column(name) for name in history.names if name.startswith("term: "))
+    np.testing.assert_allclose(history.column("objective"), terms, rtol=1e-12)
+
+
+def test_scores_and_errors_are_those_of_the_model_at_that_iteration():
+    run = finished(small(dtype="float64"))
+    model = run.model
+    for t in (1, 7, 12):
+        row = run.snapshot(t).row
+        f = model.evaluate(run.split.X_test, t)
+        assert row["score_test"] == pytest.approx(run.problem.score(run.split.y_test, f), abs=1e-12)
+    h = run.exact_values(run.probes.X)
+    np.testing.assert_allclose(run.twin.h, h, rtol=1e-9, atol=1e-12)
+    error = np.mean((model.evaluate(run.probes.X) - h) ** 2)
+    assert run.history.last()["error_mean"] == pytest.approx(error, rel=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_same_spec_same_bits_however_it_is_advanced(dtype):
+    spec = small(dtype=dtype)
+    run = Run(spec)
+    run.advance(1)
+    run.advance(4)
+    while not run.is_finished:
+        run.advance(seconds=0.0)
+    assert (table(run) == table(finished(spec))).all()
+
+
+def test_changes_become_part_of_the_spec_and_are_replayed_exactly():
+    run = Run(small())
+    run.advance(4)
+    run.change("step_size", 0.1)
+    run.change("n_features", 32)
+    run.advance(3)
+    run.change("lam", 0.3)
+    run.advance()
+    assert run.spec.changes == (Change(5, "step_size", 0.1), Change(5, "n_features", 32), Change(8, "lam", 0.3))
+    assert run.history.column("step_size").tolist() == [0.5] * 4 + [0.1] * 8
+    assert (table(run) == table(finished(Spec.from_json(run.spec.to_json())))).all()
+    replayed = Run.replay(run.spec, 9)
+    assert replayed.t == 9
+    assert (table(replayed) == table(run)[:, :9]).all()
+
+
+def test_a_change_that_is_not_allowed_loses_nothing():
+    run = Run(small())
+    run.advance(3)
+    with pytest.raises(ParameterError, match="n_features"):
+        run.change("n_features", 0)
+    with pytest.raises(ParameterError, match="name"):
+        run.change("sigma", 2.0)
+    assert run.spec.changes == ()
+    run.advance()
+    assert (table(run) == table(finished(small()))).all()
+
+
+def test_a_diverging_run_stops_at_its_last_good_state():
+    run = finished(small(step_size=1e6, n_iter=100))
+    assert run.stop_reason is StopReason.DIVERGED
+    assert run.health is Health.DIVERGED
+    assert 0 < run.t < 100
+    assert len(run.model) == run.t
+    assert np.isfinite(run.history.column("objective")).all()
+    assert np.isfinite(run.model.evaluate(run.split.X_test)).all()
+
+
+def test_patience_ends_a_run_that_no_longer_improves():
+    run = finished(small(n_iter=200, patience=5, tolerance=0.5))
+    assert run.stop_reason is StopReason.PLATEAU
+    assert run.t < 200
+
+
+def test_health_says_when_the_objective_is_above_its_start():
+    run = Run(small(step_size=20.0, n_iter=100))
+    assert run.health is Health.STARTING
+    run.advance(4)
+    assert run.health is Health.GROWING
+    assert finished(small()).health is Health.GOOD
+
+
+def test_extending_a_run_equals_a_longer_one():
+    run = finished(small(dtype="float64"))
+    run.extend(20)
+    run.advance()
+    whole = finished(small(dtype="float64", n_iter=20))
+    np.testing.assert_allclose(table(run), table(whole), rtol=1e-9, atol=1e-12)
+    with pytest.raises(ValueError, match="n_iter must be more"):
+        run.extend(20)
+
+
+def test_a_snapshot_out_of_range_gets_one_sentence():
+    with pytest.raises(ValueError, match="between 1 and 12"):
+        finished(small()).snapshot(13)
+
+
+def test_history_and_model_read_back_exactly(tmp_path):
+    run = finished(small())
+    run.history.write_csv(tmp_path / "history.csv")
+    names, rows = read_csv(tmp_path / "history.csv")
+    assert names == run.history.names
+    assert (rows == table(run)).all()
+    run.model.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz").evaluate(run.split.X_test)
+    assert (again == run.model.evaluate(run.split.X_test)).all()
+
+
+def test_an_empty_history_can_be_written():
+    text = io.StringIO()
+    History().write_csv(text)
+    assert text.getvalue() == "\n"
+
+
+@pytest.mark.compiled
+def test_the_exported_script_gives_the_history_of_the_run(tmp_path):
+    run = Run(small())
+    run.advance(5)
+    run.change("step_size", 0.2)
+    run.advance(4)
+    (tmp_path / "repeat_run.py").write_text(script(run.spec, run.t), encoding="utf-8")
+    subprocess.run([sys.executable, "repeat_run.py"], cwd=tmp_path, check=True, capture_output=True)
+    _, rows = read_csv(tmp_path / "history.csv")
+    np.testing.assert_allclose(rows, table(run), rtol=1e-12, atol=0)
+    assert len(load_model(tmp_path / "model.npz")) == 9
+
+
+def test_a_live_run_takes_its_twin_along_and_keeps_the_one_before_as_a_ghost():
+    first = LiveRun(small())
+    first.advance(6)
+    assert first.supervised is not None
+    assert first.supervised.t == 6
+    assert first.supervised.problem.gamma == 1.0
+    first.steer({"step_size": 0.5, "lam": 0.2})
+    assert first.run.spec.changes == first.supervised.spec.changes == (Change(7, "lam", 0.2),)
+    second = LiveRun(small(step_size=0.1), first)
+    assert second.ghost is first.run.history
+    assert second.previous_spec == first.run.spec
+    assert second.run.split is first.run.split
+    assert LiveRun(small(seed=1), second).run.split is not second.run.split
+
+
+def test_the_twin_is_left_out_where_it_would_be_the_same():
+    assert LiveRun(small(gamma=1.0)).supervised is None
+
+
+def test_large_samples_are_measured_by_batches(monkeypatch):
+    monkeypatch.setattr("dsgcore.experiments.run.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    run = finished(small(n_iter=2))
+    assert run.training_values is None
+    assert (run.history.column("objective") == run.history.column("objective_batch")).all()
+    whole = finished(small(n_iter=2, n=None))
+    assert "score_unlabeled" not in whole.history.names
+
+
+def test_a_split_can_be_handed_in():
+    spec = small()
+    split = load_split(spec)
+    assert (table(finished(spec)) == table_of(Run(spec, split))).all()
+
+
+def table_of(run):
+    run.advance()
+    return table(run)
+
+
+def test_runs_without_probes_measure_no_feature_error():
+    run = finished(replace(small(), diagnostics=replace(small().diagnostics, n_probes=0)))
+    assert "error_mean" not in run.history.names

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+from itertools import product
+
+import naive
+import naive_problems
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from dsgcore.diagnostics import DualCoefficients, alpha
+from dsgcore.parameters import ParameterError, check_all
+from dsgcore.problems.base import ProblemError, objective
+from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
+from dsgcore.solver import solve
+
+BALANCE = (False, True)
+
+
+def draw(seed=0, sizes=(3, 4, 6), scale=1.5):
+    rng = np.random.default_rng(seed)
+    names = ("positive", "negative", "unlabeled")
+    return {name: scale * rng.normal(size=size) for name, size in zip(names, sizes, strict=True)}
+
+
+def bound(**parameters):
+    return SemiSupervisedSVM(**{"C": 2.0, "C_star": 0.7, "positive_share": 0.3, **parameters})
+
+
+@pytest.mark.parametrize("is_balanced", BALANCE)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_equals_the_papers_algorithm(make_task, labeled_points, loss, is_balanced):
+    X, y = labeled_points
+    problem = SemiSupervisedSVM(C=3.0, loss=loss, is_balanced=is_balanced).bind(y)
+    task = make_task(problem=problem, batch_size=4, lam=1.0, step_size=2.0, schedule="theta/T^(3/4)")
+    model = task.new_model()
+    iterates = list(solve(task, model))
+    frequencies = [2 * np.pi * model.frequencies(t, 7) for t in range(1, 7)]
+    alphas = naive_problems.tsgs3vm(
+        X,
+        [tuple(rows.tolist() for rows in i.batch.values()) for i in iterates],
+        frequencies,
+        [2.0 / 6**0.75] * 6,
+        [1.0] * 6,
+        C=3.0,
+        C_star=3.0 * 18 / 22,
+        share=8 / 18,
+        loss=loss,
+        s=-0.3,
+        balanced=is_balanced,
+    )
+    for t, expected in enumerate(alphas, start=1):
+        np.testing.assert_allclose(alpha(model, t), expected, rtol=1e-10, atol=1e-13)
+    expected = [naive.predict(x, alphas, frequencies) for x in X]
+    np.testing.assert_allclose(model.evaluate(X), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_other_ridges_are_the_papers_problem_with_other_weights(make_task, labeled_points):
+    """(C, C*, step, lam) here are the paper's (C / lam, C* / lam, step lam, 1)."""
+    X, y = labeled_points
+    lam, step = 0.05, 0.4
+    models = []
+    for scale, plan in ((1.0, {"lam": lam, "step_size": step}), (1 / lam, {"lam": 1.0, "step_size": step * lam})):
+        task = make_task(problem=SemiSupervisedSVM(C=2.0 * scale).bind(y), schedule="constant", **plan)
+        models.append(task.new_model())
+        for _ in solve(task, models[-1]):
+            pass
+    np.testing.assert_allclose(models[0].evaluate(X), models[1].evaluate(X), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("s", [-0.999, -0.3, 0.0])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_are_the_papers(loss, s):
+    r = np.linspace(-2.3, 2.3, 47)  # no kink among them
+    expected = np.array([naive_problems.u(loss, x, s) for x in r])
+    np.testing.assert_allclose(LOSSES[loss].value(r, s), expected[:, 0], atol=1e-14)
+    np.testing.assert_allclose(LOSSES[loss].slope(r, s), expected[:, 1], atol=1e-14)
+
+
+@pytest.mark.parametrize("is_balanced", BALANCE)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_coefficients_are_derivatives_of_the_terms(loss, is_balanced):
+    problem = bound(loss=loss, is_balanced=is_balanced)
+    for seed in range(3):
+        f = draw(seed)
+        c = problem.coefficients(f)
+        assert problem.risk_terms(f) == problem.terms(f)
+        for source, values in f.items():
+            assert c[source].shape == values.shape
+            for i in range(len(values)):
+                step = np.zeros(len(values))
+                step[i] = 1e-6
+                up, down = ({**f, source: values + sign * step} for sign in (1, -1))
+                slope = (objective(problem.terms(up)) - objective(problem.terms(down))) / 2e-6
+                assert c[source][i] == pytest.approx(slope, abs=1e-8)
+
+
+def mean_gradient(problem, f, size):
+    """The mean over all tuples of a batch's gradient, per point of the sample."""
+    total = {source: np.zeros(len(values)) for source, values in f.items()}
+    tuples = list(product(*(product(range(len(values)), repeat=size) for values in f.values())))
+    for picks in tuples:
+        batch = dict(zip(f, (list(pick) for pick in picks), strict=True))
+        c = problem.coefficients({source: f[source][rows] for source, rows in batch.items()})
+        for source, rows in batch.items():
+            np.add.at(total[source], rows, c[source])
+    return np.concatenate([values / len(tuples) for values in total.values()])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_batch_is_unbiased(loss):
+    f, problem = draw(sizes=(2, 3, 3)), bound(loss=loss)
+    full = np.concatenate(list(problem.coefficients(f).values()))
+    for size in (1, 2):
+        np.testing.assert_allclose(mean_gradient(problem, f, size), full, atol=1e-13)
+
+
+def test_the_classes_weights_make_the_mean_over_all_labeled_points():
+    y = np.array([1, 0, 0, 1, 0, -1, -1])
+    f = np.random.default_rng(3).normal(size=7)
+    problem = SemiSupervisedSVM(C=2.0).bind(y)
+    terms = problem.terms({source: f[rows] for source, rows in problem.rows(y).items()})
+    hinges = [naive_problems.hinge(value, 2 * label - 1)[0] for value, label in zip(f[:5], y[:5], strict=True)]
+    assert terms["positive"] + terms["negative"] == pytest.approx(2.0 * np.mean(hinges))
+    assert terms["unlabeled"] == pytest.approx(
+        2.0 * 5 / 2 * np.mean([naive_problems.u("symmetric hinge", value, 0)[0] for value in f[5:]])
+    )
+
+
+def test_the_balances_bias_shrinks_with_the_batch():
+    f = {"positive": np.array([0.5]), "negative": np.array([0.2]), "unlabeled": np.array([1.6, -0.9])}
+    problem = bound(is_balanced=True, loss="exponential")
+    full = np.concatenate(list(problem.coefficients(f).values()))
+    bias = [np.linalg.norm(mean_gradient(problem, f, size) - full) for size in (1, 3, 9)]
+    assert bias[0] > 0.1
+    assert bias[2] < bias[1] < bias[0]
+    assert bias[2] < 0.5 * bias[0]
+
+
+def test_a_balanced_problem_looks_at_differences_only():
+    problem, f = bound(is_balanced=True), draw()
+    higher = {source: values + 3.0 for source, values in f.items()}
+    assert objective(problem.terms(higher)) == pytest.approx(objective(problem.terms(f)))
+    assert sum(c.sum() for c in problem.coefficients(f).values()) == pytest.approx(0.0, abs=1e-13)
+    shifted = f["unlabeled"] + problem.shift(f["unlabeled"])
+    assert shifted.mean() == pytest.approx(2 * 0.3 - 1)
+
+
+def dual_svm(K, t, weight):
+    """Values of the SVM without a bias, minimising |f|^2 / 2 + sum_i weight_i max(0, 1 - t_i f_i), by its dual."""
+    G = K * np.outer(t, t)
+    result = minimize(
+        lambda a: (a @ G @ a / 2 - a.sum(), G @ a - 1.0),
+        np.zeros(len(t)),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, w) for w in weight],
+        options={"maxiter": 10_000, "ftol": 1e-14, "gtol": 1e-10},
+    )
+    return K @ (result.x * t)
+
+
+def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled_points):
+    X, y = labeled_points
+    problem = SemiSupervisedSVM(C=4.0).bind(y).twin()
+    task = make_task(
+        problem=problem, lam=1.0, step_size=1.5, schedule="theta/t", n_features=50, n_iter=3000, batch_size=16
+    )
+    model = task.new_model()
+    for _ in solve(task, model):
+        pass
+    labeled = y != -1
+    K = task.kernel.matrix(X[labeled], X[labeled])
+    optimum = dual_svm(K, 2.0 * y[labeled] - 1, np.full(18, 4.0 / 18))
+    error = np.sqrt(np.mean((model.evaluate(X[labeled]) - optimum) ** 2))
+    assert error < 0.1 * np.sqrt(np.mean(optimum**2))
+
+
+@pytest.mark.parametrize("loss", ["squared symmetric hinge", "exponential"])
+def test_a_stationary_point_is_approached(make_task, labeled_points, loss):
+    """The gradient's norm, lam h + sum of the full sample's coefficients times the kernel, falls to a small part."""
+    X, y = labeled_points
+    problem = SemiSupervisedSVM(C=4.0, loss=loss).bind(y)
+    task = make_task(
+        problem=problem, lam=1.0, step_size=6.0, schedule="theta/T^(3/4)", n_features=50, n_iter=2000, batch_size=16
+    )
+    K = task.kernel.matrix(X, X)
+
+    def squared_gradient(dual):
+        values = K @ dual
+        gradient = 1.0 * dual
+        for source, c in problem.coefficients({s: values[r] for s, r in task.rows.items()}).items():
+            np.add.at(gradient, task.rows[source], c)
+        return gradient @ K @ gradient
+
+    dual = DualCoefficients(len(X))
+    norms = [squared_gradient(dual.values)]
+    for i in solve(task, task.new_model()):
+        dual.advance(np.concatenate(list(i.batch.values())), i.weights, i.setting.step, i.setting.decay)
+        norms.append(squared_gradient(dual.values))
+    # The labeled points' hinge has kinks, where the gradient jumps: its norm does not go to zero, only low.
+    assert np.mean(norms[-500:]) < 0.1 * norms[0]
+
+
+def test_bind_takes_the_share_and_the_weight_from_the_labels():
+    y = np.array([1, 0, 0, -1, -1, -1])
+    assert SemiSupervisedSVM(C=2.0).bind(y) == SemiSupervisedSVM(C=2.0, C_star=2.0, positive_share=1 / 3)
+    assert SemiSupervisedSVM(C=2.0, C_star=0.0).bind(y).C_star == 0.0
+    fully_labeled = SemiSupervisedSVM().bind(np.array([1, 0, 0]))
+    assert (fully_labeled.C_star, fully_labeled.positive_share) == (1.0, 1 / 3)
+    assert SemiSupervisedSVM().rows(np.array([1, 0, 0]))["unlabeled"].tolist() == [0, 1, 2]
+
+
+def test_a_problem_not_bound_to_labels_says_so():
+    with pytest.raises(ProblemError, match="must be bound to labels first"):
+        SemiSupervisedSVM().terms(draw())
+    with pytest.raises(ProblemError, match="must be bound to labels first"):
+        SemiSupervisedSVM(is_balanced=True).shift(np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1, 1, -1], "an S3VM needs at least one labeled positive and one labeled negative, got no negative"),
+        ([-1, -1], "an S3VM needs at least one labeled positive and one labeled negative, got no positive"),
+        ([1, 0, 2], "a label must be 1, 0, or -1 for unlabeled, got 2"),
+    ],
+)
+def test_wrong_labels_are_refused(y, message):
+    with pytest.raises(ProblemError, match=f"^{message}$"):
+        SemiSupervisedSVM().bind(np.array(y))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"C": 0.0}, "C must be a number between 1e-06 and 1e\\+06, got 0.0"),
+        ({"C": -1}, "C must be a number between 1e-06 and 1e\\+06, got -1"),
+        ({"C_star": -0.1}, "C_star must be a number between 0 and 1e\\+06 or null, got -0.1"),
+        ({"loss": "hinge"}, "loss must be one of symmetric hinge, .*, got 'hinge'"),
+        ({"s": -1.0}, "s must be a number between -0.999 and 0, got -1.0"),
+        ({"is_balanced": 1}, "is_balanced must be true or false, got 1"),
+        ({"positive_share": 0.5}, "problem has no field 'positive_share'; .*"),
+    ],
+)
+def test_wrong_parameters_are_refused(given, message):
+    with pytest.raises(ParameterError, match=f"^{message}$"):
+        check_all(SemiSupervisedSVM.parameters, given, "problem")
+
+
+def test_accuracy_is_of_the_sign_after_the_shift():
+    y, f = np.array([1, 1, 0, 0]), np.array([5.0, 4.0, 3.0, 2.0])
+    assert SemiSupervisedSVM().score(y, f) == 0.5
+    assert bound(is_balanced=True, positive_share=0.5).score(y, f) == 1.0
+    assert np.isnan(SemiSupervisedSVM().score(y, np.full(4, np.nan)))
+
+
+def test_there_is_no_quadratic_form_and_the_twin_has_labels_only(labeled_points):
+    problem = SemiSupervisedSVM(is_balanced=True)
+    assert problem.quadratic(problem.rows(labeled_points[1]), 40) is None
+    assert problem.twin() == SemiSupervisedSVM(C_star=0.0)
+    assert objective(bound().twin().terms(draw())) == pytest.approx(
+        objective({k: v for k, v in bound().terms(draw()).items() if k != "unlabeled"})
+    )

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+from itertools import product
+
+import naive
+import naive_problems
+import numpy as np
+import pytest
+
+from dsgcore.diagnostics import alpha, exact_optimum
+from dsgcore.parameters import ParameterError, check_all
+from dsgcore.problems.base import ProblemError, objective
+from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
+from dsgcore.solver import solve
+
+PRIORS = (0.7, 0.2)
+
+
+def draw(seed=0, n_s=5, n_u=7, scale=1.5):
+    rng = np.random.default_rng(seed)
+    return {"similar": scale * rng.normal(size=n_s), "unlabeled": scale * rng.normal(size=n_u)}
+
+
+def negative_risk(prior, which):
+    """Values at which A_1 (which = 0) or A_2 (1) is below zero."""
+    for seed in range(1000):
+        f = draw(seed)
+        if list(SimilarUnlabeled(prior).risks(f).values())[which] < -0.05:
+            return f
+    raise AssertionError("no such values among these draws")
+
+
+def all_points(prior):
+    return [draw(), negative_risk(prior, 0), negative_risk(prior, 1)]
+
+
+@pytest.fixture
+def pairs():
+    """Thirty points: five similar pairs and twenty unlabeled."""
+    y = np.full(30, -1)
+    y[3:13] = np.repeat([4, 0, 7, 2, 9], 2)
+    return np.random.default_rng(5).normal(size=(30, 3)), y
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_equals_the_papers_algorithm(make_task, pairs, loss, correction, prior):
+    X, y = pairs
+    task = make_task(problem=SimilarUnlabeled(prior, loss, correction), X=X, y=y, batch_size=4, n_iter=5)
+    model = task.new_model()
+    iterates = list(solve(task, model))
+    alphas = naive_problems.tsgsu(
+        X,
+        [tuple(rows.tolist() for rows in i.batch.values()) for i in iterates],
+        [2 * np.pi * model.frequencies(t, 7) for t in range(1, 6)],
+        [0.3] * 5,
+        [0.2] * 5,
+        prior,
+        loss,
+        correction,
+        0.5,
+    )
+    for t, expected in enumerate(alphas, start=1):
+        np.testing.assert_allclose(alpha(model, t), expected, rtol=1e-10, atol=1e-13)
+    expected = [naive.predict(x, alphas, [2 * np.pi * model.frequencies(t, 7) for t in range(1, 6)]) for x in X]
+    np.testing.assert_allclose(model.evaluate(X), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_terms_add_up_to_the_corrected_risk(loss, correction, prior):
+    problem = SimilarUnlabeled(prior, loss, correction, leak=0.3)
+    for f in all_points(prior):
+        expected = naive_problems.su_risk(f["similar"], f["unlabeled"], prior, loss, correction, 0.3)
+        assert objective(problem.terms(f)) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+        assert problem.risk_terms(f) == problem.terms(f)
+        risks = naive_problems.su_inner(f["similar"], f["unlabeled"], prior, loss)
+        np.testing.assert_allclose(list(problem.risks(f).values()), risks, rtol=1e-11, atol=1e-13)
+
+
+def test_a_negative_risk_and_what_the_correction_adds_can_be_seen():
+    f = negative_risk(0.7, 0)
+    problem = SimilarUnlabeled(0.7)
+    risk = problem.risks(f)["positive class"]
+    assert risk < 0
+    assert problem.terms(f)["correction"] == pytest.approx(-2 * risk)
+    assert SimilarUnlabeled(0.7, correction="identity").terms(f)["correction"] == 0
+    assert SimilarUnlabeled(0.7, correction="ReLU").terms(f)["correction"] == pytest.approx(-risk)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_coefficients_are_derivatives_of_the_terms(loss, correction, prior):
+    problem = SimilarUnlabeled(prior, loss, correction)
+    for f in all_points(prior):
+        c = problem.coefficients(f)
+        for source, values in f.items():
+            assert c[source].shape == values.shape
+            for i in range(len(values)):
+                step = np.zeros(len(values))
+                step[i] = 1e-6
+                up, down = ({**f, source: values + sign * step} for sign in (1, -1))
+                slope = (objective(problem.terms(up)) - objective(problem.terms(down))) / 2e-6
+                # Central differences of step h: error h^2, and rounding 1e-16 / h.
+                assert c[source][i] == pytest.approx(slope, abs=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_single_precision_stays_single(loss, correction):
+    f = {source: values.astype(np.float32) for source, values in draw().items()}
+    assert {v.dtype for v in SimilarUnlabeled(0.7, loss, correction).coefficients(f).values()} == {np.dtype("f4")}
+
+
+def mean_gradient(problem, f, size):
+    """The mean over all tuples of a batch's gradient, per point of the sample."""
+    total = {source: np.zeros(len(values)) for source, values in f.items()}
+    tuples = list(product(*(product(range(len(values)), repeat=size) for values in f.values())))
+    for picks in tuples:
+        batch = dict(zip(f, (list(pick) for pick in picks), strict=True))
+        c = problem.coefficients({source: f[source][rows] for source, rows in batch.items()})
+        for source, rows in batch.items():
+            np.add.at(total[source], rows, c[source])
+    return np.concatenate([values / len(tuples) for values in total.values()])
+
+
+def full_gradient(problem, f):
+    return np.concatenate(list(problem.coefficients(f).values()))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_batch_without_correction_is_unbiased(loss):
+    problem, f = SimilarUnlabeled(0.7, loss, "identity"), draw(n_s=4, n_u=3)
+    for size in (1, 2):
+        np.testing.assert_allclose(mean_gradient(problem, f, size), full_gradient(problem, f), atol=1e-13)
+
+
+@pytest.mark.parametrize("correction", [c for c in CORRECTIONS if c != "identity"])
+def test_the_corrections_bias_shrinks_with_the_batch(correction):
+    problem = SimilarUnlabeled(0.7, "squared", correction)
+    f = {"similar": np.array([0.0, 0.45, -0.45]), "unlabeled": np.array([-1.35, -0.75])}
+    bias = [np.linalg.norm(mean_gradient(problem, f, size) - full_gradient(problem, f)) for size in (1, 2, 4)]
+    assert bias[0] > 0.2
+    assert bias[1] < 0.3 * bias[0]
+    assert bias[2] < 0.1 * bias[0]
+
+
+def test_the_prior_below_one_half_makes_the_rarer_class_positive():
+    """Swapping the names of the classes: prior to 1 - prior, f to -f, A_1 to A_2."""
+    f = draw()
+    flipped = {source: -values for source, values in f.items()}
+    for loss in LOSSES:
+        one, other = SimilarUnlabeled(0.7, loss).risks(f), SimilarUnlabeled(0.3, loss).risks(flipped)
+        assert one["positive class"] == pytest.approx(other["negative class"])
+        assert one["negative class"] == pytest.approx(other["positive class"])
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_risk_of_large_samples_is_the_supervised_one(loss, prior):
+    """Similar points drawn as in Eq. (5): A_1 estimates prior E_+ l(f, +1), A_2 (1 - prior) E_- l(f, -1)."""
+    rng = np.random.default_rng(1)
+    n = 400_000
+    similar_prior = prior**2 + (1 - prior) ** 2
+
+    def values(share):
+        return np.where(rng.random(n) < share, 1.0, -0.5) + rng.normal(size=n)
+
+    f = {"similar": values(prior**2 / similar_prior), "unlabeled": values(prior)}
+    risks = SimilarUnlabeled(prior, loss).risks(f)
+    positive, negative = 1.0 + rng.normal(size=n), -0.5 + rng.normal(size=n)
+    value = np.vectorize(lambda z, t: naive_problems.su_loss(loss, z, t)[0])
+    # Standard errors are about 5e-3: means of 4e5 values of spread 1, divided by |2 prior - 1|.
+    assert risks["positive class"] == pytest.approx(prior * value(positive, 1).mean(), abs=0.02)
+    assert risks["negative class"] == pytest.approx((1 - prior) * value(negative, -1).mean(), abs=0.02)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_the_quadratic_form_is_the_risk(pairs, prior):
+    _, y = pairs
+    problem = SimilarUnlabeled(prior, correction="identity")
+    rows = problem.rows(y)
+    Q, linear = problem.quadratic(rows, len(y))
+    f = np.random.default_rng(2).normal(size=len(y))
+    risk = objective(problem.terms({source: f[index] for source, index in rows.items()}))
+    at_zero = objective(problem.terms({source: 0 * f[index] for source, index in rows.items()}))
+    assert f @ Q @ f / 2 + linear @ f == pytest.approx(risk - at_zero)
+
+
+@pytest.mark.parametrize("problem", [SimilarUnlabeled(0.7), SimilarUnlabeled(0.7, "logistic", "identity")])
+def test_there_is_no_quadratic_form_but_of_the_squared_loss_without_correction(problem, pairs):
+    assert problem.quadratic(problem.rows(pairs[1]), 30) is None
+
+
+def test_the_exact_optimum_is_reached(make_task, pairs):
+    X, y = pairs
+    problem = SimilarUnlabeled(0.8, correction="identity")
+    task = make_task(
+        problem=problem, X=X, y=y, lam=1.0, step_size=1.5, schedule="theta/t", n_features=50, n_iter=3000, batch_size=20
+    )
+    model = task.new_model()
+    for _ in solve(task, model):
+        pass
+    K = task.kernel.matrix(X, X)
+    optimum = K @ exact_optimum(K, *problem.quadratic(task.rows, len(X)), lam=1.0)
+    error = np.sqrt(np.mean((model.evaluate(X) - optimum) ** 2))
+    # |f - f*|^2 falls as 1/t: after 3000 iterations a few per cent of f* are left.
+    assert error < 0.1 * np.sqrt(np.mean(optimum**2))
+
+
+def test_members_of_pairs_and_unlabeled_points_are_found(pairs):
+    rows = SimilarUnlabeled().rows(pairs[1])
+    assert rows["similar"].tolist() == list(range(3, 13))
+    assert rows["unlabeled"].tolist() == [0, 1, 2, *range(13, 30)]
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([3, 3, 3, -1], "pair id 3 must occur exactly twice, got it 3 times"),
+        ([3, 3, 5, -1], "pair id 5 must occur exactly twice, got it 1 times"),
+        ([3, 3, -2, -2, -1], "a pair id must be 0 or more, and -1 marks unlabeled points, got -2"),
+        ([-1, -1], "similar-unlabeled learning needs at least one similar pair, got none"),
+        ([0, 0, 1, 1], "similar-unlabeled learning needs at least one unlabeled point, got none"),
+    ],
+)
+def test_wrong_pairs_are_refused(y, message):
+    with pytest.raises(ProblemError, match=f"^{message}$"):
+        SimilarUnlabeled().rows(np.array(y))
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.4995, 0.5009])
+def test_a_prior_of_one_half_is_refused_with_the_reason(prior):
+    with pytest.raises(ParameterError, match=f"^prior must differ from 1/2 by at least 0.001, got {prior}: .*divides"):
+        SimilarUnlabeled(prior)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"prior": 0.0}, "prior must be a number between 0.01 and 0.99, got 0.0"),
+        ({"loss": "hinge"}, "loss must be one of squared, double hinge, logistic, got 'hinge'"),
+        ({"correction": "abs"}, "correction must be one of absolute value, ReLU, leaky ReLU, identity, got 'abs'"),
+        ({"leak": -1}, "leak must be a number between 0 and 10, got -1"),
+    ],
+)
+def test_wrong_parameters_are_refused(given, message):
+    with pytest.raises(ParameterError, match=f"^{message}$"):
+        check_all(SimilarUnlabeled.parameters, given, "problem")
+
+
+def test_accuracy_is_of_the_sign():
+    score = SimilarUnlabeled().score
+    assert score(np.array([1, 1, 0, 0]), np.array([0.2, -0.1, -3.0, 0.0])) == 0.5
+    assert np.isnan(score(np.array([1, 0]), np.array([np.nan, 0.0])))
+    assert np.isnan(score(np.array([]), np.array([])))
+
+
+def test_the_twin_is_without_correction():
+    assert SimilarUnlabeled(0.3, "logistic").twin() == SimilarUnlabeled(0.3, "logistic", "identity")
+    assert SimilarUnlabeled().bind(np.array([0, 0, -1])) == SimilarUnlabeled()

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dsgcore import Spec, SpecError
+from dsgcore.data import DATASETS
+from dsgcore.experiments.presets import PRESETS
+from dsgcore.experiments.spec import DATA_PARAMETERS, DIAGNOSTICS_PARAMETERS, STOP_PARAMETERS
+from dsgcore.kernels import KERNELS
+from dsgcore.parameters import Choice, Flag, Integer, Real, Text
+from dsgcore.problems import PROBLEMS
+from dsgcore.schedules import Change
+from dsgcore.solver import SOLVER_PARAMETERS
+
+PLAIN = Spec().to_dict()
+SECTIONS = {
+    "problem": PROBLEMS["auc"].parameters,
+    "kernel": KERNELS["gaussian"].parameters,
+    "data": DATA_PARAMETERS,
+    "solver": SOLVER_PARAMETERS,
+    "stop": STOP_PARAMETERS,
+    "diagnostics": DIAGNOSTICS_PARAMETERS,
+}
+
+
+def bad_values(parameter):
+    """Wrong type, out of range, not a number: none of these is allowed for the parameter."""
+    yield from ([], {}, "abc\n")
+    if not (isinstance(parameter, Text | Integer) and parameter.optional) and parameter.default is not None:
+        yield None
+    if isinstance(parameter, Real | Integer):
+        yield from (True, "1", float("nan"), float("inf"), -float("inf"), parameter.low - 1, parameter.high * 2 + 1)
+    if isinstance(parameter, Integer):
+        yield from (parameter.low + 0.5, 10**30)
+    if isinstance(parameter, Choice | Flag | Text):
+        yield from (0, 1.5)
+
+
+CASES = [
+    pytest.param(section, p.name, value, id=f"{section}.{p.name}={value!r}")
+    for section, parameters in SECTIONS.items()
+    for p in parameters
+    for value in bad_values(p)
+    if not (isinstance(p, Text) and value == "abc\n")
+]
+
+
+def refusal(plain):
+    with pytest.raises(SpecError) as caught:
+        Spec.from_dict(plain)
+    sentence = str(caught.value)
+    assert sentence
+    assert "\n" not in sentence
+    return sentence
+
+
+@pytest.mark.parametrize(("section", "name", "value"), CASES)
+def test_every_field_with_a_bad_value_gets_one_sentence(section, name, value):
+    plain = copy.deepcopy(PLAIN)
+    plain[section][name] = value
+    sentence = refusal(plain)
+    assert name in sentence
+    assert repr(value) in sentence
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_unknown_fields_and_sections_of_the_wrong_type_get_one_sentence(section):
+    assert "no field 'bogus'" in refusal(PLAIN | {section: PLAIN[section] | {"bogus": 1}})
+    assert section in refusal(PLAIN | {section: 3})
+    assert section in refusal(PLAIN | {section: [1]})
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 1.5, "0", None, float("nan"), True])
+def test_a_bad_seed_gets_one_sentence(seed):
+    assert "seed" in refusal(PLAIN | {"seed": seed})
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, True])
+def test_a_bad_version_gets_one_sentence(version):
+    assert "version" in refusal(PLAIN | {"version": version})
+
+
+@pytest.mark.parametrize("setting", ["auk", "", 3, None])
+def test_a_bad_setting_gets_one_sentence(setting):
+    assert "setting" in refusal(PLAIN | {"setting": setting})
+
+
+def test_a_missing_setting_gets_one_sentence_and_other_missing_fields_their_default():
+    without = {name: value for name, value in PLAIN.items() if name != "setting"}
+    assert "setting" in refusal(without)
+    assert Spec.from_dict({"setting": "auc"}).solver == Spec().solver
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        3,
+        "abc",
+        [3],
+        [{}],
+        [{"t": 1, "name": "step_size"}],
+        [{"t": 0, "name": "step_size", "value": 1.0}],
+        [{"t": 301, "name": "step_size", "value": 1.0}],
+        [{"t": 1.5, "name": "step_size", "value": 1.0}],
+        [{"t": 1, "name": "sigma", "value": 1.0}],
+        [{"t": 1, "name": "step_size", "value": float("nan")}],
+        [{"t": 1, "name": "n_features", "value": 0}],
+        [{"t": 1, "name": "lam", "value": -1.0}],
+        [{"t": 1, "name": "lam", "value": 1.0, "more": 2}],
+    ],
+)
+def test_bad_changes_get_one_sentence(changes):
+    refusal(PLAIN | {"changes": changes})
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "null", "3", "[" * 100_000, '{"setting": "auc"} x'])
+def test_text_that_is_no_spec_gets_one_sentence(text):
+    with pytest.raises(SpecError) as caught:
+        Spec.from_json(text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"name": "file"},
+        {"name": "digits", "path": "x.npz"},
+        {"name": "digits", "positive": 1},
+        {"name": "two_moons", "noise": 3.0},
+        {"name": "digits", "n": 5000},
+        {"name": "file", "path": "x.npz", "noise": 0.5},
+    ],
+)
+def test_options_that_the_data_do_not_have_get_one_sentence(data):
+    refusal(PLAIN | {"data": data})
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    gamma=st.floats(0, 1),
+    sigma=st.floats(1e-6, 1e6),
+    step=st.floats(1e-6, 1e6),
+    name=st.sampled_from(sorted(DATASETS)),
+)
+def test_json_reads_back_exactly_and_names_the_spec(seed, gamma, sigma, step, name):
+    plain = {
+        "setting": "auc",
+        "seed": seed,
+        "problem": {"gamma": gamma},
+        "kernel": {"sigma": sigma},
+        "solver": {"step_size": step},
+        "data": {"name": name},
+    }
+    spec = Spec.from_dict(plain)
+    again = Spec.from_json(spec.to_json())
+    assert again == spec
+    assert again.sha256 == spec.sha256
+    assert Spec.from_json(spec.to_json(indent=2)).to_json() == spec.to_json()
+
+
+def test_canonical_json_does_not_depend_on_the_order_or_the_form_of_what_was_given():
+    shuffled = json.loads(json.dumps(dict(reversed(PLAIN.items()))))
+    shuffled["solver"]["n_iter"] = 300.0
+    assert Spec.from_dict(shuffled).to_json() == Spec().to_json()
+
+
+def test_different_specs_have_different_names():
+    names = {Spec().sha256, Spec(seed=1).sha256, Spec().with_change(Change(3, "lam", 0.5)).sha256}
+    assert len(names) == 3
+
+
+def test_a_change_replaces_one_of_the_same_name_at_the_same_iteration():
+    spec = Spec().with_change(Change(3, "lam", 0.5)).with_change(Change(3, "lam", 0.7))
+    assert spec.changes == (Change(3, "lam", 0.7),)
+
+
+@pytest.mark.parametrize(("setting", "preset"), [(s, p) for s, presets in PRESETS.items() for p in presets])
+def test_presets_name_parameters_that_exist_and_values_that_are_allowed(setting, preset):
+    parameters = {p.name: p for group in SECTIONS.values() for p in group if p.name != "name"}
+    for name, value in preset.values.items():
+        if name == "data":
+            assert value in DATASETS
+        else:
+            parameters[name].check(value)
