@@ -11,7 +11,6 @@ import streamlit as st
 from dsgcore.features import warm_up
 from pages._router import route
 
-
 # A file of our own: named icons would be fetched from elsewhere.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")
 

@@ -54,7 +54,7 @@ _SINE_SINGLE = tuple(np.float32(c) for c in _SINE_SINGLE)
 _EXP2_SINGLE = tuple(np.float32(c) for c in _EXP2_SINGLE)
 
 
-def scratch(m, dtype):
+def scratch(dtype):
     """Return the buffer that a kernel wants as `tile`; one fixed size serves any d and m."""
     return np.empty(TILE_ROWS * _MAX_COLUMNS, dtype)
 

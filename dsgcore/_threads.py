@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -87,7 +88,7 @@ class _BlasLimit:
 
     lock = threading.Lock()
     users = 0
-    limiter = None
+    limiter: Any = None
 
 
 @contextmanager

@@ -224,7 +224,7 @@ def _header(text: NDArray) -> dict[str, Any]:
 def _model(header: dict[str, Any], arrays: dict[str, NDArray]) -> Expansion:
     sizes, coefficients, decays = arrays["sizes"], arrays["coefficients"], arrays["decays"]
     fits = (
-        (sizes.dtype, decays.dtype, coefficients.dtype) == (np.int64, np.float64, np.dtype(header["dtype"]))
+        [a.dtype.name for a in (sizes, decays, coefficients)] == ["int64", "float64", header["dtype"]]
         and sizes.ndim == 1
         and (sizes > 0).all()
         and sizes.shape == decays.shape

@@ -31,14 +31,12 @@ def as_points(X: NDArray, dtype: np.dtype) -> NDArray:
 _thread = threading.local()
 
 
-def scratch_of_this_thread(X: NDArray) -> NDArray:
-    """Return the loops' scratch buffer for points like `X`, made once a thread: fresh memory would cost page faults."""
+def scratch_of_this_thread(dtype: np.dtype) -> NDArray:
+    """Return the loops' scratch buffer, made once a thread and precision: fresh memory would cost page faults."""
     buffers = _thread.__dict__.setdefault("buffers", {})
-    key = (X.shape[1], X.dtype)
-    if key not in buffers:
-        buffers.clear()
-        buffers[key] = _loops.scratch(*key)
-    return buffers[key]
+    if dtype not in buffers:
+        buffers[dtype] = _loops.scratch(dtype)
+    return buffers[dtype]
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
@@ -64,7 +62,7 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
     sums = np.empty((len(starts), 2, m), dtype=X.dtype)
 
     def work(part: slice) -> None:
-        scratch = scratch_of_this_thread(X)
+        scratch = scratch_of_this_thread(X.dtype)
         for i in range(part.start, part.stop):
             rows = slice(starts[i], starts[i] + ACCUMULATED_ROWS)
             _loops.accumulate(X[rows], c[rows], W, sums[i, 0], sums[i, 1], scratch)
@@ -92,7 +90,7 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
     m = W.shape[1]
 
     def work(part: slice) -> None:
-        _loops.evaluate(X[part], W, block[0], block[1], decay, out[part], scratch_of_this_thread(X))
+        _loops.evaluate(X[part], W, block[0], block[1], decay, out[part], scratch_of_this_thread(X.dtype))
 
     for_each_piece(work, pieces(len(X), _loops.TILE_ROWS, len(X) * m))
 
@@ -102,7 +100,7 @@ def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArr
     sums, squares = np.zeros(len(X), dtype=X.dtype), np.empty(len(X), dtype=X.dtype)
     zero = X.dtype.type(0.0)
     with single_threaded_blas():
-        _loops.evaluate_with_squares(X, W, block[0], block[1], zero, sums, squares, scratch_of_this_thread(X))
+        _loops.evaluate_with_squares(X, W, block[0], block[1], zero, sums, squares, scratch_of_this_thread(X.dtype))
     return sums, squares
 
 
@@ -121,6 +119,6 @@ def warm_up() -> bool:
     evaluate(X, W, block, 1.0, np.zeros(2, dtype=np.float32))
     evaluate_with_squares(X, W, block)
     _loops.gaussian_sums(
-        X, c, X, np.float32(1), np.float32(1), np.zeros(2, dtype=np.float32), scratch_of_this_thread(X)
+        X, c, X, np.float32(1), np.float32(1), np.zeros(2, dtype=np.float32), scratch_of_this_thread(X.dtype)
     )
     return True

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 
 from dsgcore import _loops
 from dsgcore._threads import single_threaded_blas
+from dsgcore.features import scratch_of_this_thread
 from dsgcore.parameters import Parameter, Real
 from dsgcore.sampling import FREQUENCIES, generator
 
@@ -84,8 +85,7 @@ class Gaussian:
         """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
         scalar = X.dtype.type
         with single_threaded_blas():
-            scratch = _loops.scratch(X.shape[1], X.dtype)
-            _loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch)
+            _loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch_of_this_thread(X.dtype))
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
         """Draw float32 frequencies of shape (d, m), in turns per unit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,7 @@ def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[
         return x, y
     edges = np.linspace(0, len(x), limit // 2 + 1).astype(int)
     kept = []
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in itertools.pairwise(edges):
         piece = np.where(np.isfinite(y[a:b]), y[a:b], 0.0)
         kept += sorted({a + int(piece.argmin()), a + int(piece.argmax())})
     kept[-1] = len(x) - 1  # the newest point is always there

@@ -12,7 +12,7 @@ from dsgcore.data import DATASETS
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.spec import DATA_PARAMETERS, SEED, STOP_PARAMETERS
 from dsgcore.kernels import Gaussian
-from dsgcore.parameters import Choice, Flag, Integer, Parameter, ParameterError, Real, grid
+from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, grid
 from dsgcore.problems import Problem
 from dsgcore.schedules import STEERABLE
 from dsgcore.solver import SOLVER_PARAMETERS
@@ -21,6 +21,23 @@ HEROES = STEERABLE
 DATA_KEY = "data"
 CHANGES_KEY, AT_KEY = "changes", "at"
 SHOWN_FROM_LINK = 40
+SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
+SLIDER = Choice(
+    "slider",
+    "steer",
+    options=("steer", "redo"),
+    label="A slider moved during the run",
+    sentence="Steers it: the run goes on with the new value, and the curves get a mark. Or redoes it from the start, as always "
+    "at speed “instant”.",
+)
+MAP = Choice(
+    "map",
+    "f",
+    options=("f", "h", "error"),
+    label="On the map",
+    sentence="The score f, its twin h with the exact kernel, or the error |f − h| that the random features make.",
+)
+VIEWS = (SPEED, SLIDER, MAP)
 # What the app offers of a data set's size: a run of it answers while one looks on.
 MAX_POINTS = 20_000
 
@@ -115,6 +132,9 @@ def read_link(problem: type[Problem]) -> list[str]:
     for key, control in controls_for(problem, dataset).items():
         if key in given and (sentence := _read_one(control, given[key])):
             notices.append(sentence)
+    for choice in VIEWS:
+        if given.get(choice.name, choice.default) not in choice.options:
+            notices.append(_refusal(choice.name, choice, given[choice.name]))
     if "seed" in given and _number(given["seed"], SEED) is None:
         notices.append(_refusal("seed", SEED, given["seed"]))
     return notices
@@ -129,9 +149,9 @@ def _read_one(control: Control, text: str) -> str | None:
         if text != shown(value):
             return f"In the link, {control.key} must be written {shown(value)}, got {text!r}; the default is used."
         st.session_state.setdefault(_extra_key(control.key), set()).add(value)
-    elif isinstance(parameter, Choice) and text not in parameter.options:
-        return _refusal(control.key, parameter, text)
-    elif isinstance(parameter, Flag) and text not in ("true", "false"):
+    elif (isinstance(parameter, Choice) and text not in parameter.options) or (
+        isinstance(parameter, Flag) and text not in ("true", "false")
+    ):
         return _refusal(control.key, parameter, text)
     return None
 
@@ -170,6 +190,20 @@ def draw(control: Control, *, label: str = "") -> Any:
     if isinstance(p, Choice):
         return st.selectbox(options=p.options, index=p.options.index(p.default), **common)
     return st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
+
+
+def draw_choice(choice: Choice, *, has_label: bool = False) -> None:
+    """Draw a choice of the view as a row of buttons."""
+    st.segmented_control(
+        choice.label,
+        choice.options,
+        default=choice.default,
+        required=True,
+        key=choice.name,
+        bind="query-params",
+        help=choice.sentence or None,
+        label_visibility="visible" if has_label else "collapsed",
+    )
 
 
 def draw_dataset() -> str:
@@ -243,22 +277,3 @@ def _parse_changes(text: str) -> tuple[dict[str, float], list[dict[str, Any]]]:
             f"In the link, changes must be a list like 0:lam=0.1,12:lam=0.5, got {short!r}; it is left out."
         ) from None
     return start, changes
-
-
-__all__ = [
-    "AT_KEY",
-    "CHANGES_KEY",
-    "DATA_KEY",
-    "HEROES",
-    "Control",
-    "ParameterError",
-    "changes_to_text",
-    "controls_for",
-    "dataset_choice",
-    "draw",
-    "draw_dataset",
-    "read_link",
-    "shown",
-    "to_spec",
-    "with_changes",
-]

@@ -19,7 +19,7 @@ from pages._live_plotly import live_chart
 GRID = 60
 SECONDS_BETWEEN_SURFACES = 1.0
 MAP_HEIGHT, CURVE_HEIGHT, ERROR_HEIGHT = 350, 173, 250
-MAP_CHOICES = ("f", "h", "|f−h|")
+MAP_TITLES = {"f": "Score f", "h": "Exact-kernel twin h", "error": "Error |f − h|"}
 # Differences of the score that a few test points make are no verdict.
 TIE = 0.005
 TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
@@ -226,7 +226,7 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
 
 def _map(bench: Any, theme: str) -> None:
     live: LiveRun = bench.live
-    shown = st.session_state.get("map", MAP_CHOICES[0])
+    shown = st.session_state.get("map", "f")
     if bench.surface is None:
         bench.surface = _new_map(live.run)
     state: MapState = bench.surface
@@ -237,9 +237,9 @@ def _map(bench: Any, theme: str) -> None:
     figure = charts.map_chart(
         point_sets(live.run, state.plane),
         surface,
-        title={"f": "Score f", "h": "Exact-kernel twin h", "|f−h|": "Error |f − h|"}[shown],
+        title=MAP_TITLES[shown],
         axes=state.plane.names,
-        centre=None if shown == "|f−h|" else _centre(live.run),
+        centre=None if shown == "error" else _centre(live.run),
         theme=theme,
         revision=f"{bench.number}-{shown}",
     )
@@ -329,7 +329,7 @@ def _differences(live: LiveRun) -> list[dict[str, str]]:
 
 
 def _flat(plain: dict[str, Any]) -> dict[str, Any]:
-    flat = {}
+    flat: dict[str, Any] = {}
     for name, value in plain.items():
         flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, dict) else {name: value}
     return flat

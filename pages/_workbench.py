@@ -17,6 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.data import DATASETS, DataError
 from dsgcore.experiments import PRESETS, Health, LiveRun, Preset, Run, Spec, StopReason, script
+from dsgcore.experiments.spec import SEED
 from dsgcore.problems import PROBLEMS, Problem
 from pages import _controls as controls
 from pages import _live_views as views
@@ -25,7 +26,6 @@ from pages._router import ensure_routed
 TICK_SECONDS = 0.25
 SLICE_SECONDS = 0.08
 INSTANT_SECONDS = 2.0
-SPEEDS = ("slow", "normal", "fast", "instant")
 # At normal speed a run takes about so many ticks, ten seconds.
 NORMAL_TICKS = 40
 PARTS = ("sidebar", "transport", "view", "tiles", "map", "curves", "error", "tabs")
@@ -115,16 +115,7 @@ def _sidebar(problem: type[Problem], bench: Bench) -> Spec | None:
     dataset = controls.draw_dataset()
     offered = controls.controls_for(problem, dataset)
     values = {key: controls.draw(offered[key]) for key in controls.HEROES}
-    st.segmented_control(
-        "A slider moved during the run",
-        ("steer", "redo"),
-        default="steer",
-        required=True,
-        key="slider",
-        bind="query-params",
-        format_func={"steer": "steers it", "redo": "starts it again"}.get,
-        help="Steer: the run goes on with the new value, and the curves get a mark. At speed “instant” a run is always redone.",
-    )
+    controls.draw_choice(controls.SLIDER, has_label=True)
     _presets(problem)
     own = [c for c in offered.values() if c.section in ("problem", "kernel")]
     values |= {control.key: controls.draw(control) for control in own}
@@ -273,16 +264,8 @@ def _transport(bench: Bench) -> DeltaGenerator:
             shortcut="0",
             help=reset_help,
         )
-        st.segmented_control(
-            "Speed",
-            SPEEDS,
-            default="normal",
-            required=True,
-            key="speed",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
-        seed = controls.SEED
+        controls.draw_choice(controls.SPEED)
+        seed = SEED
         st.number_input(
             seed.label,
             min_value=seed.low,
@@ -339,16 +322,7 @@ def _tabs() -> Any:
 def _view_controls(bench: Bench) -> None:
     """Draw what changes the view only: the function on the map, the objective's axis; and the way to forget changes."""
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="medium"):
-        st.segmented_control(
-            "On the map",
-            views.MAP_CHOICES,
-            default=views.MAP_CHOICES[0],
-            required=True,
-            key="map",
-            bind="query-params",
-            label_visibility="collapsed",
-            help="The score f, its twin h with the exact kernel, or the error that the random features make.",
-        )
+        controls.draw_choice(controls.MAP)
         st.toggle("log objective", key="log_objective", bind="query-params")
         if bench.live is not None and bench.live.run.spec.changes:
             st.button("Forget the changes", key="forget", type="tertiary", on_click=_forget, help=_FORGET_HELP)
@@ -366,6 +340,8 @@ def _live(name: str, status: DeltaGenerator) -> None:
     bench: Bench = st.session_state[f"_bench_{name}"]
     if bench.live is None:
         return
+    if st.session_state.get("_restart"):
+        st.rerun()  # a button in here has moved a slider outside
     was_finished = bench.live.run.is_finished
     if bench.is_playing and not was_finished:
         _advance(bench.live)

@@ -2,11 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.schedules import Plan
 from dsgcore.solver import Task
+
+# The same examples in every run, and no limit in seconds: a busy machine must not fail a test.
+settings.register_profile("dsgcore", deadline=None, derandomize=True)
+settings.load_profile("dsgcore")
 
 
 @pytest.fixture

@@ -171,12 +171,12 @@ def qs3orao_risk(values, y, f_u, gammas):
     return total / (k - 1)
 
 
-def threshold_loss(b, j, y, f, loss):
+def threshold_loss(b, j, y, f, loss, margin=1.0):
     """Return the part of the all-threshold loss that the j-th threshold makes."""
     total = 0.0
     for label, value in zip(y, f, strict=True):
         z = value - b if label >= j else b - value
-        total += max(0.0, 1.0 - z) if loss == "hinge" else (1.0 - z) ** 2
+        total += max(0.0, margin - z) if loss == "hinge" else (margin - z) ** 2
     return total
 
 

@@ -53,8 +53,8 @@ def test_fewer_than_two_points_have_no_slope(x, y):
 def quadratic_task(make_task, labeled_points):
     task = make_task(lam=0.3)
     X, _ = labeled_points
-    Q, l = task.problem.quadratic(task.rows, len(X))
-    return task, task.kernel.matrix(X, X), Q, l
+    Q, linear = task.problem.quadratic(task.rows, len(X))
+    return task, task.kernel.matrix(X, X), Q, linear
 
 
 def value(task, K, a):
@@ -69,17 +69,17 @@ def numerical_gradient(function, x, step=1e-4):
 
 
 def test_the_gradient_vanishes_at_the_exact_optimum(quadratic_task):
-    task, K, Q, l = quadratic_task
-    a = exact_optimum(K, Q, l, task.plan.lam)
-    # In the kernel's space the gradient is sum_i (Q f + l + lam a)_i k(x_i, .).
-    np.testing.assert_allclose(Q @ K @ a + l + task.plan.lam * a, 0, atol=1e-14)
+    task, K, Q, linear = quadratic_task
+    a = exact_optimum(K, Q, linear, task.plan.lam)
+    # In the kernel's space the gradient is sum_i (Q f + linear + lam a)_i k(x_i, .).
+    np.testing.assert_allclose(Q @ K @ a + linear + task.plan.lam * a, 0, atol=1e-14)
     np.testing.assert_allclose(numerical_gradient(lambda b: value(task, K, b), a), 0, atol=1e-8)
     assert np.abs(a).max() > 1e-2, "the optimum is not just 0"
 
 
 def test_every_step_away_from_the_exact_optimum_costs(quadratic_task):
-    task, K, Q, l = quadratic_task
-    a = exact_optimum(K, Q, l, task.plan.lam)
+    task, K, Q, linear = quadratic_task
+    a = exact_optimum(K, Q, linear, task.plan.lam)
     lowest = value(task, K, a)
     rng = np.random.default_rng(0)
     for size in (1e-2, 1.0):
@@ -89,11 +89,11 @@ def test_every_step_away_from_the_exact_optimum_costs(quadratic_task):
 
 
 def test_a_stronger_ridge_gives_a_smaller_function(quadratic_task):
-    _, K, Q, l = quadratic_task
-    norms = [a @ K @ a for a in (exact_optimum(K, Q, l, lam) for lam in (0.01, 0.1, 1.0, 10.0))]
+    _, K, Q, linear = quadratic_task
+    norms = [a @ K @ a for a in (exact_optimum(K, Q, linear, lam) for lam in (0.01, 0.1, 1.0, 10.0))]
     assert norms == sorted(norms, reverse=True)
-    # With an overwhelming ridge, a = -l / lam.
-    np.testing.assert_allclose(exact_optimum(K, Q, l, 1e8), -l / 1e8, rtol=1e-6, atol=1e-16)
+    # With an overwhelming ridge, a = -linear / lam.
+    np.testing.assert_allclose(exact_optimum(K, Q, linear, 1e8), -linear / 1e8, rtol=1e-6, atol=1e-16)
 
 
 def test_too_many_points_for_the_exact_optimum_are_refused():
@@ -116,8 +116,9 @@ def make_sample(n_positive, n_negative, n_unlabeled, d):
     return rng.normal(size=(len(y), d)), y
 
 
-def task_of(X, y, seed, plan, *, problem=SemiSupervisedAUC(0.4), kernel=Gaussian(0.7)):
-    return Task(problem, kernel, X, problem.rows(y), plan, batch_size=4, seed=seed, dtype=X.dtype)
+def task_of(X, y, seed, plan, *, gamma=0.4, sigma=0.7):
+    problem = SemiSupervisedAUC(gamma)
+    return Task(problem, Gaussian(sigma), X, problem.rows(y), plan, batch_size=4, seed=seed, dtype=X.dtype)
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +188,7 @@ def test_one_feature_has_no_spread_to_predict_from(make_task):
     assert np.isnan(twin.compare(carried.values, carried.variance).band)
 
 
+@pytest.mark.compiled
 def test_more_features_make_the_error_smaller_as_one_over_m():
     X, y = make_sample(8, 10, 22, 3)
     means = []
@@ -237,7 +239,7 @@ def ways_to_the_optimum():
     truth = np.concatenate([y[:40], rng.integers(0, 2, 60)])
     X = rng.normal(size=(100, 2)) + 1.2 * truth[:, None]
     plan = Plan("theta/t", step_size=1.5, lam=1.0, n_features=50, n_iter=1000)
-    tasks = [task_of(X, y, seed, plan, problem=SemiSupervisedAUC(0.5), kernel=Gaussian(0.5)) for seed in range(16)]
+    tasks = [task_of(X, y, seed, plan, gamma=0.5, sigma=0.5) for seed in range(16)]
     K = tasks[0].kernel.matrix(X, X)
     optimum = K @ exact_optimum(K, *tasks[0].problem.quadratic(tasks[0].rows, 100), plan.lam)
     return np.array([_way(task) for task in tasks]) - optimum, optimum
@@ -268,5 +270,5 @@ def test_the_iterate_approaches_the_exact_optimum_as_one_over_t(ways_to_the_opti
 def test_what_is_approached_is_the_optimum_and_not_something_near_it(ways_to_the_optimum):
     distances, optimum = ways_to_the_optimum
     mean = distances[:, -1].mean(axis=0)
-    # The noise of 16 runs averages out, 3.6 % to 0.9 %; a bias would stay. A ridge of 1.1 instead of 1 would give 4.8 %.
+    # The noise of 16 runs averages out, 3.6 % to 0.9 %; a bias would stay. A ridge of 1.1 would give 4.8 %.
     assert np.linalg.norm(mean) / np.linalg.norm(optimum) < 0.02

@@ -15,7 +15,9 @@ from dsgcore import QSGS2AUC
 
 def deviations(estimator):
     """Checks of scikit-learn that are not met, each with its reason."""
-    return {"check_classifiers_classes": "uses -1 as a class; here -1 marks unlabeled points, as in sklearn.semi_supervised"}
+    return {
+        "check_classifiers_classes": "uses -1 as a class; here -1 marks unlabeled points, as in sklearn.semi_supervised"
+    }
 
 
 @pytest.mark.compiled

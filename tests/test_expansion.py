@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -301,20 +302,18 @@ CONTENT = saved(make_model((3, 2), d=2)).getvalue()
 DAMAGE = st.lists(st.tuples(st.integers(0, len(CONTENT) - 1), st.integers(0, 255)), min_size=1, max_size=4)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(DAMAGE, st.integers(0, len(CONTENT)))
 def test_whatever_is_damaged_the_model_is_the_same_or_refused(damage, cut):
     content = bytearray(CONTENT)
     for place, value in damage:
         content[place] = value
     for damaged in (bytes(content), bytes(content[:cut])):
-        try:
+        model = None
+        with suppress(ModelError):
             model = load(io.BytesIO(damaged))
-        except ModelError as error:
-            assert "\n" not in str(error)
-        else:
-            # Where nothing but the archive's own book-keeping is hit, a model may come out: then it is the one saved.
-            assert saved(model).getvalue() == CONTENT
+        # Where nothing but the archive's own book-keeping is hit, a model may come out: then it is the one saved.
+        assert model is None or saved(model).getvalue() == CONTENT
 
 
 # The cache of frequencies.

@@ -163,6 +163,7 @@ def test_pieces_cover_all_rows_once_at_multiples_of_the_tile(workers):
     assert len(pieces(1000, 64, 99)) == 1, "too little work to share"
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("count", [1, 4])
 def test_eight_threads_at_once_get_the_bits_that_each_gets_alone(count, workers):
     workers(count)
@@ -186,6 +187,7 @@ def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
+@pytest.mark.compiled
 def test_blas_has_one_thread_inside_and_what_it_had_before_afterwards(workers):
     workers(2)
     X, c, W = sample(700, 60)

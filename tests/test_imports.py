@@ -47,7 +47,7 @@ def base_of(node, name, file):
 
 
 def imported(file, *, at_import=False):
-    """Names that a file imports, as far as they are modules: `from a import b` is a.b where that is a module, else a."""
+    """The modules that a file imports: `from a import b` is a.b where that is a module, else a."""
     name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     found = set()
     for node in nodes(file, at_import=at_import):

@@ -34,7 +34,7 @@ def exact(kernel, X, Z):
 
 
 def feature_products(W, X, Z):
-    """phi_w(x)'phi_w(z) of every pair: the mean of cos w_j'(x - z), or of products of projections (W of shape (p, d, m))."""
+    """phi_w(x)'phi_w(z) per pair: the mean of cos w_j'(x - z), or of products of projections for a W of (p, d, m)."""
     if W.ndim == 3:
         return (np.prod(X @ W, axis=0) * np.prod(Z @ W, axis=0)).mean(axis=1)
     return np.cos(2 * np.pi * (X - Z) @ W).mean(axis=1)

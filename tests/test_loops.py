@@ -61,7 +61,7 @@ def test_evaluate_equals_numpy(dtype, shape):
     before = draw(dtype, len(X), seed=3)
     expected = 0.5 * before.astype(np.float64) + waves.sum(1)
     atol = tolerance(X, W, amplitude, phase)
-    tile = _loops.scratch(shape[2], dtype)
+    tile = _loops.scratch(dtype)
 
     out = before.copy()
     _loops.evaluate(X, W, amplitude, phase, dtype(0.5), out, tile)
@@ -79,7 +79,7 @@ def test_accumulate_equals_numpy(dtype, shape):
     X, W, _, _ = case(dtype, *shape)
     c = draw(dtype, len(X), seed=3)
     cosines, sines = np.full((2, shape[2]), np.nan, dtype)
-    _loops.accumulate(X, c, W, cosines, sines, _loops.scratch(shape[2], dtype))
+    _loops.accumulate(X, c, W, cosines, sines, _loops.scratch(dtype))
     X64, W64, c64 = wide(X, W, c)
     turns = 2 * np.pi * (X64 @ W64)
     assert_close(cosines, c64 @ np.cos(turns), tolerance(X, W, c))
@@ -94,7 +94,7 @@ def test_gaussian_sums_equal_numpy(dtype, shape, offset):
     X, Z = draw(dtype, n_batch, d) + dtype(offset), draw(dtype, n_points, d, seed=1) + dtype(offset)
     c, before = draw(dtype, n_batch, seed=2), draw(dtype, n_points, seed=3)
     out = before.copy()
-    _loops.gaussian_sums(X, c, Z, dtype(1 / d), dtype(0.5), out, _loops.scratch(n_batch, dtype))
+    _loops.gaussian_sums(X, c, Z, dtype(1 / d), dtype(0.5), out, _loops.scratch(dtype))
     X64, Z64, c64, before64 = wide(X, Z, c, before)
     squared = ((Z64[:, None] - X64) ** 2).sum(2)
     # A distance is off by eps times the norms about one point, and so is sigma times it, here at most about 20.
@@ -109,7 +109,7 @@ def test_cosine_is_accurate_where_it_is_used(dtype, radians):
     X = np.linspace(-1, 1, 301).astype(dtype)[:, None]
     W = np.array([[radians / (2 * np.pi)]], dtype)
     phase, out = np.array([0.25], dtype), np.zeros(len(X), dtype)
-    _loops.evaluate(X, W, np.ones(1, dtype), phase, dtype(0), out, _loops.scratch(1, dtype))
+    _loops.evaluate(X, W, np.ones(1, dtype), phase, dtype(0), out, _loops.scratch(dtype))
     turns = X[:, 0].astype(np.longdouble) * W[0, 0] - phase[0]
     expected = np.cos((2 * np.pi * (turns - np.rint(turns))).astype(np.float64))
     polynomial = 1e-6 if dtype is np.float32 else 1e-15
@@ -124,7 +124,7 @@ def test_exponential_is_accurate_and_vanishes(dtype):
     out = np.zeros(len(Z), dtype)
     one = np.ones(1, dtype)
     with np.errstate(all="ignore"):
-        _loops.gaussian_sums(0 * one[:, None], one, Z, dtype(1), dtype(0), out, _loops.scratch(1, dtype))
+        _loops.gaussian_sums(0 * one[:, None], one, Z, dtype(1), dtype(0), out, _loops.scratch(dtype))
         expected = np.exp(-(Z[:, 0].astype(np.float64) ** 2))
     # The relative error of exp(-x) is that of the polynomial and the rounding of x, scaled to base 2.
     eps = np.finfo(dtype).eps
@@ -137,7 +137,7 @@ def rows_of_all_kernels(X, W, amplitude, phase, cuts):
     zero = X.dtype.type(0)
     sums = np.zeros((4, len(X)), X.dtype)
     for a, b in pairwise(cuts):
-        tile = _loops.scratch(W.shape[1], X.dtype)
+        tile = _loops.scratch(X.dtype)
         _loops.evaluate(X[a:b], W, amplitude, phase, zero, sums[0, a:b], tile)
         _loops.evaluate_with_squares(X[a:b], W, amplitude, phase, zero, sums[1, a:b], sums[2, a:b], tile)
         batch = np.ascontiguousarray(W[:, :40].T)
@@ -166,7 +166,7 @@ def test_bad_numbers_come_out_as_nan(dtype, bad, d):
     with np.errstate(all="ignore"):
         rows = rows_of_all_kernels(X, W, amplitude, phase, [0, 100])
         cosines, sines = np.zeros((2, 20), dtype)
-        _loops.accumulate(X, X[:, 1].copy(), W, cosines, sines, _loops.scratch(20, dtype))
+        _loops.accumulate(X, X[:, 1].copy(), W, cosines, sines, _loops.scratch(dtype))
     assert np.isnan(rows[:3, 97]).all()
     # A Gaussian of an infinite distance is 0, of inf - inf is a NaN; either is right.
     assert np.isnan(rows[3, 97]) or (bad == np.inf and rows[3, 97] == 0)

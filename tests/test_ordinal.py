@@ -196,15 +196,15 @@ def test_wrong_classes_are_refused(y, message):
 
 def test_lists_of_gammas_and_labels_that_do_not_fit_are_refused():
     y = np.array([0, 1, 2])
-    with pytest.raises(ProblemError, match="^gamma must be one number or 2, one for each .* 3 classes .*, got 3$"):
+    with pytest.raises(ProblemError, match=r"^gamma must be one number or 2, one for each .* 3 classes .*, got 3$"):
         SemiSupervisedOrdinal((0.1, 0.2, 0.3)).bind(y)
-    with pytest.raises(ProblemError, match="^this problem is bound to 3 classes, got 2$"):
+    with pytest.raises(ProblemError, match=r"^this problem is bound to 3 classes, got 2$"):
         SemiSupervisedOrdinal().bind(y).rows(np.array([0, 1]))
 
 
 @pytest.mark.parametrize("gamma", [1.5, [0.1, 2.0], [], "x", [[0.1]], [True]])
 def test_wrong_gammas_are_refused(gamma):
-    with pytest.raises(ParameterError, match="^gamma must be .* 0 and 1, or a list of such numbers, got"):
+    with pytest.raises(ParameterError, match=r"^gamma must be .* 0 and 1, or a list of such numbers, got"):
         check_all(SemiSupervisedOrdinal.parameters, {"gamma": gamma}, "problem")
 
 
@@ -220,17 +220,17 @@ def test_the_twin_trusts_the_labels_alone(classes):
     assert problem.twin().bind(classes[1]) == problem.twin()
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared"])
-def test_thresholds_against_brute_force(loss):
+@pytest.mark.parametrize(("loss", "margin"), [("hinge", 1.0), ("hinge", 0.2), ("hinge", 0.0), ("squared", 1.0)])
+def test_thresholds_against_brute_force(loss, margin):
     rng = np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(10):
         y = np.concatenate([[0, 1, 2, 3], rng.integers(0, 4, 16)])
         f = rng.normal(size=20) + rng.choice([0.1, 1.0, 3.0]) * y
-        b = thresholds(y, f, loss=loss)
+        b = thresholds(y, f, loss=loss, margin=margin)
         assert (np.diff(b) >= 0).all()
-        grid = np.linspace(f.min() - 2, f.max() + 2, 4001)
+        grid = np.linspace(f.min() - 2, f.max() + 2, 2001)
         for j in range(1, 4):
-            losses = np.array([naive_problems.threshold_loss(g, j, y, f, loss) for g in (b[j - 1], *grid)])
+            losses = np.array([naive_problems.threshold_loss(g, j, y, f, loss, margin) for g in (b[j - 1], *grid)])
             assert losses[0] <= losses.min() + 1e-9
             if loss == "hinge":  # the middle of all that are best
                 best = grid[losses[1:] <= losses[0] + 1e-9]
@@ -241,6 +241,19 @@ def test_thresholds_against_brute_force(loss):
 def test_a_flat_stretch_of_the_hinge_loss_gives_its_middle():
     # Slope -1 below b = 0.5 - ..: kinks at 1 (the point below, at 0) and 4 (the one above, at 5).
     assert thresholds(np.array([0, 1]), np.array([0.0, 5.0])).tolist() == [2.5]
+
+
+def test_without_a_margin_the_values_are_cut_where_the_classes_shares_do():
+    """Values that spread by much less than 1: the hinge's margin of 1 leaves their order no say."""
+    y = np.repeat([0, 1, 2], 20)
+    f = 0.01 * (y + np.linspace(0.0, 0.9, 60) % 0.9)
+    assert class_measures(y, f, thresholds(y, f, margin=0.0))["accuracy"] == 1.0
+    assert class_measures(y, f, thresholds(y, f))["accuracy"] < 0.6
+
+
+def test_a_negative_margin_is_refused():
+    with pytest.raises(ProblemError, match=r"^the margin must be 0 or more, got -1$"):
+        thresholds(np.array([0, 1]), np.zeros(2), margin=-1)
 
 
 def test_tied_thresholds_are_merged_with_a_warning():

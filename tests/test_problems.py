@@ -133,8 +133,8 @@ def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem, size):
         mean /= n_batches
         np.testing.assert_allclose(mean, gradient(lambda v, r=rows: risk(problem, r, v), f), rtol=1e-6, atol=1e-9)
         if form := quadratic_form(problem, rows, n):
-            Q, l = form
-            np.testing.assert_allclose(mean, Q @ f + l, rtol=1e-10, atol=1e-12)
+            Q, linear = form
+            np.testing.assert_allclose(mean, Q @ f + linear, rtol=1e-10, atol=1e-12)
         expected = problem.risk_terms({source: f[index] for source, index in rows.items()})
         assert {name: total / n_batches for name, total in terms.items()} == pytest.approx(expected, rel=1e-10)
 
@@ -145,9 +145,9 @@ def test_the_quadratic_form_is_the_risk_but_for_a_constant(problem):
         form = quadratic_form(problem, rows, n)
         if form is None:
             pytest.skip("the risk is not quadratic")
-        Q, l = form
+        Q, linear = form
         f = np.random.default_rng(2).normal(size=(4, n))
-        constants = [risk(problem, rows, v) - (v @ Q @ v / 2 + l @ v) for v in f]
+        constants = [risk(problem, rows, v) - (v @ Q @ v / 2 + linear @ v) for v in f]
         np.testing.assert_allclose(constants, constants[0], rtol=1e-10)
         np.testing.assert_allclose(Q, Q.T, rtol=0, atol=1e-15)
         assert np.linalg.eigvalsh(Q).min() > -1e-12, "the risk is convex"

@@ -95,6 +95,19 @@ def test_coefficients_are_derivatives_of_the_terms(loss, is_balanced):
                 assert c[source][i] == pytest.approx(slope, abs=1e-8)
 
 
+@pytest.mark.parametrize("is_balanced", BALANCE)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_single_precision_stays_single_and_a_value_that_is_not_finite_shows(loss, is_balanced):
+    f = {source: values.astype(np.float32) for source, values in draw().items()}
+    problem = bound(loss=loss, is_balanced=is_balanced)
+    assert {v.dtype for v in problem.coefficients(f).values()} == {np.dtype("f4")}
+    for source in f:
+        for bad in (np.inf, np.nan):
+            with np.errstate(invalid="ignore"):
+                c = problem.coefficients({**f, source: np.append(f[source], np.float32(bad))})
+            assert not np.isfinite(c[source][-1])
+
+
 def mean_gradient(problem, f, size):
     """The mean over all tuples of a batch's gradient, per point of the sample."""
     total = {source: np.zeros(len(values)) for source, values in f.items()}

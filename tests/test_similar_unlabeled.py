@@ -115,6 +115,16 @@ def test_single_precision_stays_single(loss, correction):
     assert {v.dtype for v in SimilarUnlabeled(0.7, loss, correction).coefficients(f).values()} == {np.dtype("f4")}
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("source", ["similar", "unlabeled"])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_a_value_that_is_not_finite_shows(loss, source, bad):
+    f = draw()
+    with np.errstate(invalid="ignore"):
+        c = SimilarUnlabeled(0.7, loss).coefficients({**f, source: np.append(f[source], bad)})
+    assert not np.isfinite(c[source][-1])
+
+
 def mean_gradient(problem, f, size):
     """The mean over all tuples of a batch's gradient, per point of the sample."""
     total = {source: np.zeros(len(values)) for source, values in f.items()}

@@ -143,7 +143,7 @@ def test_a_memory_map_is_read_by_rows_only(make_task, tmp_path, labeled_points):
 def test_a_step_that_is_too_big_ends_the_run_with_finite_coefficients(make_task):
     task = make_task(step_size=1e30, n_iter=50, dtype="float32")
     with np.errstate(over="ignore", invalid="ignore"):
-        model, iterates = run(task)
+        _model, iterates = run(task)
     assert 0 < len(iterates) < 50
     assert all(np.isfinite(iterate.weights).all() for iterate in iterates)
 

@@ -143,11 +143,11 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
         ValueError
             If a parameter is out of range, there are not two classes, or the run diverges.
         """
-        X, y = validate_data(self, X, y, dtype=[np.float32, np.float64])
-        labels = self._encode(y)
-        self._fit_model(X, labels)
+        points, given = validate_data(self, X, y, dtype=[np.float32, np.float64])
+        labels = self._encode(given)
+        self._fit_model(points, labels)
         labeled = labels != UNLABELED
-        self.threshold_ = _best_threshold(labels[labeled], self.model_.evaluate(X[labeled]))
+        self.threshold_ = _best_threshold(labels[labeled], self.model_.evaluate(points[labeled]))
         return self
 
     def _encode(self, y: NDArray) -> NDArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,7 +18,7 @@ from dsgcore.sampling import MAX_SEED
 from dsgcore.schedules import Plan
 from dsgcore.solver import SOLVER_PARAMETERS, Task, solve
 
-# Whatever a class's scale of values: to evaluate a model in pieces of this many points takes constant memory.
+# A model is evaluated in pieces of this many points, so that memory stays constant.
 POINTS_AT_A_TIME = 65_536
 
 
@@ -75,14 +75,14 @@ class FunctionalGradientEstimator(BaseEstimator):
             )
         return self
 
-    def _values(self, X: NDArray) -> NDArray:
+    def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float32, np.float64])
-        values = np.empty(len(X), dtype=self.model_.dtype)
-        for start in range(0, len(X), POINTS_AT_A_TIME):
+        points = validate_data(self, X, reset=False, dtype=[np.float32, np.float64])
+        values = np.empty(len(points), dtype=self.model_.dtype)
+        for start in range(0, len(points), POINTS_AT_A_TIME):
             piece = slice(start, start + POINTS_AT_A_TIME)
-            values[piece] = self.model_.evaluate(X[piece])
+            values[piece] = self.model_.evaluate(points[piece])
         return values
 
 

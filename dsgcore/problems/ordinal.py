@@ -76,7 +76,7 @@ class SemiSupervisedOrdinal:
 
     name: ClassVar[str] = "ordinal"
     title: ClassVar[str] = "Semi-supervised ordinal regression"
-    score_name: ClassVar[str] = "Mean AUC"
+    score_name: ClassVar[str] = "mean AUC"
     sentence: ClassVar[str] = "learns to rank points of ordered classes"
     citation: ClassVar[str] = "QS3ORAO, Shi, Gu, Li and Huang, AAAI 2020"
     twin_name: ClassVar[str] = "labels only"

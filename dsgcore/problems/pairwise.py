@@ -45,10 +45,9 @@ def coefficients(f: Values, W: NDArray, *, is_paired: bool) -> dict[str, NDArray
     """
     both = W + W.T
     constant, degree = W.sum(axis=0) - W.sum(axis=1), both.sum(axis=1)
-    if is_paired:
-        partners = np.stack(list(f.values()))
-    else:
-        partners = np.array([[np.mean(values, dtype=float)] for values in f.values()])
+    partners = (
+        np.stack(list(f.values())) if is_paired else np.array([[np.mean(values, dtype=float)] for values in f.values()])
+    )
     others = both @ partners
     return {
         source: ((2.0 / len(values)) * (constant[a] + degree[a] * values - others[a])).astype(values.dtype)

@@ -98,7 +98,7 @@ class SemiSupervisedSVM:
 
     name: ClassVar[str] = "s3vm"
     title: ClassVar[str] = "Semi-supervised SVM"
-    score_name: ClassVar[str] = "Accuracy"
+    score_name: ClassVar[str] = "accuracy"
     sentence: ClassVar[str] = "learns a boundary between two classes that runs where unlabeled points are few"
     citation: ClassVar[str] = "TSGS3VM, Geng, Gu, Li, Shi, Zheng and Huang, IJCAI 2019"
     twin_name: ClassVar[str] = "labels only"
@@ -216,14 +216,15 @@ class SemiSupervisedSVM:
         """Return the derivative of the batch objective by each value: Eq. (4)."""
         weight, g = self._weights(), self._shifted(f)
         slopes = {
-            "positive": -(g["positive"] < 1.0).astype(float),
-            "negative": (g["negative"] > -1.0).astype(float),
+            "positive": -1.0 * (g["positive"] < 1.0),
+            "negative": 1.0 * (g["negative"] > -1.0),
             "unlabeled": LOSSES[self.loss].slope(g["unlabeled"], self.s),
         }
         c = {source: slopes[source] * (weight[source] / len(values)) for source, values in f.items()}
         if self.is_balanced:  # every value also moves with the mean of the unlabeled ones
             c["unlabeled"] = c["unlabeled"] - sum(v.sum() for v in c.values()) / len(c["unlabeled"])
-        return c
+        # 0 f: the slopes of a value that is not finite would be, and hide it.
+        return {source: (c[source] + 0.0 * values).astype(values.dtype) for source, values in f.items()}
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the weighted mean losses of positives, negatives and unlabeled points."""

@@ -88,7 +88,7 @@ class SimilarUnlabeled:
 
     name: ClassVar[str] = "similar_unlabeled"
     title: ClassVar[str] = "Similar-unlabeled classification"
-    score_name: ClassVar[str] = "Accuracy"
+    score_name: ClassVar[str] = "accuracy"
     sentence: ClassVar[str] = "learns to tell two classes apart from pairs that share a class"
     citation: ClassVar[str] = "TSGSU, Shi, Gu, Li, Deng and Huang, Machine Learning 2021"
     twin_name: ClassVar[str] = "without correction"
@@ -214,7 +214,7 @@ class SimilarUnlabeled:
             target: 1.0 if risk >= 0.0 else self._slope_below_zero
             for target, risk in zip((1, -1), self.risks(f).values(), strict=True)
         }
-        c = {source: np.zeros_like(values) for source, values in f.items()}
+        c = {source: 0.0 * values for source, values in f.items()}  # NaN where a value is not finite
         for source, target, weight in self._weights().values():
             factor = target * slopes[target] * weight / len(f[source])
             c[source] += LOSSES[self.loss].slope(target * f[source]) * factor

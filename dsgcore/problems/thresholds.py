@@ -13,11 +13,11 @@ from dsgcore.problems.base import ProblemError
 TIE = 1e-9
 
 
-def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge") -> NDArray:
+def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge", margin: float = 1.0) -> NDArray:
     """Return the thresholds b_1 <= .. <= b_{k-1} that minimise the all-threshold loss.
 
     For each j, b_j minimises sum_{y_i >= j} delta(f_i - b) + sum_{y_i < j} delta(b - f_i), where delta(z) is
-    max(0, 1 - z) or (1 - z)^2.
+    max(0, margin - z) or (margin - z)^2.
 
     Parameters
     ----------
@@ -27,6 +27,10 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge") -> NDArray:
         Values of the ranking function at the same points.
     loss : {"hinge", "squared"}, default "hinge"
         delta.
+    margin : float >= 0, default 1.0
+        How far from a threshold a value should be, in units of f. It matters: where the values spread by less
+        than the margin, as those of an AUC objective with a ridge do, the hinge thresholds follow the classes'
+        sizes more than their values. With 0 they cut the values where the labeled classes' shares do.
 
     Returns
     -------
@@ -35,7 +39,7 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge") -> NDArray:
     Raises
     ------
     ProblemError
-        If a class is missing, there is only one, or a value is not finite.
+        If a class is missing, there is only one, a value is not finite, or the margin is negative.
 
     Warns
     -----
@@ -46,28 +50,31 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge") -> NDArray:
     -----
     Source: QS3ORAO (AAAI 2020), "Calculate the Thresholds"; Fathony, Bashiri and Ziebart (2017).
 
-    Deviation: no linear program is solved. The hinge loss is linear between the kinks f_i - 1 (of points above)
-    and f_i + 1 (below), its slope is minus the number of points below at the far left and grows by one at each
-    kink: it is zero between the n_below-th kink and the next. Of that interval, which need not be a point as
-    the paper's Lemma 1 has it, this is the middle.
+    Deviation: no linear program is solved. The hinge loss is linear between the kinks f_i - margin (of points
+    above) and f_i + margin (below), its slope is minus the number of points below at the far left and grows by
+    one at each kink: it is zero between the n_below-th kink and the next. Of that interval, which need not be a
+    point as the paper's Lemma 1 has it, this is the middle.
     """
     y, f = np.asarray(y), np.asarray(f, dtype=float)
     if not np.isfinite(f).all():
         raise ProblemError("thresholds need values that are finite")
+    if not margin >= 0:
+        raise ProblemError(f"the margin must be 0 or more, got {margin!r}")
     k = len(check_classes(y))
     find = {"hinge": _hinge_threshold, "squared": _squared_threshold}[loss]
-    b = np.sort([find(f[y >= j], f[y < j]) for j in range(1, k)])
+    b = np.sort([find(f[y >= j] - margin, f[y < j] + margin) for j in range(1, k)])
     return _merge_ties(b)
 
 
 def _hinge_threshold(above: NDArray, below: NDArray) -> float:
-    kinks = np.sort(np.concatenate([above - 1.0, below + 1.0]))
+    """Return the middle of the interval between the n_below-th kink and the next."""
+    kinks = np.sort(np.concatenate([above, below]))
     return float(kinks[len(below) - 1] + kinks[len(below)]) / 2.0
 
 
 def _squared_threshold(above: NDArray, below: NDArray) -> float:
-    """Return the mean of f_i - 1 above and f_i + 1 below."""
-    return float(np.mean(np.concatenate([above - 1.0, below + 1.0])))
+    """Return the mean of f_i - margin above and f_i + margin below."""
+    return float(np.mean(np.concatenate([above, below])))
 
 
 def _merge_ties(b: NDArray) -> NDArray:

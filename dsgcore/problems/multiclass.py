@@ -1,0 +1,282 @@
+"""PS3VT: max-margin multi-class classification with a neighbour graph and a pull to low rank."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.parameters import Choice, Integer, Parameter, Real
+
+
+@dataclass(frozen=True)
+class MultiClass:
+    """Max-margin multi-class classification with h(x) = W'x, a graph over all points and a low-rank W.
+
+    With the margin m_i = h_y(x_i) - max over other classes of h(x_i), the objective is
+
+        mean over labeled points of [1 - m_i]_+  +  tau_A ||W||_F^2  +  tau_I trace(W' X L X' W)  +  tau_S tail,
+
+    where the tail is the sum of the singular values of W after the first theta (in the released variant: of all).
+
+    Parameters
+    ----------
+    tau_A, tau_I, tau_S : float >= 0, default 1e-6, 1e-6, 1e-3
+        Weights of the ridge, the graph and the tail of singular values. tau_I = 0 is LRC-MC, tau_S = 0 is SS-MC,
+        both zero is Linear-MC.
+    theta : float in [0, 1], default 0.5
+        Share of the min(K, d) singular values that the tail leaves out, rounded up to a number of them.
+    step_size : float in [1e-6, 1e6], default 0.03
+        The paper's 1/mu.
+    radius : float in [1e-6, 1e6] or None, default None
+        W is projected to ||W||_F <= radius. None is the variant's own: 1 in the paper, 1 / sqrt(tau_A) as released.
+    batch_size : int >= 1 or None, default 32
+        Labeled points per iteration; None takes them all (gradient descent instead of stochastic).
+    n_iter : int >= 1, default 1000
+        Number of iterations T.
+    n_neighbors : int >= 1, default 10
+        Neighbours that a point has in the graph.
+    variant : {"paper", "released"}, default "paper"
+        The paper's Algorithm 1, or what the authors' public program does (see Notes).
+    features : {"linear", "fourier"}, default "linear"
+        Points as they are, or random Fourier features of them, the same ones in all iterations.
+    sigma : float > 0, default 1.0
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) behind the Fourier features.
+    n_features : int >= 1, default 256
+        Number m of frequencies; the Fourier features are 2m numbers, scaled so that ||phi(x)|| = 1.
+
+    Notes
+    -----
+    Source: J. Li, Y. Liu, R. Yin and W. Wang, Multi-Class Learning using Unlabeled Samples: Theory and Algorithm,
+    IJCAI 2019, (1)-(3), Proposition 1, Algorithm 1.
+
+    Deviation: (1) has a minus sign where (2) has the margin; (2) is what is built. ||W|| is the Frobenius norm. Of
+    classes that tie for the highest wrong one, the first takes the sub-gradient. Mini-batches between one point and
+    all of them, Fourier features (the paper's outlook) and another radius than 1 are ours. The paper selects 1/mu from
+    10 to 1e5, which in a ball of radius 1 leaves no more of W than the last few batches; hence the smaller default.
+
+    The released program differs: the step is step_size / (t + n_l); it runs through random orders of the labeled points
+    and divides by the full batch size in a shorter last batch too; it projects to ||W||_F <= 1 / sqrt(tau_A), before
+    the thresholding; and it shrinks the *first* theta singular values and leaves the rest. Its graph is in `laplacian`.
+    Its own grid has step_size 1e3 and 1e4 with batch_size 1.
+    """
+
+    # The paper's names, as in the estimators.
+    tau_A: float = 1e-6
+    tau_I: float = 1e-6
+    tau_S: float = 1e-3
+    theta: float = 0.5
+    step_size: float = 0.03
+    radius: float | None = None
+    batch_size: int | None = 32
+    n_iter: int = 1000
+    n_neighbors: int = 10
+    variant: str = "paper"
+    features: str = "linear"
+    sigma: float = 1.0
+    n_features: int = 256
+
+    name: ClassVar[str] = "multiclass"
+    title: ClassVar[str] = "Multi-class with a graph"
+    score_name: ClassVar[str] = "accuracy"
+    sentence: ClassVar[str] = "learns to tell several classes apart, alike for points that are close"
+    citation: ClassVar[str] = "PS3VT, Li, Liu, Yin and Wang, IJCAI 2019"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Real(
+            "tau_A",
+            1e-6,
+            low=0.0,
+            high=1e3,
+            scale="log",
+            usual=(1e-9, 1.0),
+            symbol="τ_A",
+            label="Regularisation",
+            sentence="Ridge: how strongly the weights are pulled towards zero.",
+        ),
+        Real(
+            "tau_I",
+            1e-6,
+            low=0.0,
+            high=1e3,
+            scale="log",
+            usual=(1e-9, 0.1),
+            symbol="τ_I",
+            label="Trust in the graph",
+            sentence="How much neighbouring points, labeled or not, should score alike; 0 uses the labels alone.",
+        ),
+        Real(
+            "tau_S",
+            1e-3,
+            low=0.0,
+            high=1e3,
+            scale="log",
+            usual=(1e-7, 1.0),
+            symbol="τ_S",
+            label="Pull to low rank",
+            sentence="How strongly the smaller singular values of the weights are pulled to zero; 0 leaves them.",
+        ),
+        Real(
+            "theta",
+            0.5,
+            low=0.0,
+            high=1.0,
+            symbol="θ",
+            label="Singular values left out",
+            sentence="Share of the singular values, the largest, that the pull to low rank leaves alone.",
+        ),
+        Real(
+            "step_size",
+            0.03,
+            low=1e-6,
+            high=1e6,
+            scale="log",
+            usual=(1e-3, 1e4),
+            symbol="1/μ",
+            label="Step size",
+            sentence="How far each iteration moves the weights.",
+        ),
+        Real(
+            "radius",
+            None,
+            low=1e-6,
+            high=1e6,
+            scale="log",
+            usual=(0.1, 1000.0),
+            optional=True,
+            symbol="r",
+            label="Largest norm",
+            sentence="The weights' norm is cut to this after each step; empty is 1 (released variant: 1/√τ_A).",
+        ),
+        Integer(
+            "batch_size",
+            32,
+            low=1,
+            high=65_536,
+            scale="log",
+            optional=True,
+            symbol="B",
+            label="Mini-batch",
+            sentence="How many labeled points each iteration draws; empty takes all of them.",
+        ),
+        Integer(
+            "n_iter",
+            1000,
+            low=1,
+            high=1_000_000,
+            scale="log",
+            symbol="T",
+            label="Iterations",
+            sentence="How many iterations the run has.",
+        ),
+        Integer(
+            "n_neighbors",
+            10,
+            low=1,
+            high=1000,
+            label="Neighbours",
+            sentence="How many nearest points each point is linked to in the graph.",
+        ),
+        Choice(
+            "variant",
+            "paper",
+            options=("paper", "released"),
+            label="Variant",
+            sentence="The paper's algorithm, or what the authors' public program does.",
+        ),
+        Choice(
+            "features",
+            "linear",
+            options=("linear", "fourier"),
+            label="Features",
+            sentence="The coordinates as they are, or random Fourier features of them, for curved boundaries.",
+        ),
+        Real(
+            "sigma",
+            1.0,
+            low=1e-6,
+            high=1e6,
+            scale="log",
+            symbol="σ",
+            label="Kernel sharpness",
+            sentence="How quickly the similarity of two points fades with their distance, for Fourier features.",
+        ),
+        Integer(
+            "n_features",
+            256,
+            low=1,
+            high=65_536,
+            scale="log",
+            symbol="m",
+            label="Random features",
+            sentence="How many random frequencies the Fourier features have.",
+        ),
+    )
+
+    @property
+    def ball(self) -> float:
+        """The largest norm ||W||_F allowed."""
+        if self.radius is not None:
+            return self.radius
+        if self.variant == "paper":
+            return 1.0
+        return self.tau_A**-0.5 if self.tau_A > 0.0 else math.inf
+
+    def n_kept(self, d: int, n_classes: int) -> int:
+        """Return theta as a number of singular values of a (d, K) matrix."""
+        # 0.7 * 10 is 7.000000000000001: that must not become 8.
+        return math.ceil(self.theta * min(d, n_classes) - 1e-9)
+
+    def smooth_terms(
+        self, W: NDArray, X: NDArray, y: NDArray, M: NDArray | None, *, size: int | None = None
+    ) -> tuple[dict[str, float], NDArray]:
+        """Return the terms without the tail, and a sub-gradient of their sum: Section 4.3.
+
+        Parameters
+        ----------
+        W : ndarray of shape (d, K)
+            Weights.
+        X : ndarray of shape (B, d)
+            Labeled points, or their features.
+        y : ndarray of shape (B,)
+            Classes, 0 to K - 1.
+        M : ndarray of shape (d, d) or None
+            The graph's X L X'; None where tau_I = 0.
+        size : int, optional
+            What the sum of the points' sub-gradients is divided by, B where it is left out.
+
+        Returns
+        -------
+        terms : dict
+            "hinge" (mean over the points), "ridge" and "graph", each with its weight.
+        gradient : ndarray of shape (d, K)
+        """
+        hinge, c = _hinge(X @ W, y)
+        gradient = X.T @ (c / (size or len(y))) + 2.0 * self.tau_A * W
+        terms = {"hinge": float(hinge.mean()), "ridge": self.tau_A * float(np.vdot(W, W)), "graph": 0.0}
+        if M is not None:
+            MW = M @ W
+            gradient += 2.0 * self.tau_I * MW
+            terms["graph"] = self.tau_I * float(np.vdot(W, MW))
+        return terms, gradient
+
+    def tail(self, singular_values: NDArray, d: int, n_classes: int) -> float:
+        """Return tau_S times the sum of the singular values (in descending order) that the tail counts."""
+        first = 0 if self.variant == "released" else self.n_kept(d, n_classes)
+        return self.tau_S * float(singular_values[first:].sum())
+
+
+def _hinge(scores: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
+    """Return every point's loss [1 - margin]_+, of shape (B,), and its sub-gradient by the scores, of shape (B, K)."""
+    point = np.arange(len(y))
+    others = scores.copy()
+    others[point, y] = -np.inf
+    best = others.argmax(axis=1)
+    margin = scores[point, y] - scores[point, best]
+    is_active = (margin < 1.0).astype(scores.dtype)
+    c = np.zeros_like(scores)
+    c[point, y] = -is_active
+    c[point, best] = is_active
+    return np.maximum(0.0, 1.0 - margin), c

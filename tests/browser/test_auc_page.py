@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+
+CURVE = """([chart, name]) => {
+    const plot = document.querySelector(`.st-key-${chart} .js-plotly-plot`);
+    const trace = plot && plot.data.find(trace => trace.name === name);
+    return trace ? trace.y : [];
+}"""
+MARKS = "chart => document.querySelector(`.st-key-${chart} .js-plotly-plot`).layout.shapes.map(shape => shape.x0)"
+
+
+def curve(page, chart="chart-objective", name="training data"):
+    return page.evaluate(CURVE, [chart, name])
+
+
+def wait_for_points(page, count, chart="chart-objective", name="training data"):
+    page.wait_for_function(f"args => ({CURVE})(args).length >= {count}", arg=[chart, name], timeout=30_000)
+
+
+def step_number(page):
+    return int(re.search(r"step (\d+) of", page.locator(".st-key-status").inner_text())[1])
+
+
+def pause(page):
+    page.locator(".st-key-play button", has_text="Pause").click()
+    expect(page.locator(".st-key-play")).to_contain_text("Play")
+    expect(page.locator(".st-key-status")).to_contain_text("paused")
+
+
+def move_slider(page, key, presses):
+    slider = page.locator(f".st-key-{key} input[type=range]")
+    slider.focus()
+    for _ in range(abs(presses)):
+        slider.press("ArrowRight" if presses > 0 else "ArrowLeft")
+
+
+def test_a_run_moves_is_steered_paused_stepped_reset_and_reloaded(open_page, page_health):
+    page = open_page("auc?speed=slow")
+    wait_for_points(page, 4)  # it grows without a click
+    move_slider(page, "step_size", -1)
+    page.wait_for_function(f"chart => ({MARKS})(chart).length === 1", arg="chart-objective")
+    assert "step_size=0.2" in page.url
+    assert re.search(r"changes=0%3Astep_size%3D0\.5", page.url)
+    assert step_number(page) >= 4  # steered, not begun again
+    mark = page.evaluate(MARKS, "chart-objective")[0]
+    pause(page)
+    page.wait_for_url(re.compile(r"at=\d+"))
+    stopped = step_number(page)
+    page.wait_for_timeout(700)
+    assert step_number(page) == stopped
+    page.locator(".st-key-step button").first.click()
+    expect(page.locator(".st-key-status")).to_contain_text(f"step {stopped + 1} of")
+    wait_for_points(page, stopped + 1)
+    before = curve(page)
+    assert len(before) == stopped + 1
+
+    page.reload()
+    expect(page.locator(".st-key-status")).to_contain_text(f"step {stopped + 1} of 300 · paused", timeout=30_000)
+    wait_for_points(page, stopped + 1)
+    assert curve(page) == before
+    assert page.evaluate(MARKS, "chart-objective") == [mark]
+
+    page.locator(".st-key-reset button").first.click()
+    expect(page.locator(".st-key-status")).to_contain_text("step 0 of")
+    page.locator(".st-key-play button").click()
+    wait_for_points(page, stopped + 1)
+    assert curve(page)[: stopped + 1] == before
+    page_health.assert_clean()
+
+
+def test_the_plot_keeps_its_node_while_it_is_updated(open_page):
+    page = open_page("auc?speed=slow")
+    wait_for_points(page, 2)
+    page.evaluate(
+        """() => {
+            window.node = document.querySelector('.st-key-chart-objective .js-plotly-plot');
+            window.removed = 0;
+            const watched = document.querySelector('.st-key-part-curves');
+            new MutationObserver(changes => changes.forEach(change => change.removedNodes.forEach(node => {
+                if (node.contains(window.node)) window.removed += 1;
+            }))).observe(watched, {childList: true, subtree: true});
+        }"""
+    )
+    seen = len(curve(page))
+    wait_for_points(page, seen + 6)
+    assert page.evaluate("document.querySelector('.st-key-chart-objective .js-plotly-plot') === window.node")
+    assert page.evaluate("window.removed") == 0
+
+
+def test_instant_runs_follow_the_slider(open_page):
+    page = open_page("auc?speed=instant&n_iter=100")
+    wait_for_points(page, 100)
+    before = curve(page)
+    move_slider(page, "lam", 1)
+    page.wait_for_function(
+        f"([args, old]) => ({CURVE})(args)[99] !== old", arg=[["chart-objective", "training data"], before[99]]
+    )
+    wait_for_points(page, 100)
+    assert curve(page, name="previous run") == before  # the ghost
+
+
+def test_what_is_exported_repeats_the_run(open_page, tmp_path):
+    page = open_page("auc?speed=instant&n_iter=50&n_labeled=50&data=Two+moons")
+    expect(page.locator(".st-key-status")).to_contain_text("step 50 of 50 · done", timeout=30_000)
+    page.get_by_role("tab", name="Code").click()
+    for name in ("history.csv", "repeat_run.py", "spec.json", "model.npz"):
+        with page.expect_download() as download:
+            page.locator(
+                f".st-key-get-{name.replace('.', '-')} button, [class*='st-key-get-{name}'] button"
+            ).first.click()
+        download.value.save_as(tmp_path / "from_app" / name)
+    subprocess.run([sys.executable, str(tmp_path / "from_app" / "repeat_run.py")], cwd=tmp_path, check=True)
+    from_app, from_script = (
+        np.loadtxt(path, delimiter=",", skiprows=1)
+        for path in (tmp_path / "from_app" / "history.csv", tmp_path / "history.csv")
+    )
+    np.testing.assert_allclose(from_script, from_app, rtol=1e-12, atol=0)
+
+
+def test_a_step_that_is_too_big_is_told_and_halved(open_page):
+    page = open_page("auc?speed=fast")
+    wait_for_points(page, 2)
+    page.get_by_role("button", name="too big a step").click()
+    page.get_by_role("button", name="Halve the step size").click(timeout=30_000)
+    expect(page.locator(".st-key-step_size")).to_contain_text("10")
+
+
+def test_a_bad_link_is_told_and_the_page_runs(open_page):
+    page = open_page("auc?step_size=NaN&n_features=0&lam=abc&data=nowhere&seed=-1&at=999999&changes=zzz")
+    wait_for_points(page, 2)
+    for name in ("step_size", "n_features", "lam", "data", "seed", "at", "changes"):
+        expect(page.get_by_text(re.compile(rf"In the link, {name} must be"))).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [(1280, 900), (390, 844)])
+def test_nothing_sticks_out(open_page, viewport, theme):
+    page = open_page("auc", viewport=viewport, theme=theme)
+    wait_for_points(page, 2)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    for tab in ("Compare", "Theory", "Data", "Code"):
+        page.get_by_role("tab", name=tab).click()
+        expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty()
+
+
+def test_a_link_hides_parts_and_embeds(open_page):
+    page = open_page("auc?embed=true&hide=sidebar,tabs,transport")
+    wait_for_points(page, 2)
+    for hidden in ('[data-testid="stSidebar"]', ".st-key-part-transport", '[role="tablist"]'):
+        expect(page.locator(hidden).first).to_be_hidden()
+
+
+def test_home_links_what_is_built_and_says_what_is_not(open_page):
+    page = open_page("")
+    expect(page.get_by_role("heading", name="DSG Lab")).to_be_visible()
+    for name in ("Similar-unlabeled", "AUC", "S3VM", "Ordinal", "Multi-class"):
+        expect(page.get_by_role("heading", name=name)).to_be_visible()
+    assert page.get_by_text("not built yet").count() == 4
+    page.get_by_role("link", name="Open QSG-S2AUC").click()
+    wait_for_points(page, 2)
+    assert page.url.endswith("/auc")

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_wine
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dsgcore.estimators.multiclass import LRCMC, PS3VT, SSMC, LinearMC
+from dsgcore.problems.multiclass import MultiClass
+from dsgcore.proximal import make_task, solve
+
+ALL = (PS3VT, LinearMC, LRCMC, SSMC)
+
+
+def expected_failures(estimator):
+    """The checks that scikit-learn's own conventions for y = -1 rule out, with the reason."""
+    return {
+        "check_classifiers_classes": "it takes -1 for the name of a class; here y = -1 means unlabeled, "
+        "as in sklearn.semi_supervised"
+    }
+
+
+@parametrize_with_checks([cls(n_iter=300, random_state=0) for cls in ALL], expected_failed_checks=expected_failures)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [PS3VT(n_iter=300, features="fourier", n_features=64, radius=10.0, step_size=1.0, random_state=0)],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learns_own_checks_with_fourier_features(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [PS3VT(variant="released", step_size=100.0, n_iter=300, random_state=0)], expected_failed_checks=expected_failures
+)
+def test_scikit_learns_own_checks_as_released(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    X = MinMaxScaler().fit_transform(X)
+    return X, y, np.where(np.arange(len(y)) % 3 == 0, y, -1)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "zeros"),
+    [(PS3VT, {}), (LinearMC, {"tau_I": 0.0, "tau_S": 0.0}), (LRCMC, {"tau_I": 0.0}), (SSMC, {"tau_S": 0.0})],
+)
+def test_each_is_the_loop_with_its_zeros(wine, estimator, zeros):
+    X, _, few = wine
+    model = estimator(n_iter=40, random_state=7).fit(X, few)
+    *_, last = solve(make_task(MultiClass(n_iter=40, **zeros), X, few, 7))
+    np.testing.assert_array_equal(model.coef_, last.W.T)
+    np.testing.assert_allclose(model.decision_function(X), X @ last.W, rtol=1e-12)
+    assert model.coef_.shape == (3, 13)
+    assert model.n_iter_ == 40
+
+
+@pytest.mark.parametrize("estimator", ALL)
+def test_few_labels_are_enough_for_wine(wine, estimator):
+    X, y, few = wine
+    model = estimator(random_state=0).fit(X, few)
+    # The paper's Table 3 has 8 to 9 % errors with 30 % labels; three standard deviations (3 to 5 %) above.
+    assert model.score(X[few == -1], y[few == -1]) > 0.78
+
+
+def test_fourier_features_bend_the_boundary():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(600, 2))
+    y = np.digitize(np.linalg.norm(X, axis=1), [0.5, 0.9])  # rings
+    few = np.where(np.arange(600) < 200, y, -1)
+    # Rings have one direction in common: a linear model cannot, Fourier features can.
+    linear = LinearMC(random_state=0).fit(X, few).score(X, y)
+    model = PS3VT(
+        features="fourier", sigma=2.0, n_features=128, radius=100.0, step_size=2.0, n_iter=2000, random_state=0
+    )
+    assert model.fit(X, few).score(X, y) > 0.85 > linear + 0.2
+    assert model.coef_.shape == (3, 256)
+
+
+def test_binary_scores_are_one_number_a_point(wine):
+    X, y, _ = wine
+    X, y = X[y < 2], np.array(["left", "right"])[y[y < 2]]
+    model = PS3VT(random_state=0).fit(X, y)
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(scores, X @ (model.coef_[1] - model.coef_[0]), rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(model.predict(X), np.where(scores > 0, "right", "left"))
+    # Without an intercept, and in the paper's ball: 87 %.
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize(
+    "names", [np.array([3, 5, 9]), np.array(["a", "b", "c"], dtype=object), np.array([0.0, 1.0, 2.0])]
+)
+def test_labels_of_any_kind_come_back(wine, names):
+    X, y, few = wine
+    numbered = PS3VT(n_iter=50, random_state=0).fit(X, few)
+    labels = names[y].copy()
+    labels[few == -1] = -1
+    model = PS3VT(n_iter=50, random_state=0).fit(X, labels)
+    assert list(model.classes_) == list(names)
+    np.testing.assert_array_equal(model.predict(X), names[numbered.predict(X)].astype(model.classes_.dtype))
+
+
+def test_all_labeled_is_allowed(wine):
+    X, y, _ = wine
+    assert PS3VT(random_state=0).fit(X, y).score(X, y) > 0.8
+
+
+def test_same_seed_same_bits(wine):
+    X, _, few = wine
+    first, again, other = (
+        PS3VT(features="fourier", n_features=16, n_iter=30, random_state=s).fit(X, few).coef_ for s in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+    one, same = (PS3VT(n_iter=30, random_state=np.random.RandomState(3)).fit(X, few).coef_ for _ in range(2))
+    np.testing.assert_array_equal(one, same)
+
+
+def test_clone_and_pickle_keep_everything(wine):
+    X, _, few = wine
+    for cls in ALL:
+        model = cls(tau_A=1e-4, features="fourier", n_features=8, n_iter=20, random_state=0).fit(X, few)
+        assert clone(model).get_params() == model.get_params()
+        copy = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+
+
+def test_pipeline_and_grid_search_on_labeled_data():
+    X, y = load_digits(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=400, random_state=0, stratify=y)
+    pipeline = make_pipeline(MinMaxScaler(), PS3VT(n_iter=300, random_state=0))
+    search = GridSearchCV(pipeline, {"ps3vt__tau_S": [1e-3, 100.0], "ps3vt__tau_I": [0.0, 1e-5]}, cv=3)
+    search.fit(X_train, y_train)
+    # At 100 only the first five of ten singular values are left.
+    assert search.best_params_["ps3vt__tau_S"] == 1e-3
+    # Ten classes; a linear model without intercept makes about 10 % errors here.
+    assert search.score(X_test, y_test) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"tau_A": -1.0}, "tau_A must be a number between 0 and 1000, got -1.0"),
+        ({"tau_I": "much"}, "tau_I must be a number between 0 and 1000, got 'much'"),
+        ({"tau_S": float("nan")}, "tau_S must be a number between 0 and 1000, got nan"),
+        ({"theta": 2}, "theta must be a number between 0 and 1, got 2"),
+        ({"step_size": 0.0}, "step_size must be a number between 1e-06 and 1e+06, got 0.0"),
+        ({"radius": 0.0}, "radius must be a number between 1e-06 and 1e+06 or null, got 0.0"),
+        ({"batch_size": 0}, "batch_size must be a whole number between 1 and 65536 or null, got 0"),
+        ({"n_iter": 2.5}, "n_iter must be a whole number between 1 and 1000000, got 2.5"),
+        ({"n_neighbors": 0}, "n_neighbors must be a whole number between 1 and 1000, got 0"),
+        ({"variant": "mine"}, "variant must be one of paper, released, got 'mine'"),
+        ({"features": "poly"}, "features must be one of linear, fourier, got 'poly'"),
+        ({"sigma": "auto"}, "sigma must be a positive number or 'scale', got 'auto'"),
+        ({"sigma": -1.0}, "sigma must be a number between 1e-06 and 1e+06, got -1.0"),
+        ({"n_features": None}, "n_features must be a whole number between 1 and 65536, got None"),
+    ],
+)
+def test_bad_parameters_are_refused_with_one_sentence(wine, parameters, said):
+    X, _, few = wine
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        PS3VT(**parameters).fit(X, few)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (np.full(178, -1), "several classes are needed, got labels of 0 classes"),
+        (np.where(np.arange(178) < 9, 4, -1), "several classes are needed, got labels of 1 class"),
+        (np.linspace(0.1, 7, 178), "Unknown label type: continuous"),
+    ],
+)
+def test_labels_that_are_no_classes_are_refused(wine, labels, said):
+    with pytest.raises(ValueError, match=said):
+        PS3VT().fit(wine[0], labels)
+
+
+def test_a_run_that_diverges_says_so(wine):
+    X, _, few = wine
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(
+            ValueError, match="diverged at iteration 1: step_size 1e\\+06 is too big for points of this size"
+        ),
+    ):
+        LinearMC(step_size=1e6, n_iter=10, random_state=0).fit(1e305 * X, few)
