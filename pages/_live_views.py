@@ -12,7 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.diagnostics import slope
-from dsgcore.experiments import History, LiveRun, Plane, Run, StopReason, Surface, theory_of
+from dsgcore.experiments import Health, History, LiveRun, Plane, Run, StopReason, Surface, theory_of
 from pages import _charts as charts
 from pages._live_plotly import live_chart
 
@@ -22,6 +22,7 @@ MAP_HEIGHT, CURVE_HEIGHT, ERROR_HEIGHT = 350, 173, 250
 MAP_TITLES = {"f": "Score f", "h": "Exact-kernel twin h", "error": "Error |f − h|"}
 # Differences of the score that a few test points make are no verdict.
 TIE = 0.005
+LIGHTS = {Health.GOOD: "green", Health.STARTING: "gray", Health.GROWING: "orange", Health.DIVERGED: "red"}
 TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
 
 
@@ -45,7 +46,8 @@ def status(live: LiveRun, *, is_playing: bool) -> None:
         state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, "diverged")
     changes = len([change for change in run.spec.changes if change.t <= run.t])
     noted = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""
-    st.caption(f"step {run.t} of {run.n_iter} · {state}{noted}")
+    light = LIGHTS[run.health]
+    st.caption(f":{light}[●] step {run.t} of {run.n_iter} · {state}{noted}", help=run.health.value)
 
 
 def tiles(live: LiveRun) -> None:

@@ -115,7 +115,7 @@ def test_a_link_sets_a_value_between_the_sliders_stops():
 def test_a_link_with_changes_and_an_iteration_shows_the_run_as_it_was():
     app = open_auc(step_size="0.2", changes="0:step_size=0.5,4:step_size=0.2", at="7")
     assert said(app) == []
-    assert any(caption.value == "step 7 of 300 · paused · 1 change recorded" for caption in app.caption)
+    assert any(caption.value == ":green[●] step 7 of 300 · paused · 1 change recorded" for caption in app.caption)
     assert [shape["x0"] for shape in figure(app, "chart-objective")["layout"]["shapes"]] == [4]
 
 

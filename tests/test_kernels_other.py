@@ -201,6 +201,7 @@ class TestThroughTheSolver:
         model.save(tmp_path / "model.npz")
         assert (load(tmp_path / "model.npz").evaluate(task.X) == model.evaluate(task.X)).all()
 
+    @pytest.mark.compiled
     @pytest.mark.parametrize("kernel", [Laplacian(0.5), Matern(1.0), DotProduct(0.3, "1"), DotProduct(0.1)])
     def test_the_band_is_the_error_of_the_random_features(self, make_task, kernel):
         """E V = E (f - h)^2, over runs that differ in their features only."""

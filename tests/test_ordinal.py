@@ -145,6 +145,7 @@ def test_the_quadratic_form_is_the_risk(classes):
     assert np.linalg.eigvalsh(Q).min() > -1e-12
 
 
+@pytest.mark.compiled
 def test_the_exact_optimum_is_reached(make_task, classes):
     X, y = classes
     problem = SemiSupervisedOrdinal(0.4).bind(y)

@@ -23,6 +23,7 @@ from dsgcore.parameters import (
     grid,
 )
 from dsgcore.problems import PROBLEMS
+from dsgcore.schedules import SCHEDULES, Change, Plan
 from dsgcore.solver import SOLVER_PARAMETERS
 
 REAL = Real("lam", 0.5, low=0.0, high=2.0)
@@ -204,3 +205,38 @@ def test_a_slider_offers_allowed_values_in_order_with_the_default_among_them(par
 
 def test_a_slider_of_few_whole_numbers_offers_each_once():
     assert grid(Integer("k", 3, low=1, high=5)) == (1, 2, 3, 4, 5)
+
+
+# The parameters of every iteration: schedules, and changes on the way.
+
+STEPS = {"constant": 2.0, "theta/t": 2.0 / 4, "theta/sqrt(T)": 2.0 / 4, "theta/T^(3/4)": 2.0 / 8}
+
+
+def test_steps_follow_their_schedule():
+    assert set(STEPS) == set(SCHEDULES)
+    for schedule, expected in STEPS.items():
+        setting = Plan(schedule, step_size=2.0, lam=0.3, n_features=7, n_iter=16).at(4)
+        assert setting.step == pytest.approx(expected, rel=1e-15)
+        assert (setting.lam, setting.n_features) == (0.3, 7)
+        assert setting.decay == pytest.approx(1 - expected * 0.3, rel=1e-15)
+
+
+def test_a_change_holds_from_its_iteration_on_until_the_next():
+    changes = [
+        Change(3, "step_size", 1.0),
+        Change(5, "n_features", 9.0),
+        Change(5, "lam", 0.5),
+        Change(6, "step_size", 4.0),
+    ]
+    plan = Plan("theta/t", step_size=2.0, lam=0.3, n_features=7, n_iter=16, changes=changes)
+    settings = {t: (plan.at(t).step * t, plan.at(t).n_features, plan.at(t).lam) for t in (2, 3, 5, 6)}
+    assert settings == {2: (2.0, 7, 0.3), 3: (1.0, 7, 0.3), 5: (1.0, 9, 0.5), 6: (4.0, 9, 0.5)}
+    assert type(plan.at(6).n_features) is int
+
+
+def test_a_plan_of_another_length_shares_no_changes():
+    plan = Plan("theta/sqrt(T)", step_size=2.0, lam=0.3, n_features=7, n_iter=16)
+    longer = plan.with_n_iter(64)
+    longer.changes.append(Change(1, "lam", 0.9))
+    assert (longer.at(1).step, plan.at(1).step) == (0.25, 0.5)
+    assert plan.at(1).lam == 0.3

@@ -173,6 +173,7 @@ def dual_svm(K, t, weight):
     return K @ (result.x * t)
 
 
+@pytest.mark.compiled
 def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled_points):
     X, y = labeled_points
     problem = SemiSupervisedSVM(C=4.0).bind(y).twin()
@@ -189,6 +190,7 @@ def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled
     assert error < 0.1 * np.sqrt(np.mean(optimum**2))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("loss", ["squared symmetric hinge", "exponential"])
 def test_a_stationary_point_is_approached(make_task, labeled_points, loss):
     """The gradient's norm, lam h + sum of the full sample's coefficients times the kernel, falls to a small part."""

@@ -205,6 +205,7 @@ def test_there_is_no_quadratic_form_but_of_the_squared_loss_without_correction(p
     assert problem.quadratic(problem.rows(pairs[1]), 30) is None
 
 
+@pytest.mark.compiled
 def test_the_exact_optimum_is_reached(make_task, pairs):
     X, y = pairs
     problem = SimilarUnlabeled(0.8, correction="identity")
