@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from dsgcore import features
 from dsgcore.expansion import Expansion
 from dsgcore.kernels import Kernel
 
@@ -140,7 +139,7 @@ def slope(x: Sequence[float] | NDArray, y: Sequence[float] | NDArray) -> float:
 
 def alpha(model: Expansion, t: int) -> NDArray:
     """Return alpha_t of the finished model as the papers write it, (2 m_t,): shrunk by every step after t."""
-    return features.coefficients(model.blocks[t - 1]) * float(np.prod(model.decays[t:]))
+    return model.kernel.feature_map.coefficients(model.blocks[t - 1]) * float(np.prod(model.decays[t:]))
 
 
 class DualCoefficients:

@@ -121,7 +121,7 @@ class Expansion:
             for t in range(start + 1, stop + 1):
                 block = self.blocks[t - 1]
                 W = draw(self.kernel, self.seed, t, self.d, block.shape[1], self.dtype)
-                features.evaluate(X, W, block, self.decays[t - 1], values)
+                self.kernel.feature_map.evaluate(X, W, block, self.decays[t - 1], values)
 
     def evaluate(self, X: NDArray, t: int | None = None) -> NDArray:
         """Return f at the rows of `X` after `t` iterations (default: all of them).
@@ -160,7 +160,7 @@ class Expansion:
             "dtype": self.dtype.name,
             "fingerprint": self.fingerprint(),
         }
-        empty = np.zeros((2, 0), dtype=self.dtype)
+        empty = np.zeros((self.kernel.feature_map.BLOCK_ROWS, 0), dtype=self.dtype)
         np.savez(
             file,
             header=np.array(json.dumps(header)),
@@ -228,7 +228,7 @@ def _model(header: dict[str, Any], arrays: dict[str, NDArray]) -> Expansion:
         and sizes.ndim == 1
         and (sizes > 0).all()
         and sizes.shape == decays.shape
-        and coefficients.shape == (2, sizes.sum())
+        and coefficients.shape == (header["kernel"].feature_map.BLOCK_ROWS, sizes.sum())
     )
     if not fits:
         raise ModelError("not a model file: its arrays do not fit together")

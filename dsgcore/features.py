@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,31 @@ from numpy.typing import NDArray
 from dsgcore import _loops
 from dsgcore._threads import for_each_piece, pieces, single_threaded_blas
 
+
+class FeatureMap(Protocol):
+    """How a kernel's random features are used: this module (cosines), or `features_product`; shapes as there."""
+
+    BLOCK_ROWS: int
+
+    def accumulate(self, X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
+        """Make a block, of shape (BLOCK_ROWS, m)."""
+        ...
+
+    def evaluate(self, X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:
+        """Set ``out = decay * out + alpha' phi(X)`` in place."""
+        ...
+
+    def evaluate_with_squares(self, X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the sums over the features of the block's contributions, and of their squares."""
+        ...
+
+    def coefficients(self, block: NDArray) -> NDArray:
+        """Return alpha as the papers write it."""
+        ...
+
+
+# Rows of a block: amplitudes and phases.
+BLOCK_ROWS = 2
 # Rows summed in one go when coefficients are accumulated; fixed, so that sums do not depend on the number of threads.
 ACCUMULATED_ROWS = 256
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from dsgcore._threads import for_each_piece, pieces
 
+# Rows of a block: factors.
+BLOCK_ROWS = 1
 # Rows and features of a tile: two buffers of it are 2 MB in float32.
 TILE_ROWS = 128
 TILE_FEATURES = 2048

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dsgcore import _loops
+from dsgcore import _loops, features
 from dsgcore._threads import single_threaded_blas
-from dsgcore.features import scratch_of_this_thread
+from dsgcore.features import FeatureMap, scratch_of_this_thread
+from dsgcore.kernels_dot_product import DotProduct
+from dsgcore.kernels_shift_invariant import Laplacian, Matern
 from dsgcore.parameters import Parameter, Real
 from dsgcore.sampling import FREQUENCIES, generator
 
@@ -28,12 +30,15 @@ class Kernel(Protocol):
         kappa, the largest k(x, x).
     feature_bound : float
         phi, the largest |phi_w(x)' phi_w(x')|.
+    feature_map : FeatureMap
+        How its random features are accumulated and evaluated.
     """
 
     name: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
     bound: ClassVar[float]
     feature_bound: ClassVar[float]
+    feature_map: ClassVar[FeatureMap]
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
@@ -44,7 +49,7 @@ class Kernel(Protocol):
         ...
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
-        """Draw float32 frequencies of shape (d, m), in turns per unit."""
+        """Draw what makes float32 features of shape (.., d, m): frequencies in turns per unit, or directions."""
         ...
 
 
@@ -63,6 +68,7 @@ class Gaussian:
     name: ClassVar[str] = "gaussian"
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
+    feature_map: ClassVar[FeatureMap] = features
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Real(
             "sigma",
@@ -95,7 +101,7 @@ class Gaussian:
         return W
 
 
-KERNELS: dict[str, type[Gaussian]] = {Gaussian.name: Gaussian}
+KERNELS: dict[str, type[Any]] = {kernel.name: kernel for kernel in (Gaussian, Laplacian, Matern, DotProduct)}
 
 
 def block_frequencies(kernel: Kernel, seed: int, t: int, d: int, m: int, dtype: np.dtype) -> NDArray:

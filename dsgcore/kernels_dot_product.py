@@ -9,6 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore import features_product
+from dsgcore.features import FeatureMap
 from dsgcore.kernels_shift_invariant import add_sums
 from dsgcore.parameters import Choice, Parameter, Real
 
@@ -43,6 +45,7 @@ class DotProduct:
     name: ClassVar[str] = "dot_product"
     bound: ClassVar[float] = math.inf
     feature_bound: ClassVar[float] = math.inf
+    feature_map: ClassVar[FeatureMap] = features_product
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Real(
             "sigma",

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from dsgcore import features
 from dsgcore._threads import single_threaded_blas
+from dsgcore.features import FeatureMap
 from dsgcore.parameters import Choice, Parameter, Real
 
 # Kernel values held at a time.
@@ -53,6 +55,7 @@ class Laplacian:
     name: ClassVar[str] = "laplacian"
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
+    feature_map: ClassVar[FeatureMap] = features
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Real(
             "sigma",
@@ -115,6 +118,7 @@ class Matern:
     name: ClassVar[str] = "matern"
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
+    feature_map: ClassVar[FeatureMap] = features
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Real(
             "length",

@@ -160,7 +160,7 @@ class Iterate:
     terms : dict
         Signed parts of the batch objective at f_t.
     block : ndarray of shape (2, m)
-        Amplitudes and phases that the iteration added to the model.
+        Amplitudes and phases that the iteration added to the model (of shape (1, m) for features that are products).
     points : ndarray of shape (sum of B, d)
         The batch points, source after source, in the order of `Problem.sources`.
     weights : ndarray of shape (sum of B,)
@@ -193,6 +193,7 @@ class Carried:
 
     def __init__(self, X: NDArray, model: Expansion, *, with_variance: bool = False) -> None:
         self.X = features.as_points(X, model.dtype)
+        self.feature_map = model.kernel.feature_map
         self.values = np.zeros(len(X), dtype=model.dtype)
         self.variance = np.zeros(len(X)) if with_variance else None
         self._catch_up(model)
@@ -207,10 +208,10 @@ class Carried:
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block, of frequencies `W`."""
         if self.variance is None:
-            features.evaluate(self.X, W, block, decay, self.values)
+            self.feature_map.evaluate(self.X, W, block, decay, self.values)
             return
         m = block.shape[1]
-        sums, squares = features.evaluate_with_squares(self.X, W, block)
+        sums, squares = self.feature_map.evaluate_with_squares(self.X, W, block)
         self.values *= self.values.dtype.type(decay)
         self.values += sums
         spread = squares.astype(np.float64) - sums.astype(np.float64) ** 2 / m
@@ -267,7 +268,8 @@ class VisitedPoints:
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block at the points still to be visited."""
         needed = self.needed_after[self.t - self.start]
-        features.evaluate(self.carried.X[:needed], W, block, decay, self.carried.values[:needed])
+        carried = self.carried
+        carried.feature_map.evaluate(carried.X[:needed], W, block, decay, carried.values[:needed])
         self.t += 1
 
 
@@ -323,7 +325,7 @@ def _iterate(
         return None
     points = training.points(t, batch)
     W = model.frequencies(t, setting.n_features)
-    block = features.accumulate(points, weights, W, setting.step)
+    block = model.kernel.feature_map.accumulate(points, weights, W, setting.step)
     model.append(block, setting.decay)
     for point_set in (training, *carried):
         point_set.advance(W, block, setting.decay)

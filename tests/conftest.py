@@ -30,7 +30,7 @@ def make_task(labeled_points):
     def make(*, problem=None, kernel=None, dtype="float64", batch_size=4, seed=3, X=None, y=None, **plan):
         default_X, default_y = labeled_points
         X, y = default_X if X is None else X, default_y if y is None else y
-        problem = problem or SemiSupervisedAUC(gamma=0.4)
+        problem = (problem or SemiSupervisedAUC(gamma=0.4)).bind(y)
         settings = {
             "schedule": "constant",
             "step_size": 0.3,

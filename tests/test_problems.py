@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import naive_problems
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -22,6 +23,7 @@ class Case:
     labels: tuple[int, ...]
     naive_risk: Callable
     is_unbiased: bool = True  # the mean batch gradient is the full one
+    has_fully_labeled: bool = True  # without unlabeled points, the labeled ones serve as such
 
 
 def naive_auc_risk(problem, f):
@@ -34,11 +36,64 @@ def naive_auc_risk(problem, f):
     return problem.gamma * mean_loss("positive", "negative") + (1 - problem.gamma) * with_unlabeled
 
 
+def naive_s3vm_risk(p, f):
+    """C times the mean hinge over all labeled points, each class with its share, and C* times the mean of u."""
+
+    def mean_hinge(source, label):
+        return sum(naive_problems.hinge(v, label)[0] for v in f[source]) / len(f[source])
+
+    labeled = p.positive_share * mean_hinge("positive", 1) + (1 - p.positive_share) * mean_hinge("negative", -1)
+    unlabeled = sum(naive_problems.u(p.loss, v, p.s)[0] for v in f["unlabeled"]) / len(f["unlabeled"])
+    return p.C * labeled + p.C_star * unlabeled
+
+
+def naive_ordinal_risk(p, f):
+    """The risk of class means, each class with its share."""
+    total, k = 0.0, len(p.shares)
+
+    def mean_loss(upper, lower):
+        return sum((1 - u + v) ** 2 for u in f[upper] for v in f[lower]) / (len(f[upper]) * len(f[lower]))
+
+    for j in range(1, k):
+        gamma = p.gamma[j - 1] if isinstance(p.gamma, tuple) else p.gamma
+        above = {f"class {i + 1}": p.shares[i] / sum(p.shares[j:]) for i in range(j, k)}
+        below = {f"class {i + 1}": p.shares[i] / sum(p.shares[:j]) for i in range(j)}
+        pn = sum(w * v * mean_loss(a, b) for a, w in above.items() for b, v in below.items())
+        pu = sum(w * mean_loss(a, "unlabeled") for a, w in above.items())
+        un = sum(w * mean_loss("unlabeled", b) for b, w in below.items())
+        total += gamma * pn + (1 - gamma) * (pu + un - 0.5)
+    return total / (k - 1)
+
+
 CASES = {
     "auc": Case(
         settings=tuple({"gamma": g, "pairing": p} for g in (0.0, 0.3, 1.0) for p in ("triplets", "all")),
         labels=(1, 0, -1, 1, -1, -1, 0, 1, -1),
         naive_risk=naive_auc_risk,
+    ),
+    "similar_unlabeled": Case(
+        settings=tuple(
+            {"loss": loss, "correction": "identity", "prior": prior}
+            for loss in ("squared", "double hinge", "logistic")
+            for prior in (0.7, 0.2)
+        ),
+        labels=(3, -1, 3, -1, 0, 0, -1),
+        naive_risk=lambda p, f: naive_problems.su_risk(
+            f["similar"], f["unlabeled"], p.prior, p.loss, p.correction, p.leak
+        ),
+        has_fully_labeled=False,
+    ),
+    "s3vm": Case(
+        settings=tuple(
+            {"loss": loss, "C": 2.0} for loss in ("symmetric hinge", "squared symmetric hinge", "ramp", "exponential")
+        ),
+        labels=(1, 0, -1, 1, -1, -1, 0, -1),
+        naive_risk=naive_s3vm_risk,
+    ),
+    "ordinal": Case(
+        settings=tuple({"gamma": g, "pairing": p} for g in (0.0, (0.2, 0.9), 1.0) for p in ("paired", "all")),
+        labels=(2, 0, -1, 1, 1, -1, -1),
+        naive_risk=naive_ordinal_risk,
     ),
 }
 
@@ -55,7 +110,7 @@ def quadratic_form(problem, rows, n):
 
 
 def labels_only(problem):
-    return problem.twin() if hasattr(problem, "twin") else problem.supervised()
+    return problem.twin()
 
 
 INSTANCES = [make(name, given) for name in PROBLEMS for given in CASES[name].settings]
@@ -86,7 +141,8 @@ def samples(problem):
     """The tiny sample as it is, and fully labeled, where the unlabeled source is all points."""
     labels = np.array(case(problem).labels)
     yield problem.rows(labels), len(labels)
-    yield problem.rows(labels[labels != -1]), int((labels != -1).sum())
+    if case(problem).has_fully_labeled:
+        yield problem.rows(labels[labels != -1]), int((labels != -1).sum())
 
 
 def all_batches(rows, size):

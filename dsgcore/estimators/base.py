@@ -53,7 +53,7 @@ class FunctionalGradientEstimator(BaseEstimator):
         """Train on validated points and labels as the problem wants them."""
         s = self._checked()
         dtype = np.dtype(s["dtype"])
-        problem = self._problem()
+        problem = self._problem().bind(labels)
         task = Task(
             problem=problem,
             kernel=self._kernel(X),

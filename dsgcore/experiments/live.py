@@ -40,7 +40,7 @@ class LiveRun:
             spec.seed,
         )
         self.run: Run = Run(spec, previous.run.split if previous is not None and is_same_data else None)
-        twin = replace(spec.supervised(), diagnostics=replace(spec.diagnostics, n_probes=0))
+        twin = replace(spec.twin(), diagnostics=replace(spec.diagnostics, n_probes=0))
         self.supervised = Run(twin, self.run.split) if twin.problem != spec.problem else None
         self.ghost: History | None = None
         self.previous_spec: Spec | None = None

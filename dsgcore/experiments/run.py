@@ -104,11 +104,12 @@ class Run:
         spec, split = self.spec, self.split
         dtype = np.dtype(spec.solver.dtype)
         X = np.ascontiguousarray(split.X_train, dtype=dtype)
+        problem = spec.problem.bind(split.y_train)
         self.task = Task(
-            problem=spec.problem,
+            problem=problem,
             kernel=spec.kernel,
             X=X,
-            rows=spec.problem.rows(split.y_train),
+            rows=problem.rows(split.y_train),
             plan=spec.plan(),
             batch_size=spec.solver.batch_size,
             seed=spec.seed,
@@ -138,8 +139,8 @@ class Run:
 
     @property
     def problem(self) -> Problem:
-        """The setting."""
-        return self.spec.problem
+        """The setting, bound to the training labels."""
+        return self.task.problem
 
     @property
     def t(self) -> int:
@@ -229,7 +230,7 @@ class Run:
         split, score = self.split, self.problem.score
         scores = {
             "score_test": score(split.y_test, self.test.values),
-            "score_labeled": score(split.y_train[self.labeled_rows], self.labeled.values),
+            "score_labeled": score(split.y_hidden[self.labeled_rows], self.labeled.values),
         }
         if self.training_values is not None:
             rows = self.task.rows["unlabeled"]

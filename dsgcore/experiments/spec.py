@@ -249,7 +249,7 @@ class Spec:
         return {
             "version": VERSION,
             "setting": self.problem.name,
-            "problem": asdict(self.problem),  # type: ignore[call-overload]
+            "problem": {p.name: getattr(self.problem, p.name) for p in self.problem.parameters},
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
             "data": asdict(self.data),
             "solver": asdict(self.solver),
@@ -280,9 +280,9 @@ class Spec:
         checked = _change({"t": change.t, "name": change.name, "value": change.value}, self.solver.n_iter)
         return replace(self, changes=tuple(sorted([*kept, checked], key=lambda c: c.t)))
 
-    def supervised(self) -> Spec:
-        """Return the same spec without what the unlabeled data contribute."""
-        return replace(self, problem=self.problem.supervised())
+    def twin(self) -> Spec:
+        """Return the same spec with the problem's twin."""
+        return replace(self, problem=self.problem.twin())
 
 
 def _mapping(value: object, place: str) -> Mapping[str, Any]:

@@ -2,7 +2,12 @@
 
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.base import UNLABELED, Problem, ProblemError, objective
+from dsgcore.problems.ordinal import SemiSupervisedOrdinal
+from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-PROBLEMS = {problem.name: problem for problem in (SemiSupervisedAUC,)}
+PROBLEMS = {
+    problem.name: problem for problem in (SimilarUnlabeled, SemiSupervisedAUC, SemiSupervisedSVM, SemiSupervisedOrdinal)
+}
 
 __all__ = ["PROBLEMS", "UNLABELED", "Problem", "ProblemError", "SemiSupervisedAUC", "objective"]

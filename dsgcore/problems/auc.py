@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ class SemiSupervisedAUC:
     score_name: ClassVar[str] = "AUC"
     sentence: ClassVar[str] = "learns to rank positives above negatives"
     citation: ClassVar[str] = "QSG-S2AUC, Shi, Gu, Li, Geng and Huang, IJCAI 2019"
+    twin_name: ClassVar[str] = "labels only"
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Real(
@@ -71,6 +72,10 @@ class SemiSupervisedAUC:
             sentence="Triplets pair the points one by one, as in the paper; all uses every pair: less noise, same mean.",
         ),
     )
+
+    def bind(self, y: NDArray) -> Self:
+        """Return the problem itself: nothing in it depends on the labels."""
+        return self
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none)."""
@@ -141,6 +146,6 @@ class SemiSupervisedAUC:
         """Return the AUC, ties one half."""
         return metrics.auc(y, f)
 
-    def supervised(self) -> SemiSupervisedAUC:
+    def twin(self) -> Self:
         """Return the problem on the labeled pairs alone (gamma = 1)."""
         return replace(self, gamma=1.0)

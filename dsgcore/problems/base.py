@@ -25,6 +25,8 @@ class Problem(Protocol):
     ----------
     name, title, score_name, sentence, citation : str
         For registry, pages and docs.
+    twin_name : str
+        What the twin is, in a word or two.
     sources : tuple of str
         Names of the data sources; one mini-batch is drawn from each at every iteration.
     parameters : tuple of Parameter
@@ -36,8 +38,17 @@ class Problem(Protocol):
     score_name: ClassVar[str]
     sentence: ClassVar[str]
     citation: ClassVar[str]
-    sources: ClassVar[tuple[str, ...]]
+    twin_name: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the data sources, in their order; where they depend on the labels, of a bound problem only."""
+        ...
+
+    def bind(self, y: NDArray) -> Self:
+        """Return the problem with what it takes from the labels of the training points; raise `ProblemError`."""
+        ...
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of each source, from labels y of shape (n,) with -1 for unlabeled; raise `ProblemError`."""
@@ -59,8 +70,15 @@ class Problem(Protocol):
         """Return the setting's measure (AUC, accuracy ..) of values f against true labels y, both of shape (n,)."""
         ...
 
-    def supervised(self) -> Self:
-        """Return the same problem with everything that the unlabeled data contribute left out."""
+    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
+        """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None where it is not quadratic."""
+        ...
+
+    def twin(self) -> Self:
+        """Return what to compare with: the same without what the unlabeled data, or the method, contribute.
+
+        Equal to the problem itself where there is nothing to leave out.
+        """
         ...
 
 
