@@ -20,12 +20,18 @@ from threadpoolctl import ThreadpoolController
 MIN_EVALUATIONS_PER_WORKER = 250_000
 
 
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):  # Linux only; it knows what a container allows
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class _Workers:
     """The pool, made at first use and made anew when the number of workers changes."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.count = int(os.environ.get("DSGCORE_WORKERS", 0)) or len(os.sched_getaffinity(0))
+        self.count = int(os.environ.get("DSGCORE_WORKERS", 0)) or _usable_cores()
         self.executor: ThreadPoolExecutor | None = None
 
     def pool(self) -> ThreadPoolExecutor:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import naive
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dsgcore import _loops, features
+from dsgcore import _loops, _threads, features
 from dsgcore._threads import for_each_piece, n_workers, pieces, set_workers, single_threaded_blas
 from dsgcore.features import (
     ACCUMULATED_ROWS,
@@ -227,6 +228,15 @@ def test_a_failure_in_a_worker_is_raised_here_and_blas_gets_its_threads_back(wor
 def test_the_number_of_workers_must_be_positive():
     with pytest.raises(ValueError, match="must be at least 1, got 0"):
         set_workers(0)
+
+
+def test_the_number_of_workers_is_that_of_the_environment_or_of_the_cores(monkeypatch):
+    monkeypatch.setenv("DSGCORE_WORKERS", "3")
+    assert _threads._Workers().count == 3
+    monkeypatch.delenv("DSGCORE_WORKERS")
+    assert _threads._Workers().count >= 1
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)  # as on macOS and Windows
+    assert _threads._Workers().count == os.cpu_count()
 
 
 def test_points_are_copied_only_where_they_must_be():

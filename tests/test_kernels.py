@@ -8,7 +8,12 @@ from dsgcore.kernels import KERNELS, Gaussian, block_frequencies
 from dsgcore.sampling import FREQUENCIES, generator
 
 # Settings besides the defaults, by the kernel's name.
-SETTINGS = {"gaussian": [{"sigma": 0.3}, {"sigma": 4.0}]}
+SETTINGS = {
+    "gaussian": [{"sigma": 0.3}, {"sigma": 4.0}],
+    "laplacian": [{"sigma": 0.3}],
+    "matern": [{"nu": "1/2"}, {"nu": "5/2", "length": 0.5}],
+    "dot_product": [{"power": "1"}, {"sigma": 0.3}],
+}
 INSTANCES = [kernel(**given) for name, kernel in KERNELS.items() for given in [{}, *SETTINGS.get(name, [])]]
 every_kernel = pytest.mark.parametrize("kernel", INSTANCES, ids=repr)
 every_dtype = pytest.mark.parametrize("dtype", ["float32", "float64"])
