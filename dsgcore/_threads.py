@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -76,10 +76,13 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
         return
     with single_threaded_blas():
         futures = [_workers.pool().submit(work, part) for part in parts[1:]]
-        work(parts[0])
-        wait(futures)
-        for future in futures:
-            future.result()
+        try:
+            work(parts[0])
+        finally:
+            errors = [future.exception() for future in futures]  # waits for all: they write into the caller's arrays
+        for error in errors:
+            if error is not None:
+                raise error
 
 
 @cache
@@ -89,26 +92,31 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-class _BlasLimit:
-    """How many callers want single-threaded BLAS now, and the limiter that the first of them has set."""
+class _SingleThreadedBlas:
+    """A limit of one thread that lasts from the first caller's entering to the last one's leaving."""
 
-    lock = threading.Lock()
-    users = 0
-    limiter: Any = None
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.limiter = _blas().limit(limits=1)
+            self.users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.limiter.restore_original_limits()
+                self.limiter = None
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
+_single_threaded_blas = _SingleThreadedBlas()
+
+
+def single_threaded_blas() -> AbstractContextManager[None]:
     """Limit BLAS to one thread while at least one caller is inside; what was set before comes back after the last."""
-    with _BlasLimit.lock:
-        if _BlasLimit.users == 0:
-            _BlasLimit.limiter = _blas().limit(limits=1)
-        _BlasLimit.users += 1
-    try:
-        yield
-    finally:
-        with _BlasLimit.lock:
-            _BlasLimit.users -= 1
-            if _BlasLimit.users == 0:
-                _BlasLimit.limiter.restore_original_limits()
-                _BlasLimit.limiter = None
+    return _single_threaded_blas

@@ -28,9 +28,9 @@ def auc(y: NDArray, scores: NDArray) -> float:
 
 def auc_of_samples(positive: NDArray, negative: NDArray) -> float:
     """Return the AUC from the scores of the positives and of the negatives."""
-    if not len(positive) or not len(negative) or np.isnan(positive).any() or np.isnan(negative).any():
+    positive, negative = np.sort(positive), np.sort(negative)  # NaN last
+    if not len(positive) or not len(negative) or np.isnan(positive[-1]) or np.isnan(negative[-1]):
         return float("nan")
-    ordered = np.sort(negative)
-    below = np.searchsorted(ordered, np.sort(positive), "left").sum()
-    not_above = np.searchsorted(ordered, np.sort(positive), "right").sum()
+    below = negative.searchsorted(positive, "left").sum()
+    not_above = negative.searchsorted(positive, "right").sum()
     return float((below + not_above) / (2.0 * len(positive) * len(negative)))

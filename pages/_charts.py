@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from plotly.colors import sample_colorscale
 
 Figure = dict[str, Any]
 
@@ -158,7 +159,7 @@ def _note(text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class PointSet:
-    """Points to draw on the map: what they are, where, and how they are marked."""
+    """Points to draw on the map: what they are, where, and how they are marked; the members of pairs follow each other."""
 
     name: str
     xy: NDArray
@@ -166,6 +167,7 @@ class PointSet:
     symbol: str
     size: float = 7.0
     opacity: float = 1.0
+    is_paired: bool = False
 
 
 @dataclass(frozen=True)
@@ -229,13 +231,23 @@ def _heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
     return heat | {"colorscale": DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
 
 
+def ordered_colors(n: int) -> list[str]:
+    """Return `n` colours in an order that is seen: equal steps through viridis, its pale end left out."""
+    return sample_colorscale("Viridis", [0.9 * i / max(1, n - 1) for i in range(n)])
+
+
 def _scatter(points: PointSet, theme: str) -> dict[str, Any]:
     xy = points.xy[:MAX_DATA_POINTS]
+    if points.is_paired:
+        # A gap after every second point: a line joins the two members of a pair, and no others.
+        gaps = np.full((len(xy) // 2, 1, 2), np.nan)
+        xy = np.concatenate([xy[: 2 * len(gaps)].reshape(-1, 2, 2), gaps], axis=1).reshape(-1, 2)
     is_hollow = points.symbol.endswith("-open")
     edge = {"width": 1 if is_hollow else 0.8, "color": points.color if is_hollow else INK[theme]}
     return {
         "type": "scatter",
-        "mode": "markers",
+        "mode": "lines+markers" if points.is_paired else "markers",
+        "line": {"width": 0.7},
         "name": points.name,
         "x": four_digits(xy[:, 0]),
         "y": four_digits(xy[:, 1]),

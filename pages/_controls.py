@@ -9,17 +9,16 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.data import DATASETS
-from dsgcore.experiments import Spec, SpecError
-from dsgcore.experiments.spec import DATA_PARAMETERS, SEED, STOP_PARAMETERS
-from dsgcore.kernels import Gaussian
+from dsgcore.experiments import Spec, SpecError, default_spec
+from dsgcore.experiments.spec import DATA_PARAMETERS, SEED, STOP_PARAMETERS, DataSpec
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, grid
 from dsgcore.problems import Problem
 from dsgcore.schedules import STEERABLE
 from dsgcore.solver import SOLVER_PARAMETERS
 
 HEROES = STEERABLE
-DATA_KEY = "data"
-CHANGES_KEY, AT_KEY = "changes", "at"
+# The same key on two pages would carry one page's value to the other, whose ranges and defaults differ.
+PREFIXES = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_"}
 SHOWN_FROM_LINK = 40
 SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
 SLIDER = Choice(
@@ -40,6 +39,11 @@ MAP = Choice(
 VIEWS = (SPEED, SLIDER, MAP)
 # What the app offers of a data set's size: a run of it answers while one looks on.
 MAX_POINTS = 20_000
+
+
+def key_of(problem: type[Problem], name: str) -> str:
+    """Return the key of a setting's widget, which is also its name in the link."""
+    return PREFIXES[problem.name] + name
 
 
 @dataclass(frozen=True)
@@ -77,64 +81,75 @@ def shown(value: Any) -> str:
 
 
 def controls_for(problem: type[Problem], dataset: str) -> dict[str, Control]:
-    """Return the controls of a setting with a data set, by key."""
-    controls = [Control(p.name, "problem", p) for p in problem.parameters]
-    controls += [Control(p.name, "kernel", p) for p in _with_defaults(Gaussian.parameters, "kernel")]
-    controls += [Control(p.name, "solver", p) for p in SOLVER_PARAMETERS if p.name != "dtype"]
-    controls += [Control(p.name, "stop", p) for p in STOP_PARAMETERS]
-    controls += [Control(p.name, "data", p) for p in _data_parameters(dataset)]
-    return {control.key: control for control in controls}
+    """Return the controls of a setting with a data set, by the parameters' names."""
+    default = default_spec(problem.name)
+    sections = {
+        "problem": _with_defaults(problem.parameters, default.problem),
+        "kernel": _with_defaults(type(default.kernel).parameters, default.kernel),
+        "solver": _with_defaults([p for p in SOLVER_PARAMETERS if p.name != "dtype"], default.solver),
+        "stop": _with_defaults(STOP_PARAMETERS, default.stop),
+        "data": _data_parameters(problem, dataset, default.data),
+    }
+    return {
+        p.name: Control(key_of(problem, p.name), section, p)
+        for section, parameters in sections.items()
+        for p in parameters
+    }
 
 
-def _with_defaults(parameters: Sequence[Parameter], section: str) -> list[Parameter]:
-    """Give parameters the defaults of the default spec, where they differ from the parameter's own."""
-    owner = getattr(Spec(), section)
-    return [replace(p, default=getattr(owner, p.name)) for p in parameters]
+def _with_defaults(parameters: Sequence[Parameter], owner: object) -> list[Parameter]:
+    """Give parameters the defaults of the setting's first spec; leave out what only a spec can say (a list, nothing)."""
+    values = [(p, getattr(owner, p.name)) for p in parameters]
+    return [replace(p, default=value) for p, value in values if value is not None]
 
 
-def _data_parameters(dataset: str) -> list[Parameter]:
+def _data_parameters(problem: type[Problem], dataset: str, default: DataSpec) -> list[Parameter]:
     """Return the parameters of the data that this set takes, with its own ranges and defaults."""
     takes = {option.name: option for option in DATASETS[dataset].options}
     parameters: list[Parameter] = []
     for p in DATA_PARAMETERS:
-        if p.name in ("name", "path", "positive", "stratified"):
+        if p.name in ("name", "path", "target", "positive", "stratified"):
             continue
         option = takes.get(p.name)
-        if p.name in ("n", "noise", "imbalance") and option is None:
-            continue
-        if p.name == "n" and option is not None:
+        usual = getattr(default, p.name) if default.name == dataset else None
+        if p.name == "n_labeled":
+            p = replace(p, default=default.n_labeled)
+            if problem.labels == "pairs":
+                p = replace(p, label="Similar pairs", sentence="How many pairs of points are known to share a class.")
+        elif p.name == "n" and option is not None:
             high = int(min(option.high, MAX_POINTS))
-            p = replace(p, default=option.default or high, usual=(100, high))  # type: ignore[call-arg]
-        elif option is not None and option.default is not None:
-            p = replace(p, default=option.default)
-        elif option is not None:
+            p = replace(p, default=usual or option.default or high, usual=(100, high))  # type: ignore[call-arg]
+        elif p.name in ("noise", "imbalance") and (option is None or option.default is None):
             continue  # as the data are; a spec file can say otherwise
+        elif option is not None:
+            p = replace(p, default=option.default if usual is None else usual)
         parameters.append(p)
     return parameters
 
 
-def dataset_choice() -> Choice:
-    """Return the parameter that picks the data set."""
-    names = tuple(DATASETS)
-    default = Spec().data.name
+def dataset_choice(problem: type[Problem]) -> Choice:
+    """Return the parameter that picks one of the data sets that suit the setting."""
+    names = tuple(name for name, entry in DATASETS.items() if entry.suits(problem.labels))
+    default = default_spec(problem.name).data.name
     return Choice("data", default, options=names, label="Data", sentence="Which data to learn from.")
 
 
 def read_link(problem: type[Problem]) -> list[str]:
     """Check a new session's link: keep good values that no slider stop has, and say in a sentence what is not good."""
     given = st.query_params.to_dict()
-    titles = {entry.title: name for name, entry in DATASETS.items()}
-    default = DATASETS[dataset_choice().default].title
+    choice = dataset_choice(problem)
+    titles = {DATASETS[name].title: name for name in choice.options}
+    data_key = key_of(problem, "data")
+    title = given.get(data_key, DATASETS[choice.default].title)
     notices = []
-    if given.get(DATA_KEY, default) not in titles:
-        notices.append(_refusal("data", replace(dataset_choice(), options=tuple(titles)), given[DATA_KEY]))
-    dataset = titles.get(given.get(DATA_KEY, default), dataset_choice().default)
-    for key, control in controls_for(problem, dataset).items():
-        if key in given and (sentence := _read_one(control, given[key])):
+    if title not in titles:
+        notices.append(_refusal(data_key, replace(choice, options=tuple(titles)), title))
+    for control in controls_for(problem, titles.get(title, choice.default)).values():
+        if control.key in given and (sentence := _read_one(control, given[control.key])):
             notices.append(sentence)
-    for choice in VIEWS:
-        if given.get(choice.name, choice.default) not in choice.options:
-            notices.append(_refusal(choice.name, choice, given[choice.name]))
+    for view in VIEWS:
+        if given.get(view.name, view.default) not in view.options:
+            notices.append(_refusal(view.name, view, given[view.name]))
     if "seed" in given and _number(given["seed"], SEED) is None:
         notices.append(_refusal("seed", SEED, given["seed"]))
     return notices
@@ -206,14 +221,14 @@ def draw_choice(choice: Choice, *, has_label: bool = False) -> None:
     )
 
 
-def draw_dataset() -> str:
+def draw_dataset(problem: type[Problem]) -> str:
     """Draw the picker of the data set, and return its name."""
-    choice = dataset_choice()
+    choice = dataset_choice(problem)
     return st.selectbox(
         choice.label,
         choice.options,
         index=choice.options.index(choice.default),
-        key=DATA_KEY,
+        key=key_of(problem, "data"),
         bind="query-params",
         format_func=lambda name: DATASETS[name].title,
         help=choice.sentence,
@@ -224,11 +239,12 @@ def to_spec(problem: type[Problem], values: Mapping[str, Any], dataset: str, see
     """Return the spec of the controls' values, without changes; a value that no longer fits raises `SpecError`."""
     controls = controls_for(problem, dataset)
     sections: dict[str, dict[str, Any]] = {name: {} for name in ("problem", "kernel", "solver", "stop", "data")}
-    for key, control in controls.items():
-        sections[control.section][key] = values.get(key, control.parameter.default)
+    for name, control in controls.items():
+        sections[control.section][name] = values.get(name, control.parameter.default)
+    entry = DATASETS[dataset]
+    if sections["data"]["n"] == entry.n and entry.option("n").default is None:
+        sections["data"]["n"] = None  # all of it
     sections["data"]["name"] = dataset
-    if sections["data"].get("n") == DATASETS[dataset].n and dataset in ("digits", "breast_cancer"):
-        sections["data"]["n"] = None
     return Spec.from_dict({"setting": problem.name, "seed": seed, **sections})
 
 

@@ -66,9 +66,9 @@ def tiles(live: LiveRun) -> None:
     score.metric(
         f"Test {name}",
         f"{row['score_test']:.3f}" if row else "–",
-        delta=f"{gain:+.3f} over labels only: {verdict}" if gain is not None else None,
+        delta=f"{gain:+.3f} over {run.problem.twin_name}: {verdict}" if gain is not None else None,
         delta_color="off" if verdict == "tie" else "normal",
-        help=f"{name} on held-out points, and the difference to the same run without unlabeled data.",
+        help=f"{name} on held-out points, and the difference to the same run, {run.problem.twin_name}.",
     )
     error.metric(
         "|f − h|²",
@@ -161,7 +161,7 @@ def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     curves = _ghost(live, "score_test", ink)
     if live.supervised is not None:
         style: dict[str, Any] = {"dash": "dot"}
-        curves += _curves(live.supervised.history, "score_test", "labels only, test", charts.TWIN, **style)
+        curves += _curves(live.supervised.history, "score_test", f"{run.problem.twin_name}, test", charts.TWIN, **style)
     curves += _curves(run.history, "score_labeled", "train (labeled)", charts.UNLABELED, dash="dash", width=1.5)
     curves += _curves(run.history, "score_test", "test", ink)
     figure = charts.line_chart(
@@ -271,28 +271,49 @@ def _refresh_surface(run: Run, state: MapState, shown: str, *, is_playing: bool)
 
 def _centre(run: Run) -> float:
     """Return the value half way between the labeled classes' means: where the map's colours change over."""
-    y, values = run.split.y_train[run.labeled_rows], run.labeled.values
+    y, values = run.split.y_train[run.labeled_rows], run.labeled_values
     means = [float(values[y == label].mean()) for label in np.unique(y)]
     return float(np.mean(means)) if np.isfinite(means).all() else 0.0
 
 
 def point_sets(run: Run, plane: Plane) -> list[charts.PointSet]:
     """Return the training points as they are drawn: what the method sees of their labels."""
-    split = run.split
-    xy = plane.project(split.X_train)
-    y = split.y_train
+    xy, y = plane.project(run.split.X_train), run.split.y_train
+    unlabeled = charts.PointSet("unlabeled", xy[y == -1], charts.UNLABELED, "circle-open", size=5, opacity=0.55)
+    return [unlabeled, *LABELED_POINTS[run.problem.labels](xy, y)]
+
+
+def _binary_points(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
     return [
-        charts.PointSet("unlabeled", xy[y == -1], charts.UNLABELED, "circle-open", size=5, opacity=0.55),
         charts.PointSet("positive", xy[y == 1], charts.POSITIVE, "circle"),
         charts.PointSet("negative", xy[y == 0], charts.NEGATIVE, "triangle-up"),
     ]
+
+
+def _pair_points(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
+    """Return the members of each pair next to each other, to be joined by a line."""
+    members = np.flatnonzero(y >= 0)
+    members = members[np.argsort(y[members], kind="stable")]
+    return [charts.PointSet("similar pairs", xy[members], charts.PREDICTED, "diamond", is_paired=True)]
+
+
+def _ordinal_points(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
+    classes = np.unique(y[y >= 0])
+    colors = charts.ordered_colors(len(classes))
+    return [
+        charts.PointSet(f"class {label + 1}", xy[y == label], color, "circle")
+        for label, color in zip(classes, colors, strict=True)
+    ]
+
+
+LABELED_POINTS = {"binary": _binary_points, "pairs": _pair_points, "ordinal": _ordinal_points}
 
 
 def compare(live: LiveRun) -> None:
     """Draw the table of this run, its labels-only twin and the previous run: the settings that differ, and the results."""
     rows = {"this run": _summary(live.run.history)}
     if live.supervised is not None:
-        rows["labels only"] = _summary(live.supervised.history)
+        rows[live.run.problem.twin_name] = _summary(live.supervised.history)
     if live.ghost is not None:
         rows["previous run"] = _summary(live.ghost)
     st.dataframe(pd.DataFrame(rows).T, width="stretch")
@@ -357,21 +378,12 @@ def theory(live: LiveRun) -> None:
 def data(live: LiveRun) -> None:
     """Describe the data and how labels were hidden."""
     run, split = live.run, live.run.split
-    rows = []
-    for name, y in (
-        ("training", split.y_hidden),
-        ("labeled", split.y_train[run.labeled_rows]),
-        ("test", split.y_test),
-    ):
-        share = float(np.mean(y == 1))
-        rows.append(
-            {
-                "sample": name,
-                "points": len(y),
-                "positive": int((y == 1).sum()),
-                "share of positives": round(share, 4),
-            }
-        )
+    samples = {"training": split.y_hidden, "labeled": split.y_hidden[run.labeled_rows], "test": split.y_test}
+    classes = range(int(split.y_hidden.max()) + 1)
+    rows = [
+        {"sample": name, "points": len(y), **{f"class {c}": int((y == c).sum()) for c in classes}}
+        for name, y in samples.items()
+    ]
     st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
     d = split.X_train.shape[1]
     st.caption(

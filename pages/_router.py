@@ -9,7 +9,13 @@ _ROUTED = "_is_routed"
 
 def all_pages(*, with_icons: bool) -> list:
     """Return the app's pages, in the order of the navigation."""
-    listed = (("home", "DSG Lab", ":material/home:"), ("auc", "AUC", ":material/leaderboard:"))
+    listed = (
+        ("home", "DSG Lab", ":material/home:"),
+        ("similar_unlabeled", "Similar-unlabeled", ":material/link:"),
+        ("auc", "AUC", ":material/leaderboard:"),
+        ("s3vm", "S3VM", ":material/call_split:"),
+        ("ordinal", "Ordinal", ":material/format_list_numbered:"),
+    )
     return [
         st.Page(f"pages/{name}.py", title=title, icon=icon if with_icons else None, default=name == "home")
         for name, title, icon in listed

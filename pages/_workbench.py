@@ -56,8 +56,8 @@ def workbench(name: str) -> None:
     with st.sidebar:
         asked = _sidebar(problem, bench)
     if asked is not None:
-        _follow(bench, asked)
-    _hidden_state(bench)
+        _follow(problem, bench, asked)
+    _hidden_state(problem, bench)
     _sentence(problem, bench)
     status = _transport(bench)
     for notice in bench.notices:
@@ -91,7 +91,7 @@ def _bench(name: str, problem: type[Problem]) -> Bench:
 def _hide_parts() -> None:
     """Leave out what the link's `hide=` names: for teaching, and for pages that embed this one."""
     hidden = set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
-    selectors = [f".st-key-part-state-{key}" for key in (controls.CHANGES_KEY, controls.AT_KEY)]
+    selectors = [".st-key-part-state-changes", ".st-key-part-state-at"]
     selectors += [f".st-key-part-{part}" for part in hidden - {"sidebar"}]
     if "tabs" in hidden:
         selectors += ['[data-testid="stTabs"] [role="tablist"]']
@@ -112,18 +112,16 @@ _STYLE = """
 
 def _sidebar(problem: type[Problem], bench: Bench) -> Spec | None:
     """Draw the controls; return the spec they ask for, or None with a sentence where it is not valid."""
-    dataset = controls.draw_dataset()
+    dataset = controls.draw_dataset(problem)
     offered = controls.controls_for(problem, dataset)
-    values = {key: controls.draw(offered[key]) for key in controls.HEROES}
+    values = {name: controls.draw(offered[name]) for name in controls.HEROES}
     controls.draw_choice(controls.SLIDER, has_label=True)
     _presets(problem)
-    own = [c for c in offered.values() if c.section in ("problem", "kernel")]
-    values |= {control.key: controls.draw(control) for control in own}
+    values |= {name: controls.draw(c) for name, c in offered.items() if c.section in ("problem", "kernel")}
     with st.expander("Data options"):
-        values |= {c.key: controls.draw(c) for c in offered.values() if c.section == "data"}
+        values |= {name: controls.draw(c) for name, c in offered.items() if c.section == "data"}
     with st.expander("More"):
-        rest = [c for c in offered.values() if c.key not in values]
-        values |= {control.key: controls.draw(control) for control in rest}
+        values |= {name: controls.draw(c) for name, c in offered.items() if name not in values}
     try:
         return controls.to_spec(problem, values, dataset, int(st.session_state.get("seed", 0)))
     except BAD_INPUT as error:
@@ -141,18 +139,18 @@ def _presets(problem: type[Problem]) -> None:
 
 def _apply(problem: type[Problem], preset: Preset) -> None:
     """Set every control to the lesson's value, or back to its default."""
-    dataset = preset.values.get("data", controls.dataset_choice().default)
-    st.session_state[controls.DATA_KEY] = dataset
-    for key, control in controls.controls_for(problem, dataset).items():
-        st.session_state[key] = preset.values.get(key, control.parameter.default)
+    dataset = preset.values.get("data", controls.dataset_choice(problem).default)
+    st.session_state[controls.key_of(problem, "data")] = dataset
+    for name, control in controls.controls_for(problem, dataset).items():
+        st.session_state[control.key] = preset.values.get(name, control.parameter.default)
     st.session_state["_restart"] = True
 
 
-def _follow(bench: Bench, asked: Spec) -> None:
+def _follow(problem: type[Problem], bench: Bench, asked: Spec) -> None:
     """Bring the run in line with what the controls ask for: leave it, steer it, or begin another."""
     try:
         if bench.live is None:
-            _begin_from_link(bench, asked)
+            _begin_from_link(problem, bench, asked)
         elif st.session_state.pop("_restart", False) or _wants_new_run(bench, asked):
             _begin(bench, asked)
         elif asked != bench.asked:
@@ -186,15 +184,15 @@ def _begin(bench: Bench, spec: Spec) -> None:
     bench.number += 1
 
 
-def _begin_from_link(bench: Bench, asked: Spec) -> None:
+def _begin_from_link(problem: type[Problem], bench: Bench, asked: Spec) -> None:
     """Begin a session's first run; a link that holds an iteration shows the run as it was there, paused."""
     spec = asked
     try:
-        spec = controls.with_changes(asked, st.session_state.get(controls.CHANGES_KEY) or _linked(controls.CHANGES_KEY))
+        spec = controls.with_changes(asked, _linked(controls.key_of(problem, "changes")))
     except BAD_INPUT as error:
         bench.notices.append(str(error))
     _begin(bench, spec)
-    at = _linked(controls.AT_KEY)
+    at = _linked(controls.key_of(problem, "at"))
     if not at:
         return
     assert bench.live is not None
@@ -210,7 +208,7 @@ def _linked(key: str) -> str:
     return str(st.query_params.get(key, ""))
 
 
-def _hidden_state(bench: Bench) -> None:
+def _hidden_state(problem: type[Problem], bench: Bench) -> None:
     """Keep in the link what no visible control holds: the changes made during the run, and where it was paused."""
     text, at = "", ""
     if bench.live is not None:
@@ -218,9 +216,10 @@ def _hidden_state(bench: Bench) -> None:
         start = {key: getattr(run.spec.solver, key) for key in controls.HEROES}
         text = controls.changes_to_text(run.spec, start)
         at = "" if bench.is_playing or not run.t else str(run.t)
-    for key, value in ((controls.CHANGES_KEY, text), (controls.AT_KEY, at)):
+    for name, value in (("changes", text), ("at", at)):
+        key = controls.key_of(problem, name)
         st.session_state[key] = value
-        with st.container(key=f"part-state-{key}"):
+        with st.container(key=f"part-state-{name}"):
             st.text_input(key, key=key, bind="query-params", label_visibility="collapsed")
 
 
@@ -230,9 +229,11 @@ def _sentence(problem: type[Problem], bench: Bench) -> None:
         return
     run = bench.live.run
     n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
+    is_pairs = problem.labels == "pairs"
+    known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
     st.markdown(
-        f"**{problem.citation.split(',')[0]}** {problem.sentence} from {len(run.labeled_rows):,} labels and "
-        f"{n_unlabeled:,} unlabeled points: *{DATASETS[run.spec.data.name].title}*."
+        f"**{problem.citation.split(',')[0]}** {problem.sentence}, from {known} and {n_unlabeled:,} unlabeled points: "
+        f"*{DATASETS[run.spec.data.name].title}*."
     )
 
 
@@ -309,9 +310,10 @@ def _roll() -> None:
     st.session_state["seed"] = int(np.random.default_rng().integers(0, 10_000))
 
 
-def _halve(bench: Bench) -> None:
+def _halve(problem: type[Problem]) -> None:
     """Set the step slider to the stop nearest to half of its value, and begin again."""
-    st.session_state["step_size"] = controls.half_step(st.session_state["step_size"])
+    key = controls.key_of(problem, "step_size")
+    st.session_state[key] = controls.half_step(st.session_state[key])
     st.session_state["_restart"] = True
 
 
@@ -377,7 +379,7 @@ def _health(bench: Bench) -> None:
     elif run.stop_reason is StopReason.DIVERGED:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.error(run.stop_reason.value, icon=":material/error:", width="stretch")
-            st.button("Halve the step size", key="halve", on_click=_halve, args=(bench,))
+            st.button("Halve the step size", key="halve", on_click=_halve, args=(type(run.problem),))
 
 
 def _code(live: LiveRun) -> None:

@@ -26,6 +26,7 @@ CARDS = (
         "TSGSU",
         "Learn a classifier from pairs that belong together, and from points without any label.",
         ":material/link:",
+        "pages/similar_unlabeled.py",
     ),
     Card(
         "AUC",
@@ -39,12 +40,14 @@ CARDS = (
         "TSGS3VM",
         "Push the decision boundary through the gaps between unlabeled points.",
         ":material/call_split:",
+        "pages/s3vm.py",
     ),
     Card(
         "Ordinal",
         "QS3ORAO",
         "Rank points whose classes have an order, with few of them labeled.",
         ":material/format_list_numbered:",
+        "pages/ordinal.py",
     ),
     Card(
         "Multi-class",

@@ -252,16 +252,33 @@ def test_points_are_copied_only_where_they_must_be():
         np.testing.assert_array_equal(points, other)
 
 
+def call_all_loops(X, scalar):
+    X, c, W = as_points(X, X.dtype), *sample(len(X), 8, dtype=X.dtype)[1:]
+    block = accumulate(X, c, W, scalar)
+    evaluate(X, W, block, scalar, np.zeros(len(X), dtype=X.dtype))
+    evaluate_with_squares(X, W, block)
+    Gaussian(scalar).sums(X, c, X, scalar, np.zeros(len(X), dtype=X.dtype))
+    return [set(loop.signatures) for loop in LOOPS]
+
+
+LOOPS = (_loops.accumulate, _loops.evaluate, _loops.evaluate_with_squares, _loops.gaussian_sums)
+
+
 @pytest.mark.compiled
-def test_every_loop_has_one_specialisation_for_each_precision():
-    for dtype in ("float32", "float64"):
-        X, c, W = sample(5, 8, dtype=dtype)
-        X.setflags(write=False)  # as of a memory map, a data frame, or a parallel grid search
-        X = as_points(X, np.dtype(dtype))
-        block = accumulate(X, c, W, 1)
-        evaluate(X, W, block, 1, np.zeros(5, dtype=dtype))
-        evaluate_with_squares(X, W, block)
-        Gaussian(1).sums(X, c, X, 1, np.zeros(5, dtype=dtype))
-    assert features.warm_up()
-    for loop in (_loops.accumulate, _loops.evaluate, _loops.evaluate_with_squares, _loops.gaussian_sums):
-        assert len(loop.signatures) == 2, loop.__name__
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nothing_that_is_given_has_a_loop_compiled_anew(dtype):
+    # A specialisation more would be a second of waiting, in the middle of a run.
+    X = sample(5, 8, dtype=dtype)[0]
+    compiled = call_all_loops(X, 1.0)
+    read_only = X.copy()
+    read_only.setflags(write=False)  # as of a memory map, a data frame, or a parallel grid search
+    for points in (read_only, np.asfortranarray(X), X[::2], X[:1], X[:0], np.tile(X, 2)[:, 1:4]):
+        for scalar in (1, 1.0, np.float32(1), np.float64(1)):
+            assert call_all_loops(points, scalar) == compiled
+
+
+@pytest.mark.compiled
+def test_the_warm_up_compiles_what_is_used_later():
+    compiled = call_all_loops(sample(5, 8, dtype="float32")[0], 1.0)
+    assert features.warm_up.__wrapped__()
+    assert [set(loop.signatures) for loop in LOOPS] == compiled

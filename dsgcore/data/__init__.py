@@ -1,10 +1,11 @@
-"""Data sets: generated, shipped with scikit-learn, or or read from files; and where labels are hidden."""
+"""Data sets: generated, shipped with scikit-learn, or read from files; and where labels are hidden."""
 
 from dsgcore.data.bundled import breast_cancer, digits_even_odd
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.files import load_npz, parse_npz
+from dsgcore.data.ordinal import diabetes, equal_frequency_bins, ordinal_ramp, ordinal_rings
 from dsgcore.data.registry import DATASETS, DEFAULT_DATASET, DatasetEntry, DatasetOption, load
-from dsgcore.data.splits import Scaling, Split, hide_labels
+from dsgcore.data.splits import Scaling, Split, draw_pairs, hide_labels
 from dsgcore.data.synthetic import circles, gaussian_mixture, two_moons, xor
 
 __all__ = [
@@ -18,11 +19,16 @@ __all__ = [
     "Split",
     "breast_cancer",
     "circles",
+    "diabetes",
     "digits_even_odd",
+    "draw_pairs",
+    "equal_frequency_bins",
     "gaussian_mixture",
     "hide_labels",
     "load",
     "load_npz",
+    "ordinal_ramp",
+    "ordinal_rings",
     "parse_npz",
     "two_moons",
     "xor",

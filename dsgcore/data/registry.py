@@ -9,6 +9,7 @@ from types import MappingProxyType
 from dsgcore.data._checks import MAX_SEED, check_between, check_whole
 from dsgcore.data.bundled import breast_cancer, digits_even_odd
 from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.data.ordinal import diabetes, ordinal_ramp, ordinal_rings
 from dsgcore.data.synthetic import MAX_ROWS, MIN_ROWS, circles, gaussian_mixture, two_moons, xor
 
 
@@ -54,6 +55,8 @@ class DatasetEntry:
     n, d : int
         Rows (by default) and columns.
     source, licence : str
+    target : {"binary", "ordinal"}
+        What is to be learned: two classes, or ordered ones.
     """
 
     name: str
@@ -65,6 +68,11 @@ class DatasetEntry:
     d: int
     source: str
     licence: str
+    target: str = "binary"
+
+    def suits(self, labels: str) -> bool:
+        """Whether a problem that learns from such labels can use the set: "binary", "pairs" or "ordinal"."""
+        return self.target == {"pairs": "binary"}.get(labels, labels)
 
     def option(self, name: str) -> DatasetOption:
         """Return the option of that name, or raise `DataError`."""
@@ -84,6 +92,10 @@ def _options(n: tuple[int, int, int | None], noise: float, imbalance: float | No
         DatasetOption("noise", 0.0, 2.0, noise),
         DatasetOption("imbalance", 0.01, 0.99, imbalance),
     )
+
+
+def _ordinal_options(n: tuple[int, int, int | None], noise: float) -> tuple[DatasetOption, ...]:
+    return (DatasetOption("n", *n), DatasetOption("noise", 0.0, 2.0, noise))
 
 
 def _generated(name: str, title: str, sentence: str, make: Callable[..., Dataset], noise: float) -> DatasetEntry:
@@ -141,6 +153,42 @@ _ENTRIES = (
         30,
         _UCI,
         "CC BY 4.0",
+    ),
+    DatasetEntry(
+        "ordinal_ramp",
+        "Ramp",
+        "Five classes that follow each other along a winding slope.",
+        ordinal_ramp,
+        _ordinal_options((MIN_ROWS, MAX_ROWS, 1000), 0.1),
+        1000,
+        2,
+        "generated",
+        "none needed (generated)",
+        "ordinal",
+    ),
+    DatasetEntry(
+        "ordinal_rings",
+        "Rings",
+        "Five classes from the centre outwards: no straight line orders them.",
+        ordinal_rings,
+        _ordinal_options((MIN_ROWS, MAX_ROWS, 1000), 0.1),
+        1000,
+        2,
+        "generated",
+        "none needed (generated)",
+        "ordinal",
+    ),
+    DatasetEntry(
+        "diabetes",
+        "Diabetes",
+        "Patients described by 10 measurements; the progression of their disease in five bins.",
+        diabetes,
+        _ordinal_options((MIN_ROWS, 442, None), 0.0),
+        442,
+        10,
+        "Efron, Hastie, Johnstone and Tibshirani 2004, as shipped with scikit-learn",
+        "BSD-3-Clause (as part of scikit-learn)",
+        "ordinal",
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class Split:
     X_train : ndarray of shape (n_train, d), float32, C-contiguous
         Scaled points, in random order.
     y_train : ndarray of shape (n_train,), int64
-        Class codes of the labeled rows, -1 for all others.
+        Class codes of the labeled rows (pair ids of the similar ones), -1 for all others.
     y_hidden : ndarray of shape (n_train,), int64
         The true codes of all training rows: for diagnosis only, never for training.
     X_test : ndarray of shape (n_test, d), float32, C-contiguous
@@ -127,6 +127,82 @@ def hide_labels(
     train_rows = keyed_generator(seed, "split/order").permutation(np.flatnonzero(~is_test))
     is_labeled = _draw(groups[train_rows], n_labeled, keyed_generator(seed, "split/labeled"), leave=0)
     return _assembled(dataset, train_rows, np.flatnonzero(is_test), is_labeled, scaling)
+
+
+def draw_pairs(
+    dataset: Dataset,
+    n_pairs: int,
+    test_share: float,
+    seed: int,
+    stratified: bool = True,
+    *,
+    scaling: str = "unit",
+) -> Split:
+    """Hold out test rows, and draw similar pairs from the others: both members of one class, which stays unknown.
+
+    A pair's class is drawn from the classes' shares, positive with probability pi^2 / (pi^2 + (1 - pi)^2); its members
+    are drawn without replacement. That takes more from the larger class, so of the rows left over some of the smaller one
+    are set aside: the unlabeled points are to have the shares of the data.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With two classes.
+    n_pairs : int, >= 1
+    test_share, seed, stratified, scaling
+        As in `hide_labels`.
+
+    Returns
+    -------
+    Split
+        Its `y_train` holds pair ids 0 .. n_pairs - 1, each of them twice, and -1 for unlabeled points.
+
+    Raises
+    ------
+    DataError
+        When the classes have too few rows for so many pairs, or no row would be left unlabeled.
+    """
+    base = hide_labels(dataset, len(dataset.class_names), test_share, seed, stratified, scaling=scaling)
+    n_pairs = check_whole("the number of similar pairs", n_pairs, 1, (len(base.y_hidden) - 1) // 2)
+    members = _pair_members(base.y_hidden, n_pairs, keyed_generator(seed, "split/pairs"))
+    y_train = np.full(len(base.y_hidden), UNLABELED)
+    y_train[members] = np.arange(n_pairs)[:, None]
+    kept = np.sort(np.concatenate([members.ravel(), _with_same_shares(base.y_hidden, np.flatnonzero(y_train == -1))]))
+    return replace(
+        base,
+        X_train=base.X_train[kept],
+        y_train=y_train[kept],
+        y_hidden=base.y_hidden[kept],
+        train_rows=base.train_rows[kept],
+        labeled=np.flatnonzero(y_train[kept] != UNLABELED),
+    )
+
+
+def _with_same_shares(y: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return as many of the rows as can be kept with both classes' shares being those of all labels `y`."""
+    shares = np.bincount(y, minlength=2) / len(y)
+    per_class = [rows[y[rows] == label] for label in (0, 1)]
+    total = min(len(own) / share for own, share in zip(per_class, shares, strict=True))
+    kept = [own[: round(total * share)] for own, share in zip(per_class, shares, strict=True)]
+    if not all(len(own) for own in kept):
+        raise DataError("the number of similar pairs must leave unlabeled points of both classes; give fewer pairs")
+    return np.concatenate(kept)
+
+
+def _pair_members(y: NDArray[np.int64], n_pairs: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the rows of each pair's members, of shape (n_pairs, 2)."""
+    share = np.mean(y == 1)
+    n_positive = int(rng.binomial(n_pairs, share**2 / (share**2 + (1 - share) ** 2)))
+    members = []
+    for label, count in ((1, n_positive), (0, n_pairs - n_positive)):
+        rows = rng.permutation(np.flatnonzero(y == label))
+        if len(rows) < 2 * count:
+            raise DataError(
+                f"the number of similar pairs must leave enough rows: {count} pairs of one class need {2 * count} of its "
+                f"training rows, got {len(rows)}"
+            )
+        members.append(rows[: 2 * count].reshape(count, 2))
+    return np.concatenate(members)
 
 
 def _test_size(n: int, test_share: object) -> int:

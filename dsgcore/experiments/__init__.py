@@ -6,7 +6,7 @@ from dsgcore.experiments.live import LiveRun, steered_values
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.presets import PRESETS, Preset
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_split
-from dsgcore.experiments.spec import Spec, SpecError
+from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.theory import Theory, theory_of
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "StopReason",
     "Surface",
     "Theory",
+    "default_spec",
     "load_split",
     "script",
     "steered_values",

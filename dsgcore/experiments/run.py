@@ -10,7 +10,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.data import Split, hide_labels, load, load_npz
+from dsgcore._threads import single_threaded_blas
+from dsgcore.data import Split, draw_pairs, hide_labels, load, load_npz
 from dsgcore.diagnostics import DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.expansion import Expansion
 from dsgcore.experiments.history import History
@@ -52,21 +53,16 @@ class Snapshot:
 
 def load_split(spec: Spec) -> Split:
     """Load a spec's data and hide labels as it says."""
-    data = spec.data
+    data, labels = spec.data, spec.problem.labels
     if data.name == FILE:
         assert data.path is not None  # the spec was checked
-        dataset = load_npz(data.path, positive=data.positive)
+        is_binary = labels != "ordinal"
+        dataset = load_npz(data.path, positive=data.positive, is_binary=is_binary, target=data.target)
     else:
         options = {name: getattr(data, name) for name in ("n", "noise", "imbalance")}
         dataset = load(data.name, seed=spec.seed, **{k: v for k, v in options.items() if v is not None})
-    return hide_labels(
-        dataset,
-        n_labeled=data.n_labeled,
-        test_share=data.test_share,
-        seed=spec.seed,
-        stratified=data.stratified,
-        scaling=data.scaling,
-    )
+    hide = draw_pairs if labels == "pairs" else hide_labels
+    return hide(dataset, data.n_labeled, data.test_share, spec.seed, data.stratified, scaling=data.scaling)
 
 
 class Run:
@@ -116,14 +112,16 @@ class Run:
             dtype=dtype,
         )
         self.model = self.task.new_model()
-        self.test = Carried(split.X_test, self.model)
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
-        self.labeled = Carried(X[self.labeled_rows], self.model)
-        self.probes = Carried(split.X_test[: spec.diagnostics.n_probes], self.model, with_variance=True)
+        n_probes = spec.diagnostics.n_probes
+        self.probes = Carried(split.X_test[:n_probes], self.model, with_variance=True)
+        self.rest_of_test = Carried(split.X_test[n_probes:], self.model)
         self.twin = ExactTwin(spec.kernel, self.probes.X)
         self.dual = DualCoefficients(len(X))
         self.norm = SquaredNorm()
         self._training = self._new_training()
+        is_carried = isinstance(self._training, AllPoints)
+        self.labeled = None if is_carried else Carried(X[self.labeled_rows], self.model)
         self._iterates = self._solve()
 
     def _new_training(self) -> AllPoints | VisitedPoints:
@@ -132,10 +130,9 @@ class Run:
         return training_points(self.task, self.model)
 
     def _solve(self) -> Iterator[Iterate]:
-        carried = [self.test, self.labeled]
-        if len(self.probes.X):
-            carried.append(self.probes)
-        return solve(self.task, self.model, training=self._training, carried=carried)
+        carried = [self.probes, self.rest_of_test, self.labeled]
+        used = [points for points in carried if points is not None and len(points.X)]
+        return solve(self.task, self.model, training=self._training, carried=used)
 
     @property
     def problem(self) -> Problem:
@@ -162,6 +159,19 @@ class Run:
         """F at all training points, of shape (n,); None where there are too many of them to carry."""
         return self._training.values if isinstance(self._training, AllPoints) else None
 
+    @property
+    def test_values(self) -> NDArray:
+        """F at all test points, of shape (n_test,)."""
+        return np.concatenate([self.probes.values, self.rest_of_test.values])
+
+    @property
+    def labeled_values(self) -> NDArray:
+        """F at the labeled training points, of shape (n_labeled,)."""
+        if self.labeled is not None:
+            return self.labeled.values
+        assert self.training_values is not None
+        return self.training_values[self.labeled_rows]
+
     def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
         """Make up to this many iterations, or as many as fit in so many seconds (at least one); return how many.
 
@@ -185,7 +195,8 @@ class Run:
         return made
 
     def _advance_once(self) -> bool:
-        with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is told by its values
+        # A diverging run is told by its values. One limit on BLAS for all that an iteration calls: setting it takes time.
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             iterate = next(self._iterates, None)
             if iterate is None:
                 self.stop_reason = StopReason.FINISHED if self.t >= self.n_iter else StopReason.DIVERGED
@@ -229,8 +240,8 @@ class Run:
     def _scores(self) -> dict[str, float]:
         split, score = self.split, self.problem.score
         scores = {
-            "score_test": score(split.y_test, self.test.values),
-            "score_labeled": score(split.y_hidden[self.labeled_rows], self.labeled.values),
+            "score_test": score(split.y_test, self.test_values),
+            "score_labeled": score(split.y_hidden[self.labeled_rows], self.labeled_values),
         }
         if self.training_values is not None:
             rows = self.task.rows["unlabeled"]

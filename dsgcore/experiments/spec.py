@@ -106,6 +106,7 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
         sentence="Features to [0, 1], to zero mean and unit variance, or as they are; fitted on training points only.",
     ),
     Text("path", None, optional=True, label="File", sentence="A NumPy archive with arrays X (n, d) and y (n,)."),
+    Text("target", "y", label="Labels", sentence="Name of the file's array of labels."),
     Integer(
         "positive",
         None,
@@ -144,6 +145,26 @@ DIAGNOSTICS_PARAMETERS: tuple[Parameter, ...] = (
         sentence="At how many test points the exact-kernel twin h is computed; 0 leaves it out.",
     ),
 )
+# What each setting begins with, where it differs from the parameters' own defaults; chosen so that the lesson works.
+DEFAULTS: dict[str, dict[str, dict[str, Any]]] = {
+    "auc": {"kernel": {"sigma": 0.5}},
+    "s3vm": {
+        "data": {"name": "two_moons", "noise": 0.1, "n_labeled": 10},
+        "kernel": {"sigma": 30.0},
+        "problem": {"C": 10.0, "C_star": 10.0},
+        "solver": {"lam": 1.0, "step_size": 0.05},
+    },
+    "similar_unlabeled": {
+        "data": {"name": "gaussian_mixture", "n": 2000, "n_labeled": 200, "imbalance": 0.7},
+        "kernel": {"sigma": 5.0},
+        "solver": {"lam": 1e-2, "step_size": 0.5},
+    },
+    "ordinal": {
+        "data": {"name": "ordinal_rings", "n_labeled": 20},
+        "kernel": {"sigma": 2.0},
+        "solver": {"lam": 0.1, "step_size": 0.5},
+    },
+}
 CHANGE_T = Integer("t", 1, low=1, high=100_000)
 CHANGE_NAME = Choice("name", STEERABLE[0], options=STEERABLE)
 
@@ -161,6 +182,7 @@ class DataSpec:
     stratified: bool = True
     scaling: str = "unit"
     path: str | None = None
+    target: str = "y"
     positive: int | None = None
 
 
@@ -212,7 +234,7 @@ class Spec:
 
     problem: Problem = field(default_factory=SemiSupervisedAUC)
     kernel: Kernel = field(default_factory=lambda: Gaussian(0.5))
-    data: DataSpec = field(default_factory=lambda: _data(check_all(DATA_PARAMETERS, {}, "data")))
+    data: DataSpec = field(default_factory=lambda: _data(check_all(DATA_PARAMETERS, {}, "data"), "binary"))
     solver: SolverSpec = field(default_factory=SolverSpec)
     stop: StopSpec = field(default_factory=StopSpec)
     diagnostics: DiagnosticsSpec = field(default_factory=DiagnosticsSpec)
@@ -285,6 +307,11 @@ class Spec:
         return replace(self, problem=self.problem.twin())
 
 
+def default_spec(setting: str) -> Spec:
+    """Return the spec that a setting begins with."""
+    return Spec.from_dict({"setting": setting})
+
+
 def _mapping(value: object, place: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise SpecError(f"{place} must be an object with named fields, got {value!r}")
@@ -301,34 +328,46 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     if "setting" not in given:
         raise SpecError(f"the spec must name its setting, one of {', '.join(PROBLEMS)}")
     problem = PROBLEMS[Choice("setting", "auc", options=tuple(PROBLEMS)).check(given["setting"])]
-    solver = SolverSpec(**_section(given, "solver", SOLVER_PARAMETERS))
+    defaults = DEFAULTS[problem.name]
+    solver = SolverSpec(**_section(given, "solver", SOLVER_PARAMETERS, defaults))
     return Spec(
-        problem=problem(**_section(given, "problem", problem.parameters)),
-        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel")),
-        data=_data(_section(given, "data", DATA_PARAMETERS)),
+        problem=problem(**_section(given, "problem", problem.parameters, defaults)),
+        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), defaults),
+        data=_data(_section(given, "data", DATA_PARAMETERS, defaults), problem.labels),
         solver=solver,
-        stop=StopSpec(**_section(given, "stop", STOP_PARAMETERS)),
-        diagnostics=DiagnosticsSpec(**_section(given, "diagnostics", DIAGNOSTICS_PARAMETERS)),
+        stop=StopSpec(**_section(given, "stop", STOP_PARAMETERS, defaults)),
+        diagnostics=DiagnosticsSpec(**_section(given, "diagnostics", DIAGNOSTICS_PARAMETERS, defaults)),
         changes=_changes(given.get("changes", []), solver.n_iter),
         seed=SEED.check(given.get("seed", SEED.default)),
     )
 
 
-def _section(given: Mapping[str, Any], name: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
-    return check_all(parameters, _mapping(given.get(name, {}), name), name)
+def _section(
+    given: Mapping[str, Any], name: str, parameters: Sequence[Parameter], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a section's values: those given, else the setting's defaults, else the parameters' own."""
+    own = _mapping(given.get(name, {}), name)
+    # What another data set has for defaults is not this one's.
+    is_other = "name" in own and own["name"] != defaults.get(name, {}).get("name")
+    return check_all(parameters, own if is_other else {**defaults.get(name, {}), **own}, name)
 
 
-def _kernel(given: Mapping[str, Any]) -> Kernel:
-    default = Spec().kernel
-    name = Choice("kernel name", default.name, options=tuple(KERNELS)).check(given.get("name", default.name))
+def _kernel(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Kernel:
+    usual = {"name": "gaussian", **defaults.get("kernel", {})}
+    name = Choice("kernel name", usual["name"], options=tuple(KERNELS)).check(given.get("name", usual["name"]))
     kernel = KERNELS[name]
-    own = {key: value for key, value in given.items() if key != "name"}
-    return kernel(**check_all(kernel.parameters, own, f"kernel {name!r}"))
+    own = {**(usual if name == usual["name"] else {}), **given}
+    own.pop("name", None)
+    made: Kernel = kernel(**check_all(kernel.parameters, own, f"kernel {name!r}"))
+    return made
 
 
-def _data(values: dict[str, Any]) -> DataSpec:
+def _data(values: dict[str, Any], labels: str) -> DataSpec:
     """Fill in the set's own defaults, and refuse options that it does not have."""
     name = values["name"]
+    if name != FILE and not DATASETS[name].suits(labels):
+        fitting = ", ".join(entry.name for entry in DATASETS.values() if entry.suits(labels))
+        raise SpecError(f"the data {name!r} do not suit this setting; those that do are {fitting}, and files")
     if name == FILE:
         if values["path"] is None:
             raise SpecError("path must be given where the data's name is 'file', got null")

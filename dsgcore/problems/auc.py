@@ -52,6 +52,7 @@ class SemiSupervisedAUC:
     score_name: ClassVar[str] = "AUC"
     sentence: ClassVar[str] = "learns to rank positives above negatives"
     citation: ClassVar[str] = "QSG-S2AUC, Shi, Gu, Li, Geng and Huang, IJCAI 2019"
+    labels: ClassVar[str] = "binary"
     twin_name: ClassVar[str] = "labels only"
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
     parameters: ClassVar[tuple[Parameter, ...]] = (
@@ -124,11 +125,12 @@ class SemiSupervisedAUC:
 
     def risk_terms(self, f: Values) -> dict[str, float]:
         """Return the three pair terms and the constant, over all pairs of whole sources, in O(n)."""
+        mean = {source: float(values.mean()) for source, values in f.items()}
+        variance = {source: float(values.var()) for source, values in f.items()}
         terms = {}
         for upper, lower in PAIRS:
-            u, v = f[upper], f[lower]
             # The mean over all pairs of (1 - u + v)^2 factorises into means and variances.
-            mean_loss = (1.0 - float(u.mean()) + float(v.mean())) ** 2 + float(u.var()) + float(v.var())
+            mean_loss = (1.0 - mean[upper] + mean[lower]) ** 2 + variance[upper] + variance[lower]
             terms[f"{upper} over {lower}"] = self._weight((upper, lower)) * mean_loss
         return {**terms, "constant": -0.5 * (1.0 - self.gamma)}
 

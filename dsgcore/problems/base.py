@@ -25,6 +25,8 @@ class Problem(Protocol):
     ----------
     name, title, score_name, sentence, citation : str
         For registry, pages and docs.
+    labels : {"binary", "pairs", "ordinal"}
+        What it learns from: points of two classes, pairs of the same unknown class, points of ordered classes.
     twin_name : str
         What the twin is, in a word or two.
     sources : tuple of str
@@ -38,6 +40,7 @@ class Problem(Protocol):
     score_name: ClassVar[str]
     sentence: ClassVar[str]
     citation: ClassVar[str]
+    labels: ClassVar[str]
     twin_name: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
 

@@ -79,6 +79,7 @@ class SemiSupervisedOrdinal:
     score_name: ClassVar[str] = "mean AUC"
     sentence: ClassVar[str] = "learns to rank points of ordered classes"
     citation: ClassVar[str] = "QS3ORAO, Shi, Gu, Li and Huang, AAAI 2020"
+    labels: ClassVar[str] = "ordinal"
     twin_name: ClassVar[str] = "labels only"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Reals(

@@ -101,6 +101,7 @@ class SemiSupervisedSVM:
     score_name: ClassVar[str] = "accuracy"
     sentence: ClassVar[str] = "learns a boundary between two classes that runs where unlabeled points are few"
     citation: ClassVar[str] = "TSGS3VM, Geng, Gu, Li, Shi, Zheng and Huang, IJCAI 2019"
+    labels: ClassVar[str] = "binary"
     twin_name: ClassVar[str] = "labels only"
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
     parameters: ClassVar[tuple[Parameter, ...]] = (

@@ -91,6 +91,7 @@ class SimilarUnlabeled:
     score_name: ClassVar[str] = "accuracy"
     sentence: ClassVar[str] = "learns to tell two classes apart from pairs that share a class"
     citation: ClassVar[str] = "TSGSU, Shi, Gu, Li, Deng and Huang, Machine Learning 2021"
+    labels: ClassVar[str] = "pairs"
     twin_name: ClassVar[str] = "without correction"
     sources: ClassVar[tuple[str, ...]] = (SIMILAR, "unlabeled")
     parameters: ClassVar[tuple[Parameter, ...]] = (

@@ -1,0 +1,114 @@
+"""Ordered classes: generated ones, and regression targets cut into bins of equal frequency."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_diabetes
+
+from dsgcore.data._checks import check_noise, check_whole, keyed_generator
+from dsgcore.data.datasets import Dataset
+from dsgcore.data.synthetic import MAX_ROWS, MIN_ROWS
+
+N_CLASSES = 5
+
+
+def equal_frequency_bins(values: NDArray, n_bins: int) -> NDArray[np.int64]:
+    """Return the bin, 0 .. n_bins - 1, of each value; bins hold equally many (up to one), ties go by row order.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+    n_bins : int, >= 2
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return ranks * n_bins // len(values)
+
+
+def ordinal_ramp(n: int = 1000, noise: float = 0.1, seed: int = 0) -> Dataset:
+    """Draw points of the square [-1, 1]², with five classes that follow each other along a winding slope.
+
+    Parameters
+    ----------
+    n : int, 20 <= n <= 1,000,000
+        Number of points.
+    noise : float, >= 0
+        Standard deviation of the Gaussian noise added to the height, which lies between -1.5 and 1.5.
+    seed : int, 0 <= seed < 2**32
+
+    Returns
+    -------
+    Dataset
+    """
+    rng = keyed_generator(seed, "ordinal_ramp")
+    X = rng.uniform(-1.0, 1.0, size=(check_whole("n", n, MIN_ROWS, MAX_ROWS), 2))
+    height = X[:, 0] + 0.5 * np.sin(3.0 * X[:, 1])
+    return _binned("ordinal_ramp", X, height + check_noise(noise) * rng.standard_normal(len(X)))
+
+
+def ordinal_rings(n: int = 1000, noise: float = 0.1, seed: int = 0) -> Dataset:
+    """Draw points of the disc of radius 1, with five classes that are rings from the centre outwards.
+
+    Parameters
+    ----------
+    n, noise, seed
+        As in `ordinal_ramp`; the noise is added to the radius.
+
+    Returns
+    -------
+    Dataset
+    """
+    rng = keyed_generator(seed, "ordinal_rings")
+    rows = check_whole("n", n, MIN_ROWS, MAX_ROWS)
+    radius, angle = np.sqrt(rng.uniform(size=rows)), rng.uniform(0.0, 2 * np.pi, size=rows)
+    X = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return _binned("ordinal_rings", X, radius + check_noise(noise) * rng.standard_normal(rows))
+
+
+def _binned(name: str, X: NDArray, values: NDArray) -> Dataset:
+    return Dataset(
+        name=name,
+        X=np.ascontiguousarray(X, dtype=np.float32),
+        y=equal_frequency_bins(values, N_CLASSES),
+        feature_names=("x1", "x2"),
+        class_names=tuple(f"class {i + 1}" for i in range(N_CLASSES)),
+        source="generated",
+        licence="none needed (generated)",
+    )
+
+
+def diabetes(n: int | None = None, noise: float = 0.0, seed: int = 0) -> Dataset:
+    """Load 442 patients with 10 measurements; the disease's progression after a year in five bins of equal frequency.
+
+    Parameters
+    ----------
+    n : int or None, 20 <= n <= 442, default None
+        Size of a random subsample; None keeps all rows.
+    noise : float, >= 0, default 0
+        Standard deviation of added Gaussian noise, in units of each feature's own standard deviation.
+    seed : int, 0 <= seed < 2**32
+
+    Returns
+    -------
+    Dataset
+    """
+    bunch = load_diabetes(scaled=False)
+    total = len(bunch.data)
+    kept = total if n is None else check_whole("n", n, MIN_ROWS, total, "all rows")
+    rows = np.sort(keyed_generator(seed, "diabetes/rows").permutation(total)[:kept])
+    rng = keyed_generator(seed, "diabetes/noise")
+    X = bunch.data + check_noise(noise) * bunch.data.std(axis=0) * rng.standard_normal(bunch.data.shape)
+    return Dataset(
+        name="diabetes",
+        X=np.ascontiguousarray(X[rows], dtype=np.float32),
+        y=equal_frequency_bins(bunch.target, N_CLASSES)[rows],
+        feature_names=tuple(bunch.feature_names),
+        class_names=tuple(f"bin {i + 1}" for i in range(N_CLASSES)),
+        source="Efron, Hastie, Johnstone and Tibshirani 2004, as shipped with scikit-learn",
+        licence="BSD-3-Clause (as part of scikit-learn)",
+    )
