@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore import _loops
-from dsgcore._threads import for_each_piece, pieces, single_threaded_blas
+from dsgcore._threads import for_each_piece, pieces
 
 
 class FeatureMap(Protocol):
-    """How a kernel's random features are used: this module (cosines), or `features_product`; shapes as there."""
+    """How a kernel's random features are used: this module (cosines), or another `features_*`; shapes as there."""
 
     BLOCK_ROWS: int
 
@@ -42,6 +42,8 @@ class FeatureMap(Protocol):
 
 # Rows of a block: amplitudes and phases.
 BLOCK_ROWS = 2
+# A coordinate costs this part of a cosine: work is counted in evaluations of points with few coordinates.
+COORDINATES_PER_COSINE = 10
 # Rows summed in one go when coefficients are accumulated; fixed, so that sums do not depend on the number of threads.
 ACCUMULATED_ROWS = 256
 
@@ -65,6 +67,17 @@ def scratch_of_this_thread(dtype: np.dtype) -> NDArray:
     return buffers[dtype]
 
 
+def _work(n: int, W: NDArray) -> int:
+    return n * (W.shape[1] + W.size // COORDINATES_PER_COSINE)
+
+
+def block_of(sums: NDArray, step: float) -> NDArray:
+    """Return the block -step * sum_b c_b phi(x_b) from the parts of sum_b c_b [cos w_j'x_b, sin w_j'x_b], (parts, 2, m)."""
+    # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
+    C, S = sums.sum(axis=0) * sums.dtype.type(-step / sums.shape[2])
+    return np.stack([np.hypot(C, S), np.arctan2(S, C) * sums.dtype.type(0.5 / np.pi)])
+
+
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
     """Make the coefficients -step * sum_b c_b phi(x_b) of one iteration.
 
@@ -83,9 +96,8 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
     ndarray of shape (2, m)
         Amplitudes r_j and phases theta_j (in turns).
     """
-    m = W.shape[1]
     starts = range(0, len(X), ACCUMULATED_ROWS)
-    sums = np.empty((len(starts), 2, m), dtype=X.dtype)
+    sums = np.empty((len(starts), 2, W.shape[1]), dtype=X.dtype)
 
     def work(part: slice) -> None:
         scratch = scratch_of_this_thread(X.dtype)
@@ -93,10 +105,8 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
             rows = slice(starts[i], starts[i] + ACCUMULATED_ROWS)
             _loops.accumulate(X[rows], c[rows], W, sums[i, 0], sums[i, 1], scratch)
 
-    for_each_piece(work, pieces(len(starts), 1, len(X) * m))
-    # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
-    C, S = sums.sum(axis=0) * X.dtype.type(-step / m)
-    return np.stack([np.hypot(C, S), np.arctan2(S, C) * X.dtype.type(0.5 / np.pi)])
+    for_each_piece(work, pieces(len(starts), 1, _work(len(X), W)))
+    return block_of(sums, step)
 
 
 def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:
@@ -113,20 +123,23 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
     out : ndarray of shape (n,)
     """
     decay = X.dtype.type(decay)
-    m = W.shape[1]
 
     def work(part: slice) -> None:
         _loops.evaluate(X[part], W, block[0], block[1], decay, out[part], scratch_of_this_thread(X.dtype))
 
-    for_each_piece(work, pieces(len(X), _loops.TILE_ROWS, len(X) * m))
+    for_each_piece(work, pieces(len(X), _loops.TILE_ROWS, _work(len(X), W)))
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
     """Return, for every row, the sum over the features of the block's contributions and the sum of their squares."""
     sums, squares = np.zeros(len(X), dtype=X.dtype), np.empty(len(X), dtype=X.dtype)
-    zero = X.dtype.type(0.0)
-    with single_threaded_blas():
-        _loops.evaluate_with_squares(X, W, block[0], block[1], zero, sums, squares, scratch_of_this_thread(X.dtype))
+    zero, (r, theta) = X.dtype.type(0.0), block
+
+    def work(part: slice) -> None:
+        scratch = scratch_of_this_thread(X.dtype)
+        _loops.evaluate_with_squares(X[part], W, r, theta, zero, sums[part], squares[part], scratch)
+
+    for_each_piece(work, pieces(len(X), _loops.TILE_ROWS, _work(len(X), W)))
     return sums, squares
 
 

@@ -203,11 +203,10 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
     if len(t) >= 20:
         half = len(t) // 2
         note = f"slope over the second half {slope(t[half:], history.column('error_mean')[half:]):+.2f}"
-        note += (
-            f", the theorem's {theory.error_slope:+.2f}"
-            if theory.holds
-            else ", the theorem's assumptions do not hold here"
-        )
+        if theory.error_slope is not None and theory.holds:
+            note += f", the theorem's {theory.error_slope:+.2f}"
+        elif not theory.holds:
+            note += ", the theorem's assumptions do not hold here"
     figure = charts.line_chart(
         curves,
         title="Error of the random features, |f − h|²",

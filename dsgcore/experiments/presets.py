@@ -19,8 +19,8 @@ PRESETS: dict[str, tuple[Preset, ...]] = {
     "auc": (
         Preset(
             "works",
-            "Six clusters and 20 labels: the unlabeled points raise the AUC by several points over the labels alone.",
-            {"data": "gaussian_mixture", "n_labeled": 20, "sigma": 5.0},
+            "Six clusters and 12 labels: the unlabeled points raise the AUC by several points over the labels alone.",
+            {"data": "gaussian_mixture", "n_labeled": 12, "sigma": 10.0},
         ),
         Preset(
             "too big a step",
@@ -29,13 +29,67 @@ PRESETS: dict[str, tuple[Preset, ...]] = {
         ),
         Preset(
             "too few features",
-            "With four random features an iteration, the error of the features is as large as the function itself.",
+            "With four random features an iteration, their error is half as large as the function itself, and the AUC falls.",
             {"n_features": 4},
         ),
         Preset(
             "unlabeled data hurts",
             "Digits with 20 labels: pairs with unlabeled points drown the few labels, and the labels alone do better.",
             {"n_labeled": 20},
+        ),
+    ),
+    "s3vm": (
+        Preset(
+            "works",
+            "Ten labels and the shape of the unlabeled points: the boundary moves into the gap between the moons.",
+        ),
+        Preset(
+            "too big a step",
+            "Each step overshoots: the boundary jumps about, and the objective does not come down.",
+            {"step_size": 2.0},
+        ),
+        Preset(
+            "too few features",
+            "With four random features an iteration, the error of the features shows in the boundary.",
+            {"n_features": 4},
+        ),
+        Preset(
+            "unlabeled data hurts",
+            "Where classes overlap and have no gap between them, pushing the boundary away from points misleads.",
+            {"data": "xor", "C_star": 20.0},
+        ),
+    ),
+    "similar_unlabeled": (
+        Preset("works", "Two hundred pairs that share a class, no label at all, and a known share of positives."),
+        Preset(
+            "too big a step",
+            "Each step overshoots: the objective jumps about and the accuracy with it.",
+            {"step_size": 20.0},
+        ),
+        Preset(
+            "wrong share of positives",
+            "The method needs the share of positives: told 0.95 for 0.7, it calls nearly everything positive.",
+            {"prior": 0.95},
+        ),
+        Preset(
+            "negative risk",
+            "Few pairs, a flexible kernel and no correction: the estimated risk falls below zero, the sign of overfitting.",
+            {"n_labeled": 20, "sigma": 100.0, "correction": "identity", "lam": 0.0001},
+        ),
+    ),
+    "ordinal": (
+        Preset(
+            "works", "Five rings, four labels in each: the unlabeled points help to rank them from the centre outwards."
+        ),
+        Preset(
+            "too big a step",
+            "Each step overshoots: the objective grows until the numbers overflow.",
+            {"step_size": 20.0},
+        ),
+        Preset(
+            "too few features",
+            "With four random features an iteration, the error of the features shows in the map: compare f with h.",
+            {"n_features": 4},
         ),
     ),
 }

@@ -155,8 +155,9 @@ DEFAULTS: dict[str, dict[str, dict[str, Any]]] = {
         "solver": {"lam": 1.0, "step_size": 0.05},
     },
     "similar_unlabeled": {
-        "data": {"name": "gaussian_mixture", "n": 2000, "n_labeled": 200, "imbalance": 0.7},
-        "kernel": {"sigma": 5.0},
+        "data": {"name": "gaussian_mixture", "n": 2000, "noise": 0.3, "n_labeled": 200, "imbalance": 0.7},
+        "kernel": {"sigma": 20.0},
+        "problem": {"correction": "ReLU"},
         "solver": {"lam": 1e-2, "step_size": 0.5},
     },
     "ordinal": {

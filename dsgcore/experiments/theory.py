@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from dsgcore.experiments.spec import Spec
@@ -23,13 +24,13 @@ class Theory:
     ----------
     statement : str
         Markdown.
-    error_slope : float
-        Predicted slope of log |f - h|^2 against log t.
+    error_slope : float or None
+        Predicted slope of log |f - h|^2 against log t; None where the theorem speaks of the run's length only.
     assumptions : tuple of Assumption
     """
 
     statement: str
-    error_slope: float
+    error_slope: float | None
     assumptions: tuple[Assumption, ...]
 
     @property
@@ -38,30 +39,51 @@ class Theory:
         return all(assumption.holds for assumption in self.assumptions)
 
 
-_AUC = """
-**Theorem 1 of QSG-S2AUC.** With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1, 2) \\cup \\mathbb{Z}_+$,
-$\\mathbb{E}\\,|f_t(x) - f^*(x)|^2 = O(1/t)$. The proof splits the error in two:
-$|f_t - f^*|^2 \\le 2\\,|f_t - h_t|^2 + 2\\kappa\\,\\|h_t - f^*\\|^2_{\\mathcal{H}}$, what the random features add and what the
-random data add. The first part is the chart above; Lemma 1 bounds it by $M^2(\\kappa+\\phi)^2 \\sum_i |a_t^i|^2$.
-The band is not a bound but an unbiased estimate: the spread of the single features' contributions, carried forward.
+_SPLIT = """The proof splits the error in two: $|f_t - f^*|^2 \\le 2\\,|f_t - h_t|^2 + 2\\kappa\\,\\|h_t - f^*\\|^2_{\\mathcal{H}}$,
+what the random features add and what the random data add."""
+_LEMMA = """The chart of $|f - h|^2$ is the features' part. Lemma 1 bounds it by $M^2(\\kappa+\\phi)^2 \\sum_i |a_t^i|^2$. The band
+is not a bound but an unbiased estimate: the spread of the single features' contributions, carried forward."""
+_NO_CONSTANT = """The losses are squared, so no constant $M$ bounds their derivatives beforehand: the bound is drawn with the
+largest $\\sum_b |c_b|$ met so far."""
+_CONVEX_RATE = """With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1, 2) \\cup \\mathbb{Z}_+$,
+$\\mathbb{E}\\,|f_t(x) - f^*(x)|^2 = O(1/t)$."""
 
-The losses are squared, so no constant $M$ bounds their derivatives beforehand: the bound is drawn with the largest
-$\\sum_b |c_b|$ met so far.
-"""
+STATEMENTS = {
+    "auc": f"**Theorem 1 of QSG-S2AUC.** {_CONVEX_RATE} {_SPLIT}\n\n{_LEMMA}\n\n{_NO_CONSTANT}",
+    "ordinal": f"**Theorem 1 of QS3ORAO.** {_CONVEX_RATE} {_SPLIT}\n\n{_LEMMA}\n\n{_NO_CONSTANT}",
+    "similar_unlabeled": f"""**Theorem 1 of TSGSU.** The corrected risk is not convex: with a constant step
+$\\theta / \\sqrt{{T}}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ over the run is $O(1/\\sqrt{{T}})$: a stationary
+point, not the optimum.\n\n{_LEMMA}""",
+    "s3vm": f"""**Theorem 1 of TSGS3VM.** The risk is not convex: with a constant step $\\theta / T^{{3/4}}$ over $T$ iterations,
+$\\mathbb{{E}}\\,|f - h|^2 = O(1/\\sqrt{{T}})$ and the mean of $\\|\\nabla R(h_t)\\|^2$ is $O(1/T^{{1/4}})$.\n\n{_LEMMA}""",
+}
+CONVEX = ("auc", "ordinal")
+SCHEDULES_OF_THEOREMS = {"similar_unlabeled": "theta/sqrt(T)", "s3vm": "theta/T^(3/4)"}
 
 
 def theory_of(spec: Spec) -> Theory:
     """Return what the paper of a spec's setting says about its run."""
+    name = spec.problem.name
+    is_convex = name in CONVEX
+    common = (
+        Assumption("Kernel and features are bounded (κ and φ are finite).", math.isfinite(spec.kernel.bound)),
+        Assumption("Nothing was changed during the run.", not spec.changes),
+    )
+    own = _decaying_steps(spec) if is_convex else _constant_steps(spec, SCHEDULES_OF_THEOREMS[name])
+    # A constant step gives no rate in t within a run, only in the length T of the run.
+    return Theory(STATEMENTS[name], -1.0 if is_convex else None, (*own, *common))
+
+
+def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
     s = spec.solver
     product = s.step_size * s.lam
     in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
-    return Theory(
-        statement=_AUC,
-        error_slope=-1.0,
-        assumptions=(
-            Assumption(f"The steps are θ/t (here: {s.schedule}).", s.schedule == "theta/t"),
-            Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {product:g}).", in_range),
-            Assumption("Kernel and features are bounded: κ = φ = 1 for the Gaussian kernel.", True),
-            Assumption("Nothing was changed during the run.", not spec.changes),
-        ),
+    return (
+        Assumption(f"The steps are θ/t (here: {s.schedule}).", s.schedule == "theta/t"),
+        Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {product:g}).", in_range),
     )
+
+
+def _constant_steps(spec: Spec, schedule: str) -> tuple[Assumption, ...]:
+    used = spec.solver.schedule
+    return (Assumption(f"The step is {schedule}, the same throughout (here: {used}).", used == schedule),)
