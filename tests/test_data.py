@@ -22,6 +22,8 @@ from dsgcore.data import (
     breast_cancer,
     circles,
     digits_even_odd,
+    draw_pairs,
+    equal_frequency_bins,
     gaussian_mixture,
     hide_labels,
     load,
@@ -190,8 +192,13 @@ def test_a_subsample_larger_than_what_the_imbalance_leaves_says_how_many_are_lef
 # Registry
 
 
-def test_registry_lists_every_data_set_in_order():
-    assert list(DATASETS) == ["two_moons", "circles", "xor", "gaussian_mixture", "digits", "breast_cancer"]
+def test_every_kind_of_labels_has_data_sets_that_suit_it():
+    fitting = {
+        labels: [e.name for e in DATASETS.values() if e.suits(labels)] for labels in ("binary", "pairs", "ordinal")
+    }
+    assert fitting["binary"] == ["two_moons", "circles", "xor", "gaussian_mixture", "digits", "breast_cancer"]
+    assert fitting["pairs"] == fitting["binary"]
+    assert fitting["ordinal"] == ["ordinal_ramp", "ordinal_rings", "diabetes"]
     assert DEFAULT_DATASET in DATASETS
 
 
@@ -203,7 +210,7 @@ def test_entries_describe_what_they_load(name):
     assert data.name == entry.name == name
     assert data.licence == entry.licence
     assert entry.sentence.endswith(".")
-    assert [option.name for option in entry.options] == ["n", "noise", "imbalance"]
+    assert [option.name for option in entry.options] == ["n", "noise", "imbalance"][: 3 if entry.suits("binary") else 2]
     assert data.X.tobytes() == entry.make().X.tobytes()  # the registry's defaults are the functions' defaults
 
 
@@ -568,3 +575,32 @@ def test_a_split_that_cannot_be_made_is_refused_with_one_sentence(counts, option
 def test_all_training_rows_may_keep_their_labels():
     split = hide_labels(labeled_data([50, 50]), 70, 0.3, 0)
     np.testing.assert_array_equal(split.y_train, split.y_hidden)
+
+
+def test_pairs_share_a_class_and_leave_the_shares_of_the_others():
+    data = load("gaussian_mixture", n=2000, imbalance=0.7)
+    split = draw_pairs(data, 200, 0.3, seed=1)
+    ids = split.y_train[split.labeled]
+    assert np.bincount(ids).tolist() == [2] * 200
+    for pair in range(200):
+        assert len(set(split.y_hidden[split.y_train == pair])) == 1
+    # pi^2 / (pi^2 + (1 - pi)^2) = 0.845 of the pairs are positive, give or take three standard errors of 0.026.
+    assert np.mean(split.y_hidden[split.labeled]) == pytest.approx(0.845, abs=0.08)
+    assert np.mean(split.y_hidden[split.y_train == -1]) == pytest.approx(0.7, abs=0.01)
+    again = draw_pairs(data, 200, 0.3, seed=1)
+    assert again.X_train.tobytes() == split.X_train.tobytes()
+    assert again.y_train.tolist() == split.y_train.tolist()
+
+
+@pytest.mark.parametrize("n_pairs", [0, -1, 1.5, 400, 10**6])
+def test_more_pairs_than_the_rows_allow_get_one_sentence(n_pairs):
+    with pytest.raises(DataError, match="similar pairs") as caught:
+        draw_pairs(load("two_moons", n=1000, imbalance=0.7), n_pairs, 0.3, seed=0)
+    assert "\n" not in str(caught.value)
+
+
+def test_equal_frequency_bins_hold_equally_many_in_order():
+    values = np.array([3.0, 1.0, 2.0, 2.0, 5.0, 9.0, -1.0])
+    bins = equal_frequency_bins(values, 3)
+    assert bins.tolist() == [1, 0, 0, 1, 2, 2, 0]
+    assert np.bincount(equal_frequency_bins(np.random.default_rng(0).normal(size=1000), 5)).tolist() == [200] * 5
