@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+# A page runs at once and draws surfaces: without the compiler that takes minutes.
+pytestmark = pytest.mark.compiled
+
 APP = str(Path(__file__).parents[1] / "app.py")
 SLIDERS = (
     "step_size",
@@ -124,3 +127,97 @@ def test_more_labels_than_points_get_one_sentence():
     assert not app.exception
     assert len(app.error) == 1
     assert "n_labeled" in app.error[0].value
+
+
+PAGES = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "ord_", "multiclass": "mc_"}
+
+
+def open_page(name, **link):
+    app = AppTest.from_file(APP, default_timeout=60)
+    for key, value in link.items():
+        app.query_params[key] = value
+    app.run()
+    return app.switch_page(f"pages/{name}.py").run()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_runs_at_once_and_has_its_details(name):
+    prefix = PAGES[name]
+    app = open_page(name, **{f"{prefix}at": "20"})
+    assert said(app) == []
+    assert any("step 20 of 300 · paused" in caption.value for caption in app.caption)
+    assert any(caption.value.startswith("As of step 20.") for caption in app.caption)
+    assert figure(app, "chart-details")["data"]
+    assert len(app.error) == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_lesson_of_every_page_runs(name):
+    app = open_page(name, **{f"{PAGES[name]}n_iter": "20"})
+    for number in range(len([button for button in app.button if (button.key or "").startswith("preset-")])):
+        app = app.button(key=f"preset-{number}").click().run()
+        assert not app.exception
+        assert len(app.error) == 0
+
+
+def test_ordinal_details_show_thresholds_sub_problems_and_confusion():
+    app = open_page("ordinal", ord_at="30")
+    layout = figure(app, "chart-details")["layout"]
+    assert [note["text"] for note in layout["annotations"]] == ["b1", "b2", "b3", "b4"]
+    cuts = [shape["x0"] for shape in layout["shapes"]]
+    assert cuts == sorted(cuts)
+    (trace,) = figure(app, "chart-confusion")["data"]
+    assert sum(map(sum, trace["text"])) == 300
+    assert {"Test mean absolute error", "Test accuracy"} <= {metric.label for metric in app.metric}
+
+
+def test_the_prior_is_estimated_on_request_only():
+    app = open_page("similar_unlabeled", su_at="20", su_n="200", su_n_labeled="20")
+    labels = [metric.label for metric in app.metric]
+    assert "Share of positives, given" in labels
+    assert "Estimated share of the larger class" not in labels
+    app = app.button(key="estimate").click().run()
+    assert not app.exception
+    (estimate,) = [m for m in app.metric if m.label == "Estimated share of the larger class"]
+    assert 0.5 <= float(estimate.value) <= 1.0
+
+
+def test_the_multiclass_page_draws_classes_links_and_singular_values():
+    app = open_page("multiclass", mc_at="20", mc_graph="true")
+    traces = {trace.get("name"): trace for trace in figure(app, "chart-map")["data"]}
+    assert {"class 1", "class 2", "class 3", "class 4", "unlabeled", "graph"} <= set(traces)
+    assert 0 < len(traces["graph"]["x"]) <= 3 * 600
+    spectrum = figure(app, "chart-spectrum")
+    assert spectrum["layout"]["yaxis"]["type"] == "log"
+    assert {"left alone", "tail, pulled to zero"} <= {trace["name"] for trace in spectrum["data"]}
+    assert "graph" not in {t.get("name") for t in figure(open_page("multiclass", mc_at="20"), "chart-map")["data"]}
+
+
+MULTICLASS_NUMBERS = ("step_size", "tau_I", "tau_S", "lam", "theta", "radius", "n_neighbors", "sigma", "n_features")
+MULTICLASS_WORDS = ("variant", "features", "schedule", "scaling", "is_full_gradient")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name in MULTICLASS_NUMBERS for value in ("abc", "NaN", "-1e9")]
+    + [(name, value) for name in MULTICLASS_WORDS for value in ("abc", "1")],
+)
+def test_what_is_not_allowed_in_a_multiclass_link_gets_one_sentence(name, value):
+    notices = said(open_page("multiclass", **{f"mc_{name}": value}))
+    assert len(notices) == 1
+    assert f"In the link, mc_{name} must be" in notices[0]
+
+
+def test_a_multiclass_link_with_changes_of_the_problem_shows_the_run_as_it_was():
+    app = open_page("multiclass", mc_tau_I="0.01", mc_changes="0:tau_I=0.001,4:tau_I=0.01", mc_at="7")
+    assert said(app) == []
+    assert any("step 7 of 300 · paused · 1 change recorded" in caption.value for caption in app.caption)
+    assert '"tau_I": 0.001' in "".join(code.value for code in app.code)
+
+
+def test_other_data_bring_the_values_that_suit_them():
+    app = open_page("multiclass", mc_n_iter="20")
+    app = app.selectbox(key="mc_data").select("ten_digits").run()
+    assert not app.exception
+    assert '"sigma": 0.1' in "".join(code.value for code in app.code)
+    assert len(figure(app, "chart-map")["layout"]["legend"]) > 0

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dsgcore.estimators.multiclass import LRCMC, PS3VT, SSMC, LinearMC
+from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
 from dsgcore.problems.multiclass import MultiClass
 from dsgcore.proximal import make_task, solve
 

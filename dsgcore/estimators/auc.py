@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.metrics import roc_curve
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsgcore.estimators.base import FunctionalGradientEstimator
-from dsgcore.problems.auc import NEGATIVE, POSITIVE, SemiSupervisedAUC
+from dsgcore.estimators.base import BinaryEstimator, evaluate
+from dsgcore.expansion import Expansion
+from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.base import UNLABELED
+from dsgcore.solver import Task
 
 
-class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
+class QSGS2AUC(BinaryEstimator):
     """Semi-supervised AUC optimisation by quadruply stochastic gradients.
 
     A kernel scorer that ranks positives above negatives, learned from a few labels and many unlabeled points. Each
@@ -26,23 +24,30 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
 
     Parameters
     ----------
-    kernel : {"gaussian"}, default="gaussian"
-        The kernel.
-    sigma : float or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2), in (0, 1e6]; "scale" is
-        1 / (n_features_in_ * X.var()).
+    kernel : {"gaussian", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
+        The kernel; the second one is the Gaussian with random features that cost less where d is some hundreds or more.
+    sigma : float in [1e-6, 1e6] or "scale", default="scale"
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1), scale
+        of the dot product kernel (sigma <x, x'>)^power. "scale" is 1 / (n_features_in_ * X.var()),
+        1 / (n_features_in_ * X.std()) and 1 / mean ||x||^2.
+    length : float in [1e-6, 1e6] or "scale", default="scale"
+        Length scale of the Matérn kernel; "scale" is sqrt(n_features_in_ * X.var()).
+    nu : {"1/2", "3/2", "5/2"}, default="3/2"
+        Smoothness of the Matérn kernel.
+    power : {1, 3, 5}, default=3
+        Degree of the dot product kernel.
     gamma : float in [0, 1], default=0.5
         Weight of the labeled pairs; 1 - gamma is that of the pairs with unlabeled points.
-    lam : float >= 0, default=1e-2
+    lam : float in [0, 1000], default=1e-2
         Ridge.
-    n_iter : int >= 1, default=100
-        Number of iterations T.
-    n_features : int >= 1, default=256
+    n_iter : int in [1, 100000], default=100
+        Number of iterations T, of `fit` or of one call of `partial_fit`.
+    n_features : int in [1, 65536], default=256
         Random features m per iteration.
-    batch_size : int >= 1, default=128
+    batch_size : int in [1, 65536], default=128
         Points drawn from each source per iteration, with replacement.
-    step_size : float > 0, default=0.5
-        Step eta, or the schedule's constant theta.
+    step_size : float in [1e-6, 1e6], default=0.5
+        Step eta, or the schedule's constant theta. The dot product kernel, which is not bounded, may need a smaller one.
     schedule : {"constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"}, default="constant"
         How the step depends on the iteration t and the length T of the run. The paper's theorem is for
         "theta/t" with theta * lam in (1, 2).
@@ -62,27 +67,33 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
     threshold_ : float
         Score above which `predict` says positive: it maximises the balanced accuracy on the labeled points.
     n_iter_ : int
-        Iterations made.
+        Iterations made, in all calls of `partial_fit` together.
     n_features_in_ : int
         Number of coordinates d of a point.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: see there.
 
     Notes
     -----
     Source: W. Shi, B. Gu, X. Li, X. Geng and H. Huang, Quadruply Stochastic Gradients for Large Scale Nonlinear
-    Semi-Supervised AUC Optimization, IJCAI 2019, Algorithms 1 and 2. See `dsgcore.problems.SemiSupervisedAUC`.
+    Semi-Supervised AUC Optimization, IJCAI 2019, (6) and Algorithms 1 and 2. See `dsgcore.problems.SemiSupervisedAUC`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import roc_auc_score
     >>> from sklearn.preprocessing import MinMaxScaler
     >>> from dsgcore import QSGS2AUC
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = MinMaxScaler().fit_transform(X)
     >>> few = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # nine labels of ten hidden
     >>> model = QSGS2AUC(sigma=0.5, random_state=0).fit(X, few)
-    >>> model.decision_function(X).shape
-    (569,)
+    >>> roc_auc_score(y, model.decision_function(X)) > 0.98
+    True
     """
 
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
@@ -92,6 +103,9 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
         kernel: str = "gaussian",
         *,
         sigma: float | str = "scale",
+        length: float | str = "scale",
+        nu: str = "3/2",
+        power: int | str = 3,
         gamma: float = 0.5,
         lam: float = 1e-2,
         n_iter: int = 100,
@@ -103,66 +117,27 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
         dtype: str = "float32",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
+        super().__init__(
+            kernel,
+            sigma=sigma,
+            length=length,
+            nu=nu,
+            power=power,
+            lam=lam,
+            n_iter=n_iter,
+            n_features=n_features,
+            batch_size=batch_size,
+            step_size=step_size,
+            schedule=schedule,
+            dtype=dtype,
+            random_state=random_state,
+        )
         self.gamma = gamma
-        self.lam = lam
-        self.n_iter = n_iter
-        self.n_features = n_features
-        self.batch_size = batch_size
-        self.step_size = step_size
-        self.schedule = schedule
         self.pairing = pairing
-        self.dtype = dtype
-        self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Tags:
-        """Say that two classes are wanted, no more."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the scorer.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        y : array-like of shape (n,)
-            Two labels, of which the larger one is positive, and -1 for unlabeled points. Without any -1 the labeled
-            points also serve as the unlabeled sample.
-
-        Returns
-        -------
-        QSGS2AUC
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there are not two classes, or the run diverges.
-        """
-        points, given = validate_data(self, X, y, dtype=[np.float32, np.float64])
-        labels = self._encode(given)
-        self._fit_model(points, labels)
-        labeled = labels != UNLABELED
-        self.threshold_ = _best_threshold(labels[labeled], self.model_.evaluate(points[labeled]))
-        return self
-
-    def _encode(self, y: NDArray) -> NDArray:
-        """Set `classes_`, and return labels 0, 1 and -1 for unlabeled."""
-        is_labeled = np.ones(len(y), dtype=bool) if y.dtype.kind in "US" else y != UNLABELED
-        check_classification_targets(y[is_labeled])
-        self.classes_, codes = np.unique(y[is_labeled], return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError(
-                "Only binary classification is supported: y must hold two classes (and -1 for unlabeled points), "
-                f"got {len(self.classes_)} class{'es' * (len(self.classes_) != 1)}"
-            )
-        labels = np.full(len(y), UNLABELED)
-        labels[is_labeled] = np.where(codes == 1, POSITIVE, NEGATIVE)
-        return labels
+    def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
+        labeled = codes != UNLABELED
+        self.threshold_ = _best_threshold(codes[labeled], evaluate(model, task.X[labeled]))
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return f(x) minus the threshold, of shape (n,): the higher, the more positive.
@@ -173,11 +148,6 @@ class QSGS2AUC(ClassifierMixin, FunctionalGradientEstimator):
             Points.
         """
         return self._values(X) - self.threshold_
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the predicted label of each row of `X`, of shape (n,)."""
-        check_is_fitted(self)
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
 
 def _best_threshold(labels: NDArray, values: NDArray) -> float:

@@ -1,4 +1,4 @@
-"""What the estimators share: from scikit-learn's conventions to a task of the solver, and back."""
+"""What the estimators that the solver trains share: from scikit-learn's conventions to a task of the solver, and back."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsgcore.expansion import Expansion
+from dsgcore.estimators.inputs import encode, known_classes, seed_of, width
+from dsgcore.expansion import FEW_POINTS, Expansion
 from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.parameters import Choice, Parameter, ParameterError, check_all
 from dsgcore.problems import Problem
-from dsgcore.sampling import MAX_SEED
 from dsgcore.schedules import Plan
 from dsgcore.solver import SOLVER_PARAMETERS, Task, solve
 
@@ -22,10 +22,145 @@ from dsgcore.solver import SOLVER_PARAMETERS, Task, solve
 POINTS_AT_A_TIME = 65_536
 
 
-class FunctionalGradientEstimator(BaseEstimator):
+class FunctionalGradientEstimator(ClassifierMixin, BaseEstimator):
     """Shell of an estimator that is trained by the solver; subclasses say which problem, and what the values mean."""
 
     problem_class: ClassVar[type[Any]]
+    is_binary: ClassVar[bool] = True
+
+    classes_: NDArray
+    model_: Expansion
+    n_iter_: int
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        sigma: float | str = "scale",
+        length: float | str = "scale",
+        nu: str = "3/2",
+        power: int | str = 3,
+        lam: float = 1e-2,
+        n_iter: int = 100,
+        n_features: int = 256,
+        batch_size: int = 128,
+        step_size: float = 0.5,
+        schedule: str = "constant",
+        dtype: str = "float32",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.length = length
+        self.nu = nu
+        self.power = power
+        self.lam = lam
+        self.n_iter = n_iter
+        self.n_features = n_features
+        self.batch_size = batch_size
+        self.step_size = step_size
+        self.schedule = schedule
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say how many classes are wanted."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not self.is_binary
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from labeled and unlabeled points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        y : array-like of shape (n,)
+            Labels, and -1 for unlabeled points (in an object array where labels are text). Without any -1 the labeled
+            points also serve as the unlabeled sample.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the labels are too few or not of the kind that is wanted, or the run
+            diverges.
+        """
+        y, order = self._labels(y)
+        points, given = validate_data(self, X, y, dtype=[np.float32, np.float64])
+        return self._learn(points, *encode(given, order), None)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Go on with the recursion for `n_iter` more iterations, on the points of this call.
+
+        The kernel, `dtype` and `random_state` stay those of the first call (or of `fit`); all other parameters may be
+        changed between calls. On the same points two calls equal one `fit` with the sum of their `n_iter`, up to rounding,
+        where the schedule does not depend on the length of the run ("constant", "theta/t").
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points; only these are drawn from.
+        y : array-like of shape (n,)
+            As in `fit`; every call needs labeled points of all classes.
+        classes : array-like of shape (k,), optional
+            All classes, for QS3ORAO in their order. The first call needs them.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            As `fit`, and if the classes are missing or not those of the first call. The estimator then is as it was.
+        """
+        earlier = getattr(self, "model_", None)
+        y, _ = self._labels(y)
+        points, given = validate_data(self, X, y, dtype=[np.float32, np.float64], reset=earlier is None)
+        known = known_classes(classes, None if earlier is None else self.classes_, is_sorted=self.is_binary)
+        return self._learn(points, *encode(given, known), earlier)
+
+    def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
+        """Return the labels, and the classes in their order where that is not by size."""
+        return y, None
+
+    def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
+        """Learn from validated points and class codes, from the beginning or from a model on."""
+        self._check_classes(classes, codes)
+        return self._train(X, codes, classes, self._seed(model), model)
+
+    def _seed(self, model: Expansion | None) -> int:
+        return seed_of(self.random_state) if model is None else model.seed
+
+    def _train(self, X: NDArray, labels: NDArray, classes: NDArray, seed: int, model: Expansion | None) -> Self:
+        """Run the solver, with `labels` as the problem wants them; an error leaves the estimator as it was."""
+        task = self._task(X, labels, seed, model)
+        learned = _run(task, task.new_model() if model is None else model.prefix(len(model)), type(self).__name__)
+        self._place(task, labels, learned)
+        self.classes_, self.model_, self.n_iter_ = classes, learned, len(learned)
+        return self
+
+    def _check_classes(self, classes: NDArray, codes: NDArray) -> None:
+        got = f"got {len(classes)} class{'es' * (len(classes) != 1)}"
+        if self.is_binary and len(classes) != 2:
+            raise ValueError(
+                f"Only binary classification is supported: y must hold two classes (and -1 for unlabeled points), {got}"
+            )
+        if len(classes) < 2:
+            raise ValueError(f"y must hold two classes or more (and -1 for unlabeled points), {got}")
+        missing = classes[~np.isin(np.arange(len(classes)), codes)]
+        if len(missing):
+            raise ValueError(f"y must hold labeled points of every class, got none of class {missing[0]!s}")
+
+    def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
+        """Learn from the model's values where the classes are cut."""
 
     def _checked(self) -> dict[str, Any]:
         """Return the solver's parameters, checked."""
@@ -33,61 +168,102 @@ class FunctionalGradientEstimator(BaseEstimator):
         return check_all(SOLVER_PARAMETERS, {name: getattr(self, name) for name in names}, type(self).__name__)
 
     def _problem(self) -> Problem:
+        return self.problem_class(**self._problem_parameters())
+
+    def _problem_parameters(self, **given: object) -> dict[str, Any]:
+        """Return the problem's parameters, checked: those given here, and the estimator's of the same name."""
         parameters: tuple[Parameter, ...] = self.problem_class.parameters
-        given = {p.name: getattr(self, p.name) for p in parameters}
-        return self.problem_class(**check_all(parameters, given, type(self).__name__))
+        own = {p.name: getattr(self, p.name) for p in parameters if p.name not in given}
+        return check_all(parameters, {**own, **given}, type(self).__name__)
 
-    def _kernel(self, X: NDArray) -> Kernel:
-        kernel = KERNELS[Choice("kernel", "gaussian", options=tuple(KERNELS)).check(self.kernel)]
-        given = {p.name: getattr(self, p.name) for p in kernel.parameters}
-        if isinstance(given.get("sigma"), str):
-            given["sigma"] = _scale(given["sigma"], X)
-        return kernel(**check_all(kernel.parameters, given, f"kernel {self.kernel!r}"))
+    def _kernel(self, X: NDArray, dtype: np.dtype) -> Kernel:
+        kind = KERNELS[Choice("kernel", "gaussian", options=tuple(KERNELS)).check(self.kernel)]
+        given = {p.name: getattr(self, p.name) for p in kind.parameters}
+        for p in kind.parameters:
+            if isinstance(p, Choice):
+                given[p.name] = p.check(str(given[p.name]))  # power=3 is as good as "3"
+            else:
+                given[p.name] = width(p, given[p.name], X, self.kernel)
+        kernel = kind(**given)
+        _check_size(kernel, X, dtype)
+        return kernel
 
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer) and 0 <= self.random_state <= MAX_SEED:
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
-
-    def _fit_model(self, X: NDArray, labels: NDArray) -> Self:
-        """Train on validated points and labels as the problem wants them."""
+    def _task(self, X: NDArray, labels: NDArray, seed: int, model: Expansion | None) -> Task:
         s = self._checked()
-        dtype = np.dtype(s["dtype"])
+        dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem().bind(labels)
-        task = Task(
+        n_iter = s["n_iter"] + (0 if model is None else len(model))
+        return Task(
             problem=problem,
-            kernel=self._kernel(X),
-            X=np.ascontiguousarray(X, dtype=dtype),
+            kernel=self._kernel(X, dtype) if model is None else model.kernel,
+            X=_with_dtype(X, dtype),
             rows=problem.rows(labels),
-            plan=Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], s["n_iter"]),
+            plan=Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter),
             batch_size=s["batch_size"],
-            seed=self._seed(),
+            seed=seed,
             dtype=dtype,
         )
-        self.model_: Expansion = task.new_model()
-        for _ in solve(task, self.model_):
-            pass
-        self.n_iter_ = len(self.model_)
-        if self.n_iter_ < task.plan.n_iter or not np.isfinite(self.model_.evaluate(task.X[:1])).all():
-            raise ValueError(
-                f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: "
-                f"step_size {s['step_size']:g} is too big for this problem; try half of it"
-            )
-        return self
 
     def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation."""
-        check_is_fitted(self)
-        points = validate_data(self, X, reset=False, dtype=[np.float32, np.float64])
-        values = np.empty(len(points), dtype=self.model_.dtype)
-        for start in range(0, len(points), POINTS_AT_A_TIME):
-            piece = slice(start, start + POINTS_AT_A_TIME)
-            values[piece] = self.model_.evaluate(points[piece])
-        return values
+        check_is_fitted(self, "model_")
+        return evaluate(self.model_, validate_data(self, X, reset=False, dtype=[np.float32, np.float64]))
 
 
-def _scale(sigma: str, X: NDArray) -> float:
-    if sigma != "scale":
-        raise ParameterError(f"sigma must be a positive number or 'scale', got {sigma!r}")
-    variance = float(X.var())
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+class BinaryEstimator(FunctionalGradientEstimator):
+    """Shell of an estimator with two classes, of which the second is where the decision function is positive."""
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the predicted label of each row of `X`, of shape (n,)."""
+        is_second = self.decision_function(X) > 0
+        return self.classes_[is_second.astype(int)]
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return how strongly each row of `X` belongs to the second class, of shape (n,)."""
+        raise NotImplementedError
+
+
+def _run(task: Task, model: Expansion, name: str) -> Expansion:
+    """Train the model to the plan's last iteration, and return it."""
+    for _ in solve(task, model):
+        pass
+    with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is told by its values
+        is_finite = np.isfinite(model.evaluate(task.X[:FEW_POINTS])).all()
+    if len(model) < task.plan.n_iter or not is_finite:
+        or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
+        raise ValueError(
+            f"{name} diverged at iteration {len(model) + 1}: "
+            f"step_size {task.plan.step_size:g} is too big for this problem; try half of it{or_else}"
+        )
+    return model
+
+
+def evaluate(model: Expansion, X: NDArray) -> NDArray:
+    """Return the model's values at the rows of `X`, of shape (n,), in pieces of bounded size."""
+    values = np.empty(len(X), dtype=model.dtype)
+    for start in range(0, len(X), POINTS_AT_A_TIME):
+        piece = slice(start, start + POINTS_AT_A_TIME)
+        values[piece] = model.evaluate(X[piece])
+    return values
+
+
+def _with_dtype(X: NDArray, dtype: np.dtype) -> NDArray:
+    with np.errstate(over="ignore"):
+        points = np.ascontiguousarray(X, dtype=dtype)
+    if dtype.itemsize < X.dtype.itemsize and not np.isfinite(points).all():
+        raise ValueError(f"X must hold numbers of size {np.finfo(dtype).max:.3g} at most for {dtype}, got larger ones")
+    return points
+
+
+def _check_size(kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:
+    """Refuse a kernel that is not bounded and overflows at the largest point."""
+    if np.isfinite(kernel.bound):
+        return
+    with np.errstate(over="ignore"):
+        largest = X[np.argmax(np.einsum("ij,ij->i", X, X))][None].astype(float)
+        value = float(kernel.matrix(largest, largest)[0, 0])
+    if not value <= float(np.finfo(dtype).max):
+        raise ParameterError(
+            f"kernel {kernel.name!r} overflows {dtype} at these points, where it reaches {value:.3g}: "
+            "take a smaller sigma or power, or scale the points"
+        )

@@ -1,0 +1,99 @@
+"""What PS3VT and its special cases share as scikit-learn estimators: validation, training, scores of the classes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dsgcore.estimators.inputs import encode, seed_of, width
+from dsgcore.parameters import check_all
+from dsgcore.problems.multiclass import MultiClass
+from dsgcore.proximal import FeatureMap, Task, make_task, solve
+
+# Numbers of features that are held at a time when a model is evaluated.
+MAX_VALUES = 2**24
+_SIGMA = next(p for p in MultiClass.parameters if p.name == "sigma")
+
+
+class MultiClassEstimator(ClassifierMixin, BaseEstimator):
+    """Shell of the four: a subclass has the parameters that it offers, and says what the others are."""
+
+    absent: ClassVar[dict[str, float]] = {}
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points. There is no intercept: scale them first, or add a column of ones.
+        y : array-like of shape (n,)
+            Labels of two classes or more, and -1 for unlabeled points (in an object array where labels are strings).
+            Without any -1 the graph is that of the labeled points.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there are fewer than two classes, or the run diverges.
+        """
+        points, labels = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, codes = encode(labels)
+        task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
+        self.feature_map_: FeatureMap = task.features
+        self.coef_ = self._train(task).T.copy()
+        return self
+
+    def _problem(self, X: NDArray) -> MultiClass:
+        names = {p.name for p in MultiClass.parameters}
+        given: dict[str, Any] = {name: value for name, value in self.get_params().items() if name in names}
+        if given["sigma"] == "scale" and given["features"] == "linear":
+            given["sigma"] = MultiClass.sigma  # not used
+        else:
+            given["sigma"] = width(_SIGMA, given["sigma"], X)
+        given |= self.absent
+        return MultiClass(**check_all(MultiClass.parameters, given, type(self).__name__))
+
+    def _train(self, task: Task) -> NDArray:
+        W, self.n_iter_ = task.start(), 0
+        for iterate in solve(task):
+            W, self.n_iter_ = iterate.W, iterate.t
+        if self.n_iter_ < task.problem.n_iter:
+            raise ValueError(
+                f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: step_size {task.problem.step_size:g} "
+                "is too big for points of this size; scale them, or try a smaller one"
+            )
+        return W
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            The higher, the more that class; for two classes the second one's score minus the first one's.
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, dtype=np.float64)
+        size = max(1, MAX_VALUES // self.coef_.shape[1])
+        pieces = (points[start : start + size] for start in range(0, len(points), size))
+        scores = np.concatenate([self.feature_map_(piece) @ self.coef_.T for piece in pieces])
+        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the label with the highest score for each row of `X`, of shape (n,)."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]

@@ -1,0 +1,244 @@
+"""QS3ORAO as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+
+from dsgcore.estimators.base import FunctionalGradientEstimator, evaluate
+from dsgcore.estimators.inputs import encode, ordered_labels
+from dsgcore.expansion import Expansion
+from dsgcore.parameters import Choice, Parameter, ParameterError, Real, check_all
+from dsgcore.problems.base import UNLABELED
+from dsgcore.problems.ordinal import SemiSupervisedOrdinal
+from dsgcore.problems.thresholds import classify, mean_auc, thresholds
+from dsgcore.solver import Task
+
+# How the values are cut into classes.
+_CUT: tuple[Parameter, ...] = (
+    Choice("thresholds", "hinge", options=("hinge", "squared")),
+    Real("margin", None, low=0.0, high=1e6, optional=True),
+)
+
+
+class QS3ORAO(FunctionalGradientEstimator):
+    """Semi-supervised ordinal regression by AUC, by quadruply stochastic gradients.
+
+    A kernel scorer that ranks points of k ordered classes, and thresholds that cut its values into the classes. Each
+    iteration draws a mini-batch of every class and of the unlabeled points, and fresh random features of the kernel.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
+        The kernel; the second one is the Gaussian with random features that cost less where d is some hundreds or more.
+    sigma : float in [1e-6, 1e6] or "scale", default="scale"
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1), scale
+        of the dot product kernel (sigma <x, x'>)^power. "scale" is 1 / (n_features_in_ * X.var()),
+        1 / (n_features_in_ * X.std()) and 1 / mean ||x||^2.
+    length : float in [1e-6, 1e6] or "scale", default="scale"
+        Length scale of the Matérn kernel; "scale" is sqrt(n_features_in_ * X.var()).
+    nu : {"1/2", "3/2", "5/2"}, default="3/2"
+        Smoothness of the Matérn kernel.
+    power : {1, 3, 5}, default=3
+        Degree of the dot product kernel.
+    gamma : float in [0, 1], or k - 1 of them, default=0.5
+        Weight of the labeled pairs, in all or in each of the k - 1 places where the classes can be cut in two; 1 - gamma is
+        that of the pairs with unlabeled points.
+    pairing : {"paired", "all"}, default="paired"
+        Pairs within a mini-batch: one by one, or all of them.
+    thresholds : {"hinge", "squared"}, default="hinge"
+        Loss that the thresholds minimise on the labeled points, exactly.
+    margin : float in [0, 1e6] or None, default=None
+        How far from a threshold that loss wants a value, in units of f. None is 0 for the hinge and the paper's 1 for the
+        squared loss, whose thresholds would all be the mean of f with 0.
+    lam : float in [0, 1000], default=1e-2
+        Ridge.
+    n_iter : int in [1, 100000], default=100
+        Number of iterations T, of `fit` or of one call of `partial_fit`.
+    n_features : int in [1, 65536], default=256
+        Random features m per iteration.
+    batch_size : int in [1, 65536], default=128
+        Points drawn from each source per iteration, with replacement.
+    step_size : float in [1e-6, 1e6], default=0.5
+        Step eta, or the schedule's constant theta. The dot product kernel, which is not bounded, may need a smaller one.
+    schedule : {"constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"}, default="constant"
+        How the step depends on the iteration t and the length T of the run. The paper's theorem is for
+        "theta/t" with theta * lam in (1, 2).
+    dtype : {"float32", "float64"}, default="float32"
+        Precision.
+    random_state : int, RandomState instance or None, default=None
+        Seed of batches and features; an int gives the same numbers at every call.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels in their order.
+    model_ : dsgcore.Expansion
+        The scorer f.
+    thresholds_ : ndarray of shape (k - 1,)
+        Values of f, in rising order, that separate the classes.
+    n_iter_ : int
+        Iterations made, in all calls of `partial_fit` together.
+    n_features_in_ : int
+        Number of coordinates d of a point.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: see there.
+
+    Warns
+    -----
+    UserWarning
+        From `fit`, if thresholds coincide: no point then gets the classes between them.
+
+    Notes
+    -----
+    Source: W. Shi, B. Gu, X. Li and H. Huang, Quadruply Stochastic Gradient Method for Large Scale Nonlinear
+    Semi-Supervised Ordinal Regression AUC Optimization, AAAI 2020, (7)-(10) and Algorithms 1 and 2. See
+    `dsgcore.problems.ordinal.SemiSupervisedOrdinal` for the objective and for where we leave the paper.
+
+    Labels are put in order by sorting them: numbers as numbers, text by the alphabet, which is rarely what is meant. Where
+    `y` is of pandas' ordered categories (missing ones unlabeled), the order is that of the categories.
+
+    Deviation: the paper's thresholds have margin 1. Values of an AUC objective with a ridge spread by less than that,
+    and hinge thresholds would then follow the classes' sizes more than the values; see `dsgcore.problems.thresholds`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsgcore import QS3ORAO
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(600, 2))
+    >>> y = np.digitize(np.linalg.norm(X, axis=1), [0.5, 0.9])  # three rings, from the centre outwards
+    >>> few = np.where(np.arange(600) < 60, y, -1)
+    >>> model = QS3ORAO(sigma=2.0, random_state=0).fit(X, few)
+    >>> model.mean_auc(X, y) > 0.95
+    True
+    >>> model.thresholds_.shape
+    (2,)
+    """
+
+    problem_class: ClassVar[type[SemiSupervisedOrdinal]] = SemiSupervisedOrdinal
+    is_binary: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        sigma: float | str = "scale",
+        length: float | str = "scale",
+        nu: str = "3/2",
+        power: int | str = 3,
+        gamma: float | Sequence[float] = 0.5,
+        pairing: str = "paired",
+        thresholds: str = "hinge",
+        margin: float | None = None,
+        lam: float = 1e-2,
+        n_iter: int = 100,
+        n_features: int = 256,
+        batch_size: int = 128,
+        step_size: float = 0.5,
+        schedule: str = "constant",
+        dtype: str = "float32",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            kernel,
+            sigma=sigma,
+            length=length,
+            nu=nu,
+            power=power,
+            lam=lam,
+            n_iter=n_iter,
+            n_features=n_features,
+            batch_size=batch_size,
+            step_size=step_size,
+            schedule=schedule,
+            dtype=dtype,
+            random_state=random_state,
+        )
+        self.gamma = gamma
+        self.pairing = pairing
+        self.thresholds = thresholds
+        self.margin = margin
+
+    def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
+        return ordered_labels(y)
+
+    def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
+        self._checked_cut()  # before the training
+        return super()._learn(X, classes, codes, model)
+
+    def _checked_cut(self) -> dict[str, Any]:
+        """Return how the values are cut into classes, checked."""
+        cut = check_all(_CUT, {p.name: getattr(self, p.name) for p in _CUT}, type(self).__name__)
+        if cut["margin"] is None:
+            cut["margin"] = 0.0 if cut["thresholds"] == "hinge" else 1.0
+        elif cut["thresholds"] == "squared" and cut["margin"] == 0.0:
+            raise ParameterError(
+                "margin must be above 0 with thresholds='squared', which all coincide otherwise, got 0"
+            )
+        return cut
+
+    def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
+        cut, is_labeled = self._checked_cut(), codes != UNLABELED
+        values = evaluate(model, task.X[is_labeled])
+        self.thresholds_ = thresholds(codes[is_labeled], values, loss=cut["thresholds"], margin=cut["margin"])
+
+    def ranking_function(self, X: ArrayLike) -> NDArray:
+        """Return f(x), of shape (n,): the higher, the later in the order of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        """
+        return self._values(X)
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return how far f(x) is inside each class's interval, negative outside; the largest is the predicted class's.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n, k), or (n,) for two classes
+            For two classes f(x) minus the threshold.
+        """
+        f = self._values(X)
+        above = f[:, None] - self.thresholds_
+        if len(self.classes_) == 2:
+            return above[:, 0]
+        far = np.full((len(f), 1), np.inf)
+        return np.minimum(np.hstack([far, above]), np.hstack([-above, far]))
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the label of the interval that f(x) is in, for each row of `X`, of shape (n,)."""
+        f = self._values(X)
+        return self.classes_[classify(f, self.thresholds_)]
+
+    def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the mean AUC of f over the k - 1 places where the classes can be cut in two, ties one half.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        y : array-like of shape (n,)
+            True labels; points with -1 are left out.
+
+        Returns
+        -------
+        float
+            In [0, 1]; NaN if there are labels of one class only.
+        """
+        f = self._values(X)
+        _, codes = encode(column_or_1d(self._labels(y)[0]), self.classes_)
+        return mean_auc(codes[codes != UNLABELED], f[codes != UNLABELED])

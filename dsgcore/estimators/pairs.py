@@ -1,0 +1,84 @@
+"""Similar pairs as the solver wants them, points with pair ids: from ids, from an array of pairs, or from labels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from dsgcore.problems.base import UNLABELED
+from dsgcore.sampling import generator
+
+
+def pair_ids(y: NDArray) -> NDArray:
+    """Return `y` as whole numbers; the problem checks whether they are pairs.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If they are not whole numbers.
+    """
+    if y.dtype == object:
+        y = np.array(y.tolist())
+    if y.dtype.kind not in "iuf" or (y.dtype.kind == "f" and (y != np.floor(y)).any()):
+        raise ValueError(
+            "y must hold pair ids: whole numbers, the same for the two members of a similar pair, and -1 for unlabeled "
+            "points; for class labels there is y_holds='classes'"
+        )
+    return y.astype(np.int64)
+
+
+def stacked(members: NDArray, unlabeled: NDArray) -> tuple[NDArray, NDArray]:
+    """Return all points, of shape (2 n_S + n_U, d), and their pair ids; the members come two after two."""
+    ids = np.concatenate([np.arange(len(members)) // 2, np.full(len(unlabeled), UNLABELED)])
+    return np.concatenate([members, unlabeled]).astype(unlabeled.dtype, copy=False), ids
+
+
+def members_of(pairs: ArrayLike, d: int) -> NDArray:
+    """Return the members of the pairs two after two, of shape (2 n_S, d).
+
+    Parameters
+    ----------
+    pairs : array-like of shape (n_S, 2, d) or (2 n_S, d)
+    d : int
+        Number of coordinates that a point must have.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one, there is no pair, or a number is not finite.
+    """
+    shape = np.shape(pairs)
+    if len(shape) not in (2, 3) or (len(shape) == 3 and shape[1] != 2) or shape[-1] != d:
+        raise ValueError(f"pairs must have the shape (n_S, 2, {d}) or (2 n_S, {d}), got {shape}")
+    if len(shape) == 2 and shape[0] % 2:
+        raise ValueError(f"pairs must hold an even number of points, two for each pair, got {shape[0]}")
+    if not shape[0]:
+        raise ValueError("similar-unlabeled learning needs at least one similar pair, got none")
+    return check_array(np.reshape(pairs, (-1, d)), dtype=[np.float64, np.float32], input_name="pairs")
+
+
+def drawn_members(codes: NDArray, seed: int) -> NDArray:
+    """Draw similar pairs from labeled points, half as many, and return their members' row numbers two after two.
+
+    Two independent labeled points are both of class c with probability share_c^2, so a pair's class is drawn in proportion
+    to that, and its members from the class, with replacement.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        1, 0, and -1 for unlabeled.
+    seed : int
+    """
+    rng = generator(seed, "similar pairs")
+    rows = [np.flatnonzero(codes == code) for code in (0, 1)]
+    negative, positive = (len(own) for own in rows)
+    is_positive = rng.random((negative + positive) // 2) < positive**2 / (positive**2 + negative**2)
+    size = np.where(is_positive, positive, negative)
+    places = (rng.random((len(size), 2)) * size[:, None]).astype(np.intp)
+    members = np.where(is_positive[:, None], rows[1][places % positive], rows[0][places % negative])
+    return members.ravel()

@@ -1,0 +1,165 @@
+"""TSGS3VM as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dsgcore.estimators.base import BinaryEstimator, evaluate
+from dsgcore.expansion import Expansion
+from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.solver import Task
+
+
+class TSGS3VM(BinaryEstimator):
+    """Semi-supervised support vector machine, by triply stochastic gradients.
+
+    A kernel classifier whose boundary keeps labeled points on their side and runs where unlabeled points are few. Each
+    iteration draws a mini-batch of positives, negatives and unlabeled points, and fresh random features of the kernel.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
+        The kernel; the second one is the Gaussian with random features that cost less where d is some hundreds or more.
+    sigma : float in [1e-6, 1e6] or "scale", default="scale"
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1), scale
+        of the dot product kernel (sigma <x, x'>)^power. "scale" is 1 / (n_features_in_ * X.var()),
+        1 / (n_features_in_ * X.std()) and 1 / mean ||x||^2.
+    length : float in [1e-6, 1e6] or "scale", default="scale"
+        Length scale of the Matérn kernel; "scale" is sqrt(n_features_in_ * X.var()).
+    nu : {"1/2", "3/2", "5/2"}, default="3/2"
+        Smoothness of the Matérn kernel.
+    power : {1, 3, 5}, default=3
+        Degree of the dot product kernel.
+    C : float in [1e-6, 1e6], default=100.0
+        Weight of the labeled points' mean hinge loss (not of their sum, as in scikit-learn's SVC).
+    C_star : float in [0, 1e6] or None, default=None
+        Weight of the unlabeled points' mean loss; None is C n_l / n_u, 0 leaves them out.
+    loss : {"symmetric hinge", "squared symmetric hinge", "ramp", "exponential"}, default="symmetric hinge"
+        Loss u of an unlabeled point's value r: max(0, 1 - |r|), max(0, 1 - |r|)^2 / 2, min(1 + s, max(0, 1 - |r|)) or
+        exp(-5 r^2).
+    s : float in [-0.999, 0], default=-0.3
+        The ramp's kink.
+    balance : bool, default=False
+        Shift f so that its mean over the unlabeled points is the mean label (+1, -1) of the labeled ones, in training and
+        after it.
+    lam : float in [0, 1000], default=1.0
+        Ridge. The paper's objective has 1: other values stand for the paper's C / lam, C_star / lam, step_size * lam.
+    n_iter : int in [1, 100000], default=100
+        Number of iterations T, of `fit` or of one call of `partial_fit`.
+    n_features : int in [1, 65536], default=256
+        Random features m per iteration.
+    batch_size : int in [1, 65536], default=128
+        Points drawn from each source per iteration, with replacement.
+    step_size : float in [1e-6, 1e6], default=1.0
+        The schedule's constant theta, or the step eta itself ("constant").
+    schedule : {"theta/t", "constant", "theta/sqrt(T)", "theta/T^(3/4)"}, default="theta/t"
+        How the step depends on the iteration t and the length T of the run. The paper's theorem is for "theta/T^(3/4)";
+        with "theta/t" and theta * lam = 1 the model is the mean of what the iterations added, whatever C.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision.
+    random_state : int, RandomState instance or None, default=None
+        Seed of batches and features; an int gives the same numbers at every call.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second one is the positive class.
+    model_ : dsgcore.Expansion
+        The function f.
+    shift_ : float
+        What `decision_function` adds to f: with `balance` so much that the mean over the unlabeled points given last is
+        as wanted, else 0.
+    n_iter_ : int
+        Iterations made, in all calls of `partial_fit` together.
+    n_features_in_ : int
+        Number of coordinates d of a point.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: see there.
+
+    Notes
+    -----
+    Source: X. Geng, B. Gu, X. Li, W. Shi, G. Zheng and H. Huang, Scalable Semi-Supervised SVM via Triply Stochastic
+    Gradients, IJCAI 2019, (1), (3)-(7), Table 2 and Algorithm 1. See `dsgcore.problems.s3vm.SemiSupervisedSVM` for the
+    objective and for where we leave the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from dsgcore import TSGS3VM
+    >>> X, y = make_moons(400, noise=0.1, random_state=0)
+    >>> few = np.where(np.arange(400) < 40, y, -1)
+    >>> model = TSGS3VM(sigma=5.0, random_state=0).fit(X, few)
+    >>> model.score(X, y) > 0.9
+    True
+    """
+
+    problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        sigma: float | str = "scale",
+        length: float | str = "scale",
+        nu: str = "3/2",
+        power: int | str = 3,
+        C: float = 100.0,
+        C_star: float | None = None,
+        loss: str = "symmetric hinge",
+        s: float = -0.3,
+        balance: bool = False,
+        lam: float = 1.0,
+        n_iter: int = 100,
+        n_features: int = 256,
+        batch_size: int = 128,
+        step_size: float = 1.0,
+        schedule: str = "theta/t",
+        dtype: str = "float32",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            kernel,
+            sigma=sigma,
+            length=length,
+            nu=nu,
+            power=power,
+            lam=lam,
+            n_iter=n_iter,
+            n_features=n_features,
+            batch_size=batch_size,
+            step_size=step_size,
+            schedule=schedule,
+            dtype=dtype,
+            random_state=random_state,
+        )
+        self.C = C
+        self.C_star = C_star
+        self.loss = loss
+        self.s = s
+        self.balance = balance
+
+    def _problem_parameters(self, **given: object) -> dict[str, Any]:
+        return super()._problem_parameters(is_balanced=self.balance, **given)
+
+    def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
+        problem = task.problem
+        assert isinstance(problem, SemiSupervisedSVM)
+        unlabeled = task.X[task.rows["unlabeled"]]
+        self.shift_ = problem.shift(evaluate(model, unlabeled)) if problem.is_balanced else 0.0
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return f(x) plus the shift, of shape (n,): the higher, the more positive.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        """
+        return self._values(X) + self.shift_

@@ -1,0 +1,292 @@
+"""TSGSU as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.inputs import encode, known_classes
+from dsgcore.estimators.pairs import drawn_members, members_of, pair_ids, stacked
+from dsgcore.expansion import Expansion
+from dsgcore.parameters import Choice, ParameterError
+from dsgcore.prior import similar_class_prior
+from dsgcore.problems.base import UNLABELED
+from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+
+_PRIOR = next(p for p in SimilarUnlabeled.parameters if p.name == "prior")
+
+
+class TSGSU(BinaryEstimator):
+    """Classification from similar pairs and unlabeled points, by triply stochastic gradients.
+
+    Two points of a similar pair are of the same class, and nothing says which. Together with unlabeled points, and the
+    share of positives among them, that is enough for a classifier. Each iteration draws a mini-batch of members of pairs
+    and one of unlabeled points, and fresh random features of the kernel.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
+        The kernel; the second one is the Gaussian with random features that cost less where d is some hundreds or more.
+    sigma : float in [1e-6, 1e6] or "scale", default="scale"
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1), scale
+        of the dot product kernel (sigma <x, x'>)^power. "scale" is 1 / (n_features_in_ * X.var()),
+        1 / (n_features_in_ * X.std()) and 1 / mean ||x||^2.
+    length : float in [1e-6, 1e6] or "scale", default="scale"
+        Length scale of the Matérn kernel; "scale" is sqrt(n_features_in_ * X.var()).
+    nu : {"1/2", "3/2", "5/2"}, default="3/2"
+        Smoothness of the Matérn kernel.
+    power : {1, 3, 5}, default=3
+        Degree of the dot product kernel.
+    y_holds : {"pairs", "classes"}, default="pairs"
+        What `y` says. "pairs": pair ids, whole numbers >= 0, the same for the two members of a similar pair; -1 for
+        unlabeled points. "classes": labels of two classes, -1 for unlabeled points (without any, all points serve as the
+        unlabeled sample): as many similar pairs as half the labeled points are drawn from them, and the labels are
+        forgotten. That is for comparisons, cross-validation and grid search on labeled data.
+    prior : float in [0.01, 0.99] or "estimate", default="estimate"
+        Share of positives among the unlabeled points, not within 0.001 of 1/2. Pairs cannot tell which class is which:
+        the prior does, so above 1/2 the positive class is the more frequent one. "estimate" is, of pairs, the larger
+        class's share by mixture proportion estimation (a first guess, mostly too large, see
+        `dsgcore.prior.similar_class_prior`: give the share where it is known), and of classes the share of the second one
+        among the labels. It is made once, at the first call.
+    loss : {"squared", "double hinge", "logistic"}, default="squared"
+        Loss of a value z for a class t = +1, -1: (z t - 1)^2 / 4, max(-z t, max(0, 1/2 - z t / 2)) or
+        log(1 + exp(-z t)).
+    correction : {"absolute value", "ReLU", "leaky ReLU", "identity"}, default="absolute value"
+        What is done with a class's estimated risk where it falls below zero; "identity" leaves it.
+    leak : float in [0, 10], default=0.5
+        Slope of the leaky ReLU below zero, its sign turned: 0 is ReLU, 1 the absolute value.
+    lam : float in [0, 1000], default=1e-2
+        Ridge.
+    n_iter : int in [1, 100000], default=100
+        Number of iterations T, of `fit` or of one call of `partial_fit`.
+    n_features : int in [1, 65536], default=256
+        Random features m per iteration.
+    batch_size : int in [1, 65536], default=128
+        Points drawn from each source per iteration, with replacement.
+    step_size : float in [1e-6, 1e6], default=1.0
+        The schedule's constant theta, or the step eta itself ("constant").
+    schedule : {"theta/sqrt(T)", "constant", "theta/t", "theta/T^(3/4)"}, default="theta/sqrt(T)"
+        How the step depends on the iteration t and the length T of the run. The paper's theorem is for "theta/sqrt(T)".
+    dtype : {"float32", "float64"}, default="float32"
+        Precision.
+    random_state : int, RandomState instance or None, default=None
+        Seed of batches and features; an int gives the same numbers at every call.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, the second one positive; [0, 1] where `y` holds pairs (-1 means unlabeled here, not negative).
+    prior_ : float
+        The share of positives that was used.
+    model_ : dsgcore.Expansion
+        The scorer f; positive where it is above zero.
+    n_iter_ : int
+        Iterations made, in all calls of `partial_fit` together.
+    n_features_in_ : int
+        Number of coordinates d of a point.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: see there.
+
+    Notes
+    -----
+    Source: W. Shi, B. Gu, X. Li, C. Deng and H. Huang, Triply stochastic gradient method for large-scale nonlinear
+    similar unlabeled classification, Machine Learning, 2021, (8), (17)-(19), (25) and Algorithms 1 and 2. See
+    `dsgcore.problems.similar_unlabeled.SimilarUnlabeled` for the objective and for where we leave the paper.
+
+    With classes of equal share pairs say nothing, and with labels of equal share nor do the pairs drawn from them:
+    "classes" needs labels whose shares are those of the unlabeled points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsgcore import TSGSU
+    >>> rng = np.random.default_rng(0)
+    >>> classes = (rng.random(500) < 0.7).astype(int)
+    >>> X = rng.normal(size=(500, 2)) + 3 * classes[:, None]
+    >>> of_pairs = np.repeat(rng.random(100) < 0.7**2 / (0.7**2 + 0.3**2), 2)
+    >>> pairs = (rng.normal(size=(200, 2)) + 3 * of_pairs[:, None]).reshape(100, 2, 2)
+    >>> model = TSGSU(prior=0.7, random_state=0).fit(X, pairs=pairs)
+    >>> model.score(X, classes) > 0.9
+    True
+    """
+
+    problem_class: ClassVar[type[SimilarUnlabeled]] = SimilarUnlabeled
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        y_holds: str = "pairs",
+        prior: float | str = "estimate",
+        sigma: float | str = "scale",
+        length: float | str = "scale",
+        nu: str = "3/2",
+        power: int | str = 3,
+        loss: str = "squared",
+        correction: str = "absolute value",
+        leak: float = 0.5,
+        lam: float = 1e-2,
+        n_iter: int = 100,
+        n_features: int = 256,
+        batch_size: int = 128,
+        step_size: float = 1.0,
+        schedule: str = "theta/sqrt(T)",
+        dtype: str = "float32",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            kernel,
+            sigma=sigma,
+            length=length,
+            nu=nu,
+            power=power,
+            lam=lam,
+            n_iter=n_iter,
+            n_features=n_features,
+            batch_size=batch_size,
+            step_size=step_size,
+            schedule=schedule,
+            dtype=dtype,
+            random_state=random_state,
+        )
+        self.y_holds = y_holds
+        self.prior = prior
+        self.loss = loss
+        self.correction = correction
+        self.leak = leak
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that on classes of equal share, such as scikit-learn's checks have, nothing can be learned."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: ArrayLike | None = None) -> Self:
+        """Learn from similar pairs and unlabeled points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points; with `pairs` the unlabeled ones alone.
+        y : array-like of shape (n,), optional
+            Pair ids or classes, as `y_holds` says, and -1 for unlabeled points.
+        pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
+            Instead of `y`: the similar pairs' members (stacked two after two).
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range (the prior too close to 1/2, for instance), an id does not occur exactly twice,
+            there are no pairs or no unlabeled points, or the run diverges.
+        """
+        points, given = self._validated(X, y, pairs, is_first=True)
+        if self._holds_pairs():
+            return self._learn_pairs(points, pair_ids(given), None)
+        return self._learn(points, *encode(given), None)
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+    ) -> Self:
+        """Go on with the recursion for `n_iter` more iterations, on the points of this call.
+
+        The kernel, the prior, `dtype` and `random_state` stay those of the first call (or of `fit`); all other parameters
+        may be changed between calls. On the same points two calls equal one `fit` with the sum of their `n_iter`, up to
+        rounding, where the schedule does not depend on the length of the run ("constant", "theta/t").
+
+        Parameters
+        ----------
+        X, y, pairs
+            As in `fit`.
+        classes : array-like of shape (2,), optional
+            Both classes. The first call needs them where `y` holds classes.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            As `fit`, and if the classes are missing or not those of the first call. The estimator then is as it was.
+        """
+        earlier = getattr(self, "model_", None)
+        points, given = self._validated(X, y, pairs, is_first=earlier is None)
+        learned = None if earlier is None else self.classes_
+        if self._holds_pairs():
+            known_classes([0, 1], learned, is_sorted=True)
+            return self._learn_pairs(points, pair_ids(given), earlier)
+        return self._learn(points, *encode(given, known_classes(classes, learned, is_sorted=True)), earlier)
+
+    def _holds_pairs(self) -> bool:
+        return Choice("y_holds", "pairs", options=("pairs", "classes")).check(self.y_holds) == "pairs"
+
+    def _validated(
+        self, X: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None, *, is_first: bool
+    ) -> tuple[NDArray, NDArray]:
+        """Return points, and pair ids or classes."""
+        if pairs is None:
+            return validate_data(self, X, y, dtype=[np.float32, np.float64], reset=is_first)
+        if y is not None:
+            raise ValueError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
+        if not self._holds_pairs():
+            raise ValueError(f"pairs go with y_holds='pairs' only, got y_holds={self.y_holds!r}")
+        unlabeled = validate_data(self, X, dtype=[np.float32, np.float64], reset=is_first)
+        return stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
+
+    def _learn_pairs(self, X: NDArray, ids: NDArray, model: Expansion | None) -> Self:
+        seed, rows = self._seed(model), SimilarUnlabeled().rows(ids)
+        self._choose_prior(model, lambda: similar_class_prior(*(X[own] for own in rows.values()), seed=seed))
+        return self._train(X, ids, np.array([0, 1]), seed, model)
+
+    def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
+        """Learn from similar pairs that are drawn from labeled points, the same ones at every call."""
+        self._check_classes(classes, codes)
+        seed = self._seed(model)
+        is_unlabeled = codes == UNLABELED
+        unlabeled = X[is_unlabeled] if is_unlabeled.any() else X
+        self._choose_prior(model, lambda: float(np.mean(codes[~is_unlabeled])))
+        return self._train(*stacked(X[drawn_members(codes, seed)], unlabeled), classes, seed, model)
+
+    def _choose_prior(self, model: Expansion | None, estimate: Callable[[], float]) -> None:
+        """Set `prior_`, at the first call."""
+        if model is not None:
+            return
+        if not isinstance(self.prior, str):
+            self.prior_: float = _PRIOR.check(self.prior)
+        elif self.prior == "estimate":
+            self.prior_ = estimate()
+        else:
+            raise ParameterError(f"prior must be {_PRIOR.allowed()} or 'estimate', got {self.prior!r}")
+
+    def _problem_parameters(self, **given: object) -> dict[str, Any]:
+        return super()._problem_parameters(prior=self.prior_, **given)
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return f(x), of shape (n,): the higher, the more positive.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        """
+        return self._values(X)

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsgcore import QS3ORAO
+from dsgcore.problems.thresholds import mean_auc, thresholds
+
+SMALL = {"sigma": 2.0, "n_iter": 8, "n_features": 16, "batch_size": 16, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def rings():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(600, 2))
+    y = np.digitize(np.linalg.norm(X, axis=1), [0.5, 0.8, 1.0])
+    return X, y, np.where(np.arange(600) < 80, y, -1)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("cut", ["hinge", "squared"])
+def test_learns_rings_from_eighty_labels(rings, cut):
+    X, y, few = rings
+    model = QS3ORAO(sigma=2.0, thresholds=cut, random_state=0).fit(X, few)
+    assert model.mean_auc(X[80:], y[80:]) > 0.9
+    # The largest class is 30 % of the points.
+    assert model.score(X[80:], y[80:]) > 0.6
+    assert (np.diff(model.thresholds_) > 0).all()
+
+
+def test_the_decision_functions_largest_is_the_interval_that_f_is_in(rings):
+    X, _, few = rings
+    model = QS3ORAO(**SMALL).fit(X, few)
+    scores, f = model.decision_function(X), model.ranking_function(X)
+    assert scores.shape == (600, 4)
+    np.testing.assert_array_equal(model.predict(X), scores.argmax(axis=1))
+    np.testing.assert_array_equal(model.predict(X), np.searchsorted(model.thresholds_, f))
+    assert ((scores > 0).sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(model.ranking_function(X), model.model_.evaluate(X))
+
+
+def test_two_classes_have_one_score_a_point(rings):
+    X, _, few = rings
+    two = np.where(few == -1, -1, few > 1)
+    model = QS3ORAO(**SMALL).fit(X, two)
+    np.testing.assert_array_equal(model.decision_function(X), model.ranking_function(X) - model.thresholds_[0])
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
+
+
+@pytest.mark.parametrize(
+    ("cut", "margin", "used"),
+    [("hinge", None, 0.0), ("hinge", 0.2, 0.2), ("squared", None, 1.0), ("squared", 0.3, 0.3)],
+)
+def test_thresholds_are_those_of_the_labeled_points(rings, cut, margin, used):
+    X, _, few = rings
+    model = QS3ORAO(thresholds=cut, margin=margin, **SMALL).fit(X, few)
+    f = model.ranking_function(X)
+    np.testing.assert_array_equal(model.thresholds_, thresholds(few[:80], f[:80], loss=cut, margin=used))
+
+
+def test_mean_auc_leaves_unlabeled_points_out(rings):
+    X, y, few = rings
+    model = QS3ORAO(**SMALL).fit(X, few)
+    f = model.ranking_function(X)
+    assert model.mean_auc(X, y) == mean_auc(y, f)
+    assert model.mean_auc(X, few) == mean_auc(y[:80], f[:80])
+    assert np.isnan(model.mean_auc(X[:3], [1, 1, -1]))
+    with pytest.raises(ValueError, match=r"^y must hold the classes 0, 1, 2, 3, or -1 for unlabeled points, got 7$"):
+        model.mean_auc(X[:2], [0, 7])
+
+
+def test_gamma_may_differ_from_cut_to_cut(rings):
+    X, _, few = rings
+    same, other = (QS3ORAO(gamma=g, **SMALL).fit(X, few).ranking_function(X) for g in ([0.5] * 3, (0.1, 0.5, 0.9)))
+    np.testing.assert_array_equal(same, QS3ORAO(**SMALL).fit(X, few).ranking_function(X))
+    assert (same != other).any()
+
+
+def test_ordered_categories_keep_their_order(rings):
+    X, _, few = rings
+    names = ["poor", "fair", "good", "best"]  # not the alphabet's order
+    y = pd.Series(
+        pd.Categorical([names[code] if code >= 0 else None for code in few], [*names, "unseen"], ordered=True)
+    )
+    model, numbered = QS3ORAO(**SMALL).fit(X, y), QS3ORAO(**SMALL).fit(X, few)
+    assert model.classes_.tolist() == names
+    np.testing.assert_array_equal(model.predict(X), np.array(names)[numbered.predict(X)])
+    assert model.mean_auc(X, y) == numbered.mean_auc(X, few)
+    assert model.mean_auc(X, y.array) == numbered.mean_auc(X, few)
+    assert model.score(X[:80], y[:80]) == numbered.score(X[:80], few[:80])
+    with_minus_one = pd.Categorical([names[code] if code >= 0 else -1 for code in few], [-1, *names], ordered=True)
+    assert QS3ORAO(**SMALL).fit(X, with_minus_one).classes_.tolist() == names
+    parts = QS3ORAO(**SMALL).partial_fit(X, y, classes=names).partial_fit(X, y)
+    assert parts.classes_.tolist() == names
+    assert parts.n_iter_ == 16
+
+
+def test_numbers_in_any_order_are_sorted(rings):
+    X, _, few = rings
+    model = QS3ORAO(**SMALL).fit(X, np.where(few == -1, -1, 10 * few + 5))
+    assert model.classes_.tolist() == [5, 15, 25, 35]
+    np.testing.assert_array_equal(model.predict(X), 10 * QS3ORAO(**SMALL).fit(X, few).predict(X) + 5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"gamma": 2.0}, "gamma must be a number between 0 and 1, or a list of such numbers, got 2.0"),
+        (
+            {"gamma": [0.1, 0.2]},
+            "gamma must be one number or 3, one for each place where 4 classes can be cut in two, got 2",
+        ),
+        ({"pairing": "some"}, "pairing must be one of paired, all, got 'some'"),
+        ({"thresholds": "lp"}, "thresholds must be one of hinge, squared, got 'lp'"),
+        ({"margin": -1}, "margin must be a number between 0 and 1e+06 or null, got -1"),
+        (
+            {"thresholds": "squared", "margin": 0},
+            "margin must be above 0 with thresholds='squared', which all coincide otherwise, got 0",
+        ),
+    ],
+)
+def test_bad_parameters_get_one_sentence(rings, parameters, said):
+    X, _, few = rings
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        QS3ORAO(**SMALL, **parameters).fit(X, few)
+
+
+def test_one_class_gets_one_sentence(rings):
+    X, _, few = rings
+    with pytest.raises(ValueError, match=r"^y must hold two classes or more \(and -1 .*\), got 1 class$"):
+        QS3ORAO(**SMALL).fit(X, np.where(few == 2, 2, -1))

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+
+from dsgcore import TSGSU
+from dsgcore.estimators.pairs import drawn_members
+from dsgcore.prior import similar_class_prior
+
+SMALL = {"prior": 0.7, "sigma": 0.3, "n_iter": 10, "n_features": 16, "batch_size": 16, "random_state": 0}
+
+
+def sample(prior, n_pairs=150, n_unlabeled=400, seed=0):
+    """Draw unlabeled points with their hidden classes, and similar pairs, as the method assumes them."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n_unlabeled) < prior).astype(int)
+    of_pair = (rng.random(n_pairs) < prior**2 / (prior**2 + (1 - prior) ** 2)).astype(int)
+    points = rng.normal(size=(n_unlabeled, 2)) + 3.0 * y[:, None]
+    return points, y, rng.normal(size=(n_pairs, 2, 2)) + 3.0 * of_pair[:, None, None]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("prior", [0.7, 0.3])
+@pytest.mark.parametrize("correction", ["absolute value", "identity"])
+def test_learns_from_pairs_with_either_class_the_larger(prior, correction):
+    X, y, pairs = sample(prior)
+    model = TSGSU(prior=prior, correction=correction, random_state=0).fit(X, pairs=pairs)
+    # Always to say the larger class is right for 70 %; the classes' means are 4.2 standard deviations apart.
+    assert model.score(X, y) > 0.9
+    assert model.classes_.tolist() == [0, 1]
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
+
+
+def test_pair_ids_and_both_shapes_of_pairs_are_the_same():
+    X, _, pairs = sample(0.7)
+    members = pairs.reshape(-1, 2)
+    ids = np.concatenate([np.arange(300) // 2, np.full(400, -1)])
+    f = TSGSU(**SMALL).fit(np.concatenate([members, X]), ids).decision_function(X)
+    for given in (pairs, members, pairs.tolist()):
+        np.testing.assert_array_equal(TSGSU(**SMALL).fit(X, pairs=given).decision_function(X), f)
+    as_floats = TSGSU(**SMALL).fit(np.concatenate([members, X]), ids.astype(float))
+    np.testing.assert_array_equal(as_floats.decision_function(X), f)
+
+
+@pytest.mark.compiled
+def test_the_prior_can_be_estimated():
+    X, y, pairs = sample(0.9)
+    model = TSGSU(random_state=0).fit(X, pairs=pairs)
+    assert model.prior_ == similar_class_prior(pairs.reshape(-1, 2), X, seed=0)
+    assert 0.7 < model.prior_ < 0.95
+    # Nine of ten are of the larger class.
+    assert model.score(X, y) > 0.95
+    model.set_params(prior=0.2).partial_fit(X, pairs=pairs)
+    assert model.prior_ != 0.2  # the first call's
+
+
+def test_partial_fits_on_pairs_equal_one_longer_fit():
+    X, _, pairs = sample(0.7)
+    settings = {**SMALL, "schedule": "constant", "step_size": 0.1, "dtype": "float64"}
+    whole = TSGSU(**settings).fit(X, pairs=pairs)
+    parts = TSGSU(**settings).set_params(n_iter=4).partial_fit(X, pairs=pairs)
+    parts.set_params(n_iter=6).partial_fit(X, pairs=pairs)
+    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.compiled
+def test_class_labels_serve_for_cross_validation():
+    X, y, _ = sample(0.7)
+    scores = cross_val_score(TSGSU(y_holds="classes", random_state=0), X, y, cv=4)
+    assert scores.mean() > 0.9
+    names = np.where(y == 1, "a", "b")  # now the second class is the smaller one
+    model = TSGSU(y_holds="classes", random_state=0).fit(X, names)
+    assert model.prior_ == np.mean(y == 0)
+    assert model.classes_.tolist() == ["a", "b"]
+    assert model.score(X, names) > 0.9
+
+
+def test_pairs_drawn_from_labels_have_the_shares_of_similar_pairs():
+    codes = np.repeat([1, 0, -1], [600, 300, 50])
+    members = drawn_members(codes, seed=0).reshape(-1, 2)
+    assert members.shape == (450, 2)
+    assert (codes[members[:, 0]] == codes[members[:, 1]]).all()
+    # 0.8 of the pairs; three standard deviations are 0.06.
+    assert abs(np.mean(codes[members[:, 0]]) - 0.8) < 0.06
+    assert len(np.unique(members)) > 300
+
+
+X3 = np.random.default_rng(0).normal(size=(6, 3))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"prior": 0.5}, "prior must differ from 1/2 by at least 0.001, got 0.5: the risk divides by 2 prior - 1, .*"),
+        ({"prior": 0.4995}, "prior must differ from 1/2 by at least 0.001, got 0.4995: .*"),
+        ({"prior": 1.0}, "prior must be a number between 0.01 and 0.99, got 1.0"),
+        ({"prior": "guess"}, "prior must be a number between 0.01 and 0.99 or 'estimate', got 'guess'"),
+        ({"y_holds": "ids"}, "y_holds must be one of pairs, classes, got 'ids'"),
+        ({"loss": "hinge"}, "loss must be one of squared, double hinge, logistic, got 'hinge'"),
+        ({"correction": "none"}, "correction must be one of absolute value, ReLU, leaky ReLU, identity, got 'none'"),
+        ({"leak": -1}, "leak must be a number between 0 and 10, got -1"),
+    ],
+)
+def test_bad_parameters_get_one_sentence(parameters, said):
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        TSGSU(**{**SMALL, **parameters}).fit(X3, [0, 0, 1, 1, -1, -1])
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        ([0, 0, 1, -1, -1, -1], "pair id 1 must occur exactly twice, got it 1 times"),
+        ([0, 0, 0, -1, -1, -1], "pair id 0 must occur exactly twice, got it 3 times"),
+        ([0, 0, -2, -2, -1, -1], "a pair id must be 0 or more, and -1 marks unlabeled points, got -2"),
+        ([-1] * 6, "similar-unlabeled learning needs at least one similar pair, got none"),
+        ([0, 0, 1, 1, 2, 2], "similar-unlabeled learning needs at least one unlabeled point, got none"),
+        ([0.5, 0.5, -1, -1, -1, -1], "y must hold pair ids: whole numbers, .* there is y_holds='classes'"),
+        (list("aabbcc"), "y must hold pair ids: whole numbers, .* there is y_holds='classes'"),
+    ],
+)
+@pytest.mark.parametrize("prior", [0.7, "estimate"])
+def test_ids_that_are_no_pairs_get_one_sentence(y, said, prior):
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        TSGSU(**{**SMALL, "prior": prior}).fit(X3, y)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        (np.zeros((5, 3)), "pairs must hold an even number of points, two for each pair, got 5"),
+        (np.zeros((5, 3, 3)), "pairs must have the shape (n_S, 2, 3) or (2 n_S, 3), got (5, 3, 3)"),
+        (np.zeros((5, 2, 4)), "pairs must have the shape (n_S, 2, 3) or (2 n_S, 3), got (5, 2, 4)"),
+        (np.zeros(6), "pairs must have the shape (n_S, 2, 3) or (2 n_S, 3), got (6,)"),
+        (np.zeros((0, 2, 3)), "similar-unlabeled learning needs at least one similar pair, got none"),
+    ],
+)
+def test_pairs_of_another_shape_get_one_sentence(pairs, said):
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        TSGSU(**SMALL).fit(X3, pairs=pairs)
+
+
+def test_pairs_go_with_nothing_else():
+    pairs = np.zeros((2, 2, 3))
+    with pytest.raises(ValueError, match=r"^give either y or pairs, got both; .*$"):
+        TSGSU(**SMALL).fit(X3, [0, 0, 1, 1, -1, -1], pairs=pairs)
+    with pytest.raises(ValueError, match=r"^pairs go with y_holds='pairs' only, got y_holds='classes'$"):
+        TSGSU(y_holds="classes").fit(X3, pairs=pairs)
+    with pytest.raises(ValueError, match="contains NaN"):
+        TSGSU(**SMALL).fit(X3, pairs=np.full((2, 2, 3), np.nan))
+
+
+def test_labels_of_equal_share_are_refused():
+    with pytest.raises(ValueError, match=r"^prior must differ from 1/2 by at least 0.001, got 0.5: .*$"):
+        TSGSU(y_holds="classes").fit(X3, [0, 0, 0, 1, 1, 1])
