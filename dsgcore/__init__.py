@@ -1,15 +1,26 @@
 """Stochastic functional gradients with random features, for kernel learning with few labels."""
 
-from dsgcore.estimators import QSGS2AUC
-from dsgcore.expansion import Expansion, ModelError
-from dsgcore.expansion import load as load_model
-from dsgcore.experiments import Run, Spec, SpecError
-from dsgcore.parameters import ParameterError
-from dsgcore.problems import ProblemError
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dsgcore.estimators import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
+    from dsgcore.expansion import Expansion, ModelError
+    from dsgcore.expansion import load as load_model
+    from dsgcore.experiments import Run, Spec, SpecError
+    from dsgcore.parameters import ParameterError
+    from dsgcore.problems import ProblemError
 
 __all__ = [
+    "LRCMC",
+    "PS3VT",
+    "QS3ORAO",
     "QSGS2AUC",
+    "SSMC",
+    "TSGS3VM",
+    "TSGSU",
     "Expansion",
+    "LinearMC",
     "ModelError",
     "ParameterError",
     "ProblemError",
@@ -18,3 +29,37 @@ __all__ = [
     "SpecError",
     "load_model",
 ]
+# Where each name is found when it is first asked for: scikit-learn alone would take more than a second to import.
+_PLACES = {
+    "LRCMC": "estimators",
+    "PS3VT": "estimators",
+    "QS3ORAO": "estimators",
+    "QSGS2AUC": "estimators",
+    "SSMC": "estimators",
+    "TSGS3VM": "estimators",
+    "TSGSU": "estimators",
+    "LinearMC": "estimators",
+    "Expansion": "expansion",
+    "ModelError": "expansion",
+    "ParameterError": "parameters",
+    "ProblemError": "problems",
+    "Run": "experiments",
+    "Spec": "experiments",
+    "SpecError": "experiments",
+    "load_model": "expansion:load",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, attribute = _PLACES[name].partition(":")
+    value = getattr(import_module(f"{__name__}.{module}"), attribute or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, imported or not."""
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""The command line: ``python -m dsgcore run SPEC.json --out DIR``."""
+"""The command line: ``python -m dsgcore run SPEC.json --out DIR`` and ``python -m dsgcore bench``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("spec", type=Path, metavar="SPEC.json")
     run.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results are written")
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    bench = commands.add_parser("bench", help="measure speed and memory on this machine")
+    bench.add_argument("--only", metavar="NAME", help="one group of measurements")
+    bench.add_argument("--long", action="store_true", help="also train from a file of 20 million points")
+    bench.add_argument("--json", type=Path, metavar="FILE", help="where the results are written")
     given = parser.parse_args(arguments)
     try:
+        if given.command == "bench":
+            return _bench(given.only, given.json, is_long=given.long)
         return _run(given.spec, given.out, is_quiet=given.quiet)
     except (ValueError, OSError) as error:
         print(f"dsgcore: {error}", file=sys.stderr)
@@ -43,6 +49,13 @@ def _run(spec_file: Path, out: Path, *, is_quiet: bool) -> int:
     (out / "result.json").write_text(summary_json(run) + "\n", encoding="utf-8")
     if not is_quiet:
         print(run.stop_reason.value if run.stop_reason else "")
+    return 0
+
+
+def _bench(only: str | None, file: Path | None, *, is_long: bool) -> int:
+    from dsgcore.benchmark import run_benchmark
+
+    run_benchmark(only=only, is_long=is_long, file=file)
     return 0
 
 

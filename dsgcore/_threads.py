@@ -18,6 +18,8 @@ from threadpoolctl import ThreadpoolController
 
 # Work below this many evaluations costs less than handing it to another thread.
 MIN_EVALUATIONS_PER_WORKER = 250_000
+# More than one: a worker that the machine gives less time to takes fewer of them.
+PIECES_PER_WORKER = 4
 
 
 def _usable_cores() -> int:
@@ -63,23 +65,43 @@ def set_workers(count: int) -> None:
 
 
 def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
-    """Split `n` rows at multiples of `tile` into about equal pieces, at most one a worker and none too small."""
+    """Split `n` rows at multiples of `tile` into about equal pieces, a few for each worker and none too small."""
     n_tiles = -(-n // tile)
-    wanted = min(_workers.count, n_tiles, max(1, evaluations // MIN_EVALUATIONS_PER_WORKER))
+    most = 1 if _workers.count == 1 else PIECES_PER_WORKER * _workers.count
+    wanted = min(most, n_tiles, max(1, evaluations // MIN_EVALUATIONS_PER_WORKER))
     edges = [n_tiles * i // wanted * tile for i in range(wanted)] if wanted else []
     return [slice(a, b) for a, b in zip(edges, [*edges[1:], n], strict=False)]
 
 
+_thread = threading.local()
+
+
 def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
-    """Call `work` on every part, the first one in the calling thread and the others on the pool."""
-    if not parts:
-        return
-    with single_threaded_blas():
-        futures = [_workers.pool().submit(work, part) for part in parts[1:]]
+    """Call `work` on every part: this thread, and as many of the pool as are free, take one after the other.
+
+    Inside of such work, all parts are the calling thread's: a pool that waits for itself would wait for ever.
+    """
+    waiting = iter(parts)
+
+    def take() -> None:
+        _thread.is_at_work = True
         try:
-            work(parts[0])
+            for part in waiting:
+                work(part)
         finally:
-            errors = [future.exception() for future in futures]  # waits for all: they write into the caller's arrays
+            _thread.is_at_work = False
+
+    with single_threaded_blas():
+        if len(parts) < 2 or getattr(_thread, "is_at_work", False):
+            for part in parts:
+                work(part)
+            return
+        futures = [_workers.pool().submit(take) for _ in range(min(_workers.count, len(parts)) - 1)]
+        try:
+            take()
+        finally:
+            # Who has not begun is not needed any more; the others write into the caller's arrays.
+            errors = [future.exception() for future in futures if not future.cancel()]
         for error in errors:
             if error is not None:
                 raise error

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore import features
-from dsgcore._threads import single_threaded_blas
+from dsgcore._threads import for_each_piece, pieces
 from dsgcore.kernels import KERNELS, Kernel, block_frequencies
 from dsgcore.parameters import Choice, Integer, check_all
 from dsgcore.sampling import MAX_SEED
@@ -45,6 +45,12 @@ _UNREADABLE = (
 # For a few points, drawing the frequencies costs more than using them: they are kept, within this many bytes in all.
 FREQUENCY_CACHE_BYTES = 64 * 2**20
 FEW_POINTS = 256
+# Points are converted and evaluated in pieces of this many, so that memory does not grow with their number.
+POINTS_AT_A_TIME = 65_536
+# The features of several iterations are drawn, and then used by all workers: some 4 MB in single precision.
+NUMBERS_DRAWN_AT_ONCE = 2**20
+# A multiple of every feature map's tile: so that values do not depend on how the points are split.
+TILE_ROWS = 384
 
 
 class ModelError(ValueError):
@@ -116,15 +122,29 @@ class Expansion:
 
     def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
         """Bring the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
+        largest = max((block.shape[1] for block in self.blocks[start:stop]), default=1)
+        size = max(1, NUMBERS_DRAWN_AT_ONCE // (self.d * largest))
+        for first in range(start + 1, stop + 1, size):
+            self._add(range(first, min(first + size, stop + 1)), X, values)
+
+    def _add(self, iterations: range, X: NDArray, values: NDArray) -> None:
         draw = _frequency_cache.get if len(X) <= FEW_POINTS else block_frequencies
-        with single_threaded_blas():
-            for t in range(start + 1, stop + 1):
-                block = self.blocks[t - 1]
-                W = draw(self.kernel, self.seed, t, self.d, block.shape[1], self.dtype)
-                self.kernel.feature_map.evaluate(X, W, block, self.decays[t - 1], values)
+        drawn = []
+        for t in iterations:
+            block = self.blocks[t - 1]
+            drawn.append(
+                (draw(self.kernel, self.seed, t, self.d, block.shape[1], self.dtype), block, self.decays[t - 1])
+            )
+
+        def work(part: slice) -> None:
+            for W, block, decay in drawn:
+                self.kernel.feature_map.evaluate(X[part], W, block, decay, values[part])
+
+        # Pieces for which even a single block is worth a call.
+        for_each_piece(work, pieces(len(X), TILE_ROWS, len(X) * max(block.shape[1] for _, block, _ in drawn)))
 
     def evaluate(self, X: NDArray, t: int | None = None) -> NDArray:
-        """Return f at the rows of `X` after `t` iterations (default: all of them).
+        """Return f at the rows of `X` after `t` iterations (default: all of them), in memory that does not grow with n.
 
         Parameters
         ----------
@@ -135,9 +155,11 @@ class Expansion:
         -------
         ndarray of shape (n,)
         """
-        X = features.as_points(X, self.dtype)
+        X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
         values = np.zeros(len(X), dtype=self.dtype)
-        self.update(values, X, 0, len(self) if t is None else t)
+        for start in range(0, len(X), POINTS_AT_A_TIME):
+            piece = slice(start, start + POINTS_AT_A_TIME)
+            self.update(values[piece], features.as_points(X[piece], self.dtype), 0, len(self) if t is None else t)
         return values
 
     def prefix(self, t: int) -> Expansion:

@@ -12,6 +12,7 @@ here the values of the points that later batches will visit are carried forward 
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,7 +29,9 @@ from dsgcore.sampling import batches
 from dsgcore.schedules import SCHEDULES, Plan, Setting
 
 # With more visits a point than this, leaving out points after their last visit saves next to nothing: carry them all.
-MAX_VISITS_PER_POINT = 16
+MAX_VISITS_PER_POINT = 64
+# Rows read from a memory map before its pages are given back.
+ROWS_READ_AT_ONCE = 1024
 
 SOLVER_PARAMETERS: tuple[Parameter, ...] = (
     Real(
@@ -242,18 +245,22 @@ class VisitedPoints:
 
     def __init__(self, task: Task, model: Expansion) -> None:
         start, n_iter = len(model), task.plan.n_iter
-        streams = [np.concatenate(list(task.batch(t).values())) for t in range(start + 1, n_iter + 1)]
-        visited, inverse = np.unique(np.concatenate(streams), return_inverse=True)
+        size = task.batch_size * len(task.rows)
+        streams = np.empty((n_iter - start, size), dtype=np.int64)
+        for i, stream in enumerate(streams):
+            np.concatenate(list(task.batch(start + 1 + i).values()), out=stream)
+        visited, inverse = np.unique(streams, return_inverse=True)
+        inverse = inverse.reshape(streams.shape)
         last = np.zeros(len(visited), dtype=np.int64)
-        size = len(streams[0])
-        np.maximum.at(last, inverse, np.repeat(np.arange(start + 1, n_iter + 1), size))
+        for i, rows in enumerate(inverse):
+            last[rows] = start + 1 + i
         order = np.argsort(-last, kind="stable")
-        rank = np.empty(len(order), dtype=np.int64)
+        rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order))
-        self.positions = rank[inverse].astype(np.int32).reshape(n_iter - start, size)
+        self.positions = rank[inverse]
         self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, n_iter + 1), side="left")
         self.start = self.t = start
-        self.carried = Carried(task.X[visited[order]], model)
+        self.carried = Carried(_rows_in_order(task.X, visited, rank, task.dtype), model)
 
     def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return f at the batch points of each source."""
@@ -273,11 +280,30 @@ class VisitedPoints:
         self.t += 1
 
 
+def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) -> NDArray:
+    """Return the ascending `rows` of X, each at its place; of a memory map no more than a few pages stay in memory."""
+    ordered, memory_map = np.empty((len(rows), X.shape[1]), dtype=dtype), memory_map_of(X)
+    for first in range(0, len(rows), ROWS_READ_AT_ONCE):
+        piece = slice(first, first + ROWS_READ_AT_ONCE)
+        ordered[places[piece]] = X[rows[piece]]
+        if memory_map is not None and hasattr(mmap, "MADV_DONTNEED"):
+            memory_map.madvise(mmap.MADV_DONTNEED)
+    return ordered
+
+
+def memory_map_of(X: NDArray) -> mmap.mmap | None:
+    """Return the memory map that an array, perhaps a view, looks into; None where it is in memory, or copied on writing."""
+    base: object = X
+    while isinstance(base, np.ndarray) and getattr(base, "mode", "r") != "c":
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None
+
+
 def training_points(task: Task, model: Expansion) -> AllPoints | VisitedPoints:
     """Return the training points as a run of this length should carry them."""
     visits = (task.plan.n_iter - len(model)) * task.batch_size * len(task.rows)
-    is_dense = visits > MAX_VISITS_PER_POINT * len(task.X)
-    return AllPoints(task.X, model) if is_dense or not visits else VisitedPoints(task, model)
+    is_dense = visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None
+    return AllPoints(task.X, model) if is_dense else VisitedPoints(task, model)
 
 
 def solve(

@@ -115,8 +115,6 @@ def filled_between(x: NDArray, low: NDArray, high: NDArray, name: str, color: st
     x_low, low = thinned(x, low)
     x_high, high = thinned(x, high)
     edge = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    fill = f"rgba({red},{green},{blue},0.2)"
     return [
         {**edge, "x": x_low.tolist(), "y": four_digits(low), "showlegend": False},
         {
@@ -125,9 +123,22 @@ def filled_between(x: NDArray, low: NDArray, high: NDArray, name: str, color: st
             "y": four_digits(high),
             "name": name,
             "fill": "tonexty",
-            "fillcolor": fill,
+            "fillcolor": faint(color),
         },
     ]
+
+
+def faint(color: str) -> str:
+    """Return a colour, "#rrggbb" or "rgb(..)", at 20 %."""
+    if color.startswith("rgb("):
+        return f"rgba({color[4:-1]}, 0.2)"
+    red, green, blue = (int(color.lstrip("#")[i : i + 2], 16) for i in (0, 2, 4))
+    return f"rgba({red},{green},{blue},0.2)"
+
+
+def plain_figure(traces: list[dict[str, Any]], *, title: str) -> Figure:
+    """Return a figure of these traces that does not change while the run goes on."""
+    return {"data": traces, "layout": _layout(title, "0")}
 
 
 def _layout(title: str, revision: str) -> Figure:
@@ -201,7 +212,12 @@ def map_chart(
 ) -> Figure:
     """Return the map of the data over the surface of f: diverging round `centre`, or sequential where that is None."""
     traces = [_heat(surface, centre, theme)] if surface is not None else []
-    traces += [_scatter(point_set, theme) for point_set in points]
+    traces += [scatter(point_set, theme) for point_set in points]
+    return map_figure(traces, title=title, axes=axes, revision=revision)
+
+
+def map_figure(traces: list[dict[str, Any]], *, title: str, axes: tuple[str, str], revision: str) -> Figure:
+    """Return a map of these traces."""
     layout = _layout(title, revision)
     layout |= {
         "xaxis": {"title": {"text": axes[0]}, "showgrid": False, "zeroline": False},
@@ -232,11 +248,12 @@ def _heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
 
 
 def ordered_colors(n: int) -> list[str]:
-    """Return `n` colours in an order that is seen: equal steps through viridis, its pale end left out."""
-    return sample_colorscale("Viridis", [0.9 * i / max(1, n - 1) for i in range(n)])
+    """Return `n` colours in an order that is seen: equal steps through viridis, its palest and darkest left out."""
+    return sample_colorscale("Viridis", [0.15 + 0.75 * i / max(1, n - 1) for i in range(n)])
 
 
-def _scatter(points: PointSet, theme: str) -> dict[str, Any]:
+def scatter(points: PointSet, theme: str) -> dict[str, Any]:
+    """Return the trace of a point set."""
     xy = points.xy[:MAX_DATA_POINTS]
     if points.is_paired:
         # A gap after every second point: a line joins the two members of a pair, and no others.

@@ -9,16 +9,24 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.data import DATASETS
-from dsgcore.experiments import Spec, SpecError, default_spec
-from dsgcore.experiments.spec import DATA_PARAMETERS, SEED, STOP_PARAMETERS, DataSpec
+from dsgcore.experiments import Setting, Spec, SpecError, default_spec
+from dsgcore.experiments.settings import DATA_PARAMETERS, SEED, STEERABLE_OF, STOP_PARAMETERS
+from dsgcore.experiments.spec import DataSpec
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, grid
-from dsgcore.problems import Problem
 from dsgcore.schedules import STEERABLE
 from dsgcore.solver import SOLVER_PARAMETERS
 
-HEROES = STEERABLE
 # The same key on two pages would carry one page's value to the other, whose ranges and defaults differ.
-PREFIXES = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_"}
+PREFIXES = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_", "multiclass": "mc_"}
+N_HEROES = 3
+# Parameters of a problem that are seldom moved.
+SELDOM = {"multiclass": ("theta", "radius", "n_neighbors", "variant", "is_full_gradient")}
+# A kernel's sharpness, and with it what the graph may weigh, goes with the data: defaults where the setting's do not suit.
+SUITED: dict[str, dict[str, float]] = {
+    "ten_digits": {"sigma": 0.1, "tau_I": 1e-4, "tau_S": 1e-3},
+    "wine": {"sigma": 1.0},
+    "iris": {"sigma": 5.0},
+}
 SHOWN_FROM_LINK = 40
 SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
 SLIDER = Choice(
@@ -36,12 +44,38 @@ MAP = Choice(
     label="On the map",
     sentence="The score f, its twin h with the exact kernel, or the error |f − h| that the random features make.",
 )
-VIEWS = (SPEED, SLIDER, MAP)
+CLASS_MAP = Choice(
+    "class_map",
+    "classes",
+    options=("classes", "margin"),
+    label="On the map",
+    sentence="The class with the highest score, or by how much it leads over the next one.",
+)
 # What the app offers of a data set's size: a run of it answers while one looks on.
 MAX_POINTS = 20_000
 
 
-def key_of(problem: type[Problem], name: str) -> str:
+def steerable(problem: type[Setting]) -> tuple[str, ...]:
+    """Return the parameters that a slider can change while the run goes on."""
+    return STEERABLE_OF.get(problem.name, STEERABLE)
+
+
+def heroes(problem: type[Setting]) -> tuple[str, ...]:
+    """Return the parameters whose sliders come first."""
+    return steerable(problem)[:N_HEROES]
+
+
+def is_prominent(problem: type[Setting], name: str) -> bool:
+    """Whether a parameter of the problem stands beside the first sliders; others are under "More"."""
+    return name not in SELDOM.get(problem.name, ())
+
+
+def map_choice(problem: type[Setting]) -> Choice:
+    """Return what can be shown on the map."""
+    return CLASS_MAP if problem.labels == "classes" else MAP
+
+
+def key_of(problem: type[Setting], name: str) -> str:
     """Return the key of a setting's widget, which is also its name in the link."""
     return PREFIXES[problem.name] + name
 
@@ -80,7 +114,7 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def controls_for(problem: type[Problem], dataset: str) -> dict[str, Control]:
+def controls_for(problem: type[Setting], dataset: str) -> dict[str, Control]:
     """Return the controls of a setting with a data set, by the parameters' names."""
     default = default_spec(problem.name)
     sections = {
@@ -90,8 +124,9 @@ def controls_for(problem: type[Problem], dataset: str) -> dict[str, Control]:
         "stop": _with_defaults(STOP_PARAMETERS, default.stop),
         "data": _data_parameters(problem, dataset, default.data),
     }
+    suited = SUITED.get(dataset, {})
     return {
-        p.name: Control(key_of(problem, p.name), section, p)
+        p.name: Control(key_of(problem, p.name), section, replace(p, default=suited.get(p.name, p.default)))
         for section, parameters in sections.items()
         for p in parameters
     }
@@ -103,7 +138,7 @@ def _with_defaults(parameters: Sequence[Parameter], owner: object) -> list[Param
     return [replace(p, default=value) for p, value in values if value is not None]
 
 
-def _data_parameters(problem: type[Problem], dataset: str, default: DataSpec) -> list[Parameter]:
+def _data_parameters(problem: type[Setting], dataset: str, default: DataSpec) -> list[Parameter]:
     """Return the parameters of the data that this set takes, with its own ranges and defaults."""
     takes = {option.name: option for option in DATASETS[dataset].options}
     parameters: list[Parameter] = []
@@ -127,14 +162,14 @@ def _data_parameters(problem: type[Problem], dataset: str, default: DataSpec) ->
     return parameters
 
 
-def dataset_choice(problem: type[Problem]) -> Choice:
+def dataset_choice(problem: type[Setting]) -> Choice:
     """Return the parameter that picks one of the data sets that suit the setting."""
     names = tuple(name for name, entry in DATASETS.items() if entry.suits(problem.labels))
     default = default_spec(problem.name).data.name
     return Choice("data", default, options=names, label="Data", sentence="Which data to learn from.")
 
 
-def read_link(problem: type[Problem]) -> list[str]:
+def read_link(problem: type[Setting]) -> list[str]:
     """Check a new session's link: keep good values that no slider stop has, and say in a sentence what is not good."""
     given = st.query_params.to_dict()
     choice = dataset_choice(problem)
@@ -147,7 +182,7 @@ def read_link(problem: type[Problem]) -> list[str]:
     for control in controls_for(problem, titles.get(title, choice.default)).values():
         if control.key in given and (sentence := _read_one(control, given[control.key])):
             notices.append(sentence)
-    for view in VIEWS:
+    for view in (SPEED, SLIDER, map_choice(problem)):
         if given.get(view.name, view.default) not in view.options:
             notices.append(_refusal(view.name, view, given[view.name]))
     if "seed" in given and _number(given["seed"], SEED) is None:
@@ -221,7 +256,7 @@ def draw_choice(choice: Choice, *, has_label: bool = False) -> None:
     )
 
 
-def draw_dataset(problem: type[Problem]) -> str:
+def draw_dataset(problem: type[Setting]) -> str:
     """Draw the picker of the data set, and return its name."""
     choice = dataset_choice(problem)
     return st.selectbox(
@@ -232,10 +267,20 @@ def draw_dataset(problem: type[Problem]) -> str:
         bind="query-params",
         format_func=lambda name: DATASETS[name].title,
         help=choice.sentence,
+        on_change=_use_suited,
+        args=(problem,),
     )
 
 
-def to_spec(problem: type[Problem], values: Mapping[str, Any], dataset: str, seed: int) -> Spec:
+def _use_suited(problem: type[Setting]) -> None:
+    """After a choice of data, give what goes with the data the value that suits them."""
+    names = {name for suited in SUITED.values() for name in suited}
+    for name, control in controls_for(problem, st.session_state[key_of(problem, "data")]).items():
+        if name in names and problem.labels == "classes":
+            st.session_state[control.key] = control.parameter.default
+
+
+def to_spec(problem: type[Setting], values: Mapping[str, Any], dataset: str, seed: int) -> Spec:
     """Return the spec of the controls' values, without changes; a value that no longer fits raises `SpecError`."""
     controls = controls_for(problem, dataset)
     sections: dict[str, dict[str, Any]] = {name: {} for name in ("problem", "kernel", "solver", "stop", "data")}
@@ -248,12 +293,13 @@ def to_spec(problem: type[Problem], values: Mapping[str, Any], dataset: str, see
     return Spec.from_dict({"setting": problem.name, "seed": seed, **sections})
 
 
-def changes_to_text(spec: Spec, start: Mapping[str, float]) -> str:
+def changes_to_text(spec: Spec) -> str:
     """Return a record of the changes for the link: the values at the start, then each change as t:name=value."""
+    start = spec.values_at(0)
     if not spec.changes:
         return ""
     names = {change.name for change in spec.changes}
-    parts = [f"0:{name}={shown(start[name])}" for name in HEROES if name in names]
+    parts = [f"0:{name}={shown(start[name])}" for name in spec.steerable if name in names]
     parts += [f"{change.t}:{change.name}={shown(change.value)}" for change in spec.changes]
     return ",".join(parts)
 
@@ -268,10 +314,12 @@ def with_changes(spec: Spec, text: str) -> Spec:
     start, changes = _parse_changes(text)
     plain = spec.to_dict()
     end = {**start, **{change["name"]: change["value"] for change in changes}}
+    now = spec.values_at(0)
     for name, value in end.items():
-        if plain["solver"].get(name) != value:
+        if now.get(name) != value:
             raise SpecError(f"In the link, the record of changes ends with {name} {value:g}, but the slider does not.")
-    plain["solver"] |= start
+    for name, value in start.items():
+        plain["solver" if name in plain["solver"] else "problem"][name] = value
     plain["changes"] = changes
     return Spec.from_dict(plain)
 

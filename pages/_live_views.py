@@ -1,41 +1,23 @@
-"""What the workbench shows of a run: status, tiles, map and curves while it goes on, and the tabs beside them."""
+"""What the workbench shows of a run while it goes on: status, tiles, map and curves."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from dsgcore.diagnostics import slope
-from dsgcore.experiments import Health, History, LiveRun, Plane, Run, StopReason, Surface, theory_of
+from dsgcore.experiments import Health, History, LiveRun, Run, StopReason, theory_of
 from pages import _charts as charts
+from pages import _class_views as class_views
+from pages import _map_views as map_views
 from pages._live_plotly import live_chart
 
-GRID = 60
-SECONDS_BETWEEN_SURFACES = 1.0
-MAP_HEIGHT, CURVE_HEIGHT, ERROR_HEIGHT = 350, 173, 250
-MAP_TITLES = {"f": "Score f", "h": "Exact-kernel twin h", "error": "Error |f − h|"}
+CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
 # Differences of the score that a few test points make are no verdict.
 TIE = 0.005
 LIGHTS = {Health.GOOD: "green", Health.STARTING: "gray", Health.GROWING: "orange", Health.DIVERGED: "red"}
-TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
-
-
-@dataclass
-class MapState:
-    """The plane on which a run's data are drawn, and the surface over it as it was last computed."""
-
-    plane: Plane
-    surface: Surface
-    z: NDArray
-    drawn_at: float = 0.0
-    drawn_t: int = -1
-    shown: str = ""
 
 
 def status(live: LiveRun, *, is_playing: bool) -> None:
@@ -70,11 +52,19 @@ def tiles(live: LiveRun) -> None:
         delta_color="off" if verdict == "tie" else "normal",
         help=f"{name} on held-out points, and the difference to the same run, {run.problem.twin_name}.",
     )
+    if is_multiclass(run):
+        class_views.rank_tile(live, error)
+        return
     error.metric(
         "|f − h|²",
         _number(row.get("error_mean")),
         help="Mean squared error that the random features make, at the probes.",
     )
+
+
+def is_multiclass(run: Run) -> bool:
+    """Whether the run has a score for each of several classes."""
+    return run.problem.labels == "classes"
 
 
 def _number(value: float | None) -> str:
@@ -88,7 +78,7 @@ def plots(bench: Any, *, theme: str) -> None:
     live = bench.live
     left, right = st.columns([5, 6], gap="small")
     with left, st.container(key="part-map"):
-        _map(bench, theme)
+        (class_views if is_multiclass(live.run) else map_views).draw_map(bench, theme)
     with right, st.container(key="part-curves"):
         revision = str(bench.number)
         live_chart(
@@ -99,6 +89,14 @@ def plots(bench: Any, *, theme: str) -> None:
         )
         live_chart(score_figure(live, theme, revision), key="chart-score", alt=_alt_score(live), height=CURVE_HEIGHT)
     with st.container(key="part-error"):
+        _below(live, theme, revision)
+
+
+def _below(live: LiveRun, theme: str, revision: str) -> None:
+    """Draw what the method is about: the singular values, or the error of the random features."""
+    if is_multiclass(live.run):
+        class_views.below(live, theme, revision)
+    else:
         live_chart(error_figure(live, revision), key="chart-error", alt=_alt_error(live), height=ERROR_HEIGHT)
 
 
@@ -223,169 +221,3 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
             *figure["data"],
         ]
     return figure
-
-
-def _map(bench: Any, theme: str) -> None:
-    live: LiveRun = bench.live
-    shown = st.session_state.get("map", "f")
-    if bench.surface is None:
-        bench.surface = _new_map(live.run)
-    state: MapState = bench.surface
-    _refresh_surface(live.run, state, shown, is_playing=bench.is_playing)
-    low, step = state.plane.low, state.plane.spacing(GRID)
-    z = state.z.reshape(GRID, GRID)
-    surface = charts.Surface(z, float(low[0]), float(step[0]), float(low[1]), float(step[1]))
-    figure = charts.map_chart(
-        point_sets(live.run, state.plane),
-        surface,
-        title=MAP_TITLES[shown],
-        axes=state.plane.names,
-        centre=None if shown == "error" else _centre(live.run),
-        theme=theme,
-        revision=f"{bench.number}-{shown}",
-    )
-    live_chart(figure, key="chart-map", alt="Map of the data over the model's score.", height=MAP_HEIGHT)
-
-
-def _new_map(run: Run) -> MapState:
-    plane = Plane.through(run.split.X_train)
-    surface = Surface(plane.grid(GRID), run.model)
-    return MapState(plane, surface, np.zeros(GRID * GRID))
-
-
-def _refresh_surface(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None:
-    """Compute the surface anew: once a second while the run goes on, at once when it stands still or another is asked for."""
-    now = time.monotonic()
-    is_due = now - state.drawn_at >= SECONDS_BETWEEN_SURFACES or not is_playing or run.is_finished
-    if (state.drawn_t == run.t and state.shown == shown) or not (is_due or state.shown != shown):
-        return
-    f = state.surface.values(run.model).astype(float)
-    if shown == "f":
-        state.z = f.copy()
-    else:
-        h = run.exact_values(state.surface.points).astype(float)
-        state.z = h if shown == "h" else np.abs(f - h)
-    state.drawn_at, state.drawn_t, state.shown = now, run.t, shown
-
-
-def _centre(run: Run) -> float:
-    """Return the value half way between the labeled classes' means: where the map's colours change over."""
-    y, values = run.split.y_train[run.labeled_rows], run.labeled_values
-    means = [float(values[y == label].mean()) for label in np.unique(y)]
-    return float(np.mean(means)) if np.isfinite(means).all() else 0.0
-
-
-def point_sets(run: Run, plane: Plane) -> list[charts.PointSet]:
-    """Return the training points as they are drawn: what the method sees of their labels."""
-    xy, y = plane.project(run.split.X_train), run.split.y_train
-    unlabeled = charts.PointSet("unlabeled", xy[y == -1], charts.UNLABELED, "circle-open", size=5, opacity=0.55)
-    return [unlabeled, *LABELED_POINTS[run.problem.labels](xy, y)]
-
-
-def _binary_points(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
-    return [
-        charts.PointSet("positive", xy[y == 1], charts.POSITIVE, "circle"),
-        charts.PointSet("negative", xy[y == 0], charts.NEGATIVE, "triangle-up"),
-    ]
-
-
-def _pair_points(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
-    """Return the members of each pair next to each other, to be joined by a line."""
-    members = np.flatnonzero(y >= 0)
-    members = members[np.argsort(y[members], kind="stable")]
-    return [charts.PointSet("similar pairs", xy[members], charts.PREDICTED, "diamond", is_paired=True)]
-
-
-def _ordinal_points(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
-    classes = np.unique(y[y >= 0])
-    colors = charts.ordered_colors(len(classes))
-    return [
-        charts.PointSet(f"class {label + 1}", xy[y == label], color, "circle")
-        for label, color in zip(classes, colors, strict=True)
-    ]
-
-
-LABELED_POINTS = {"binary": _binary_points, "pairs": _pair_points, "ordinal": _ordinal_points}
-
-
-def compare(live: LiveRun) -> None:
-    """Draw the table of this run, its labels-only twin and the previous run: the settings that differ, and the results."""
-    rows = {"this run": _summary(live.run.history)}
-    if live.supervised is not None:
-        rows[live.run.problem.twin_name] = _summary(live.supervised.history)
-    if live.ghost is not None:
-        rows["previous run"] = _summary(live.ghost)
-    st.dataframe(pd.DataFrame(rows).T, width="stretch")
-    differing = _differences(live)
-    if differing:
-        st.markdown("Settings that differ from the previous run's:")
-        st.dataframe(pd.DataFrame(differing), width="stretch", hide_index=True)
-    else:
-        st.caption(
-            "Change a setting and run again: the previous run stays as a pale line, and this table says what differs."
-        )
-
-
-def _summary(history: History) -> dict[str, float]:
-    row = history.last()
-    if not row:
-        return {}
-    return {
-        "iterations": row["t"],
-        "objective": row["objective"],
-        "test score": row["score_test"],
-        "best test score": float(np.nanmax(history.column("score_test"))),
-        "|f − h|²": row.get("error_mean", float("nan")),
-    }
-
-
-def _differences(live: LiveRun) -> list[dict[str, str]]:
-    if live.previous_spec is None:
-        return []
-    now, before = _flat(live.run.spec.to_dict()), _flat(live.previous_spec.to_dict())
-    return [
-        {"setting": name, "this run": str(now.get(name)), "previous run": str(before.get(name))}
-        for name in now | before
-        if now.get(name) != before.get(name)
-    ]
-
-
-def _flat(plain: dict[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in plain.items():
-        flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, dict) else {name: value}
-    return flat
-
-
-def theory(live: LiveRun) -> None:
-    """Say what the theorem promises and assumes, and whether this run keeps to it; draw the parts of the risk."""
-    said = theory_of(live.run.spec)
-    st.markdown(said.statement)
-    for assumption in said.assumptions:
-        icon = ":material/check_circle:" if assumption.holds else ":material/cancel:"
-        color = "green" if assumption.holds else "gray"
-        st.markdown(f":{color}[{icon}] {assumption.sentence}")
-    history = live.run.history
-    terms = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
-    if terms and len(history):
-        figure = charts.terms_chart(
-            history.column("t"), terms, TERM_COLORS, title="Parts of the objective (up to the last pause)"
-        )
-        live_chart(figure, key="chart-terms", alt="Signed parts of the objective over iterations.", height=320)
-
-
-def data(live: LiveRun) -> None:
-    """Describe the data and how labels were hidden."""
-    run, split = live.run, live.run.split
-    samples = {"training": split.y_hidden, "labeled": split.y_hidden[run.labeled_rows], "test": split.y_test}
-    classes = range(int(split.y_hidden.max()) + 1)
-    rows = [
-        {"sample": name, "points": len(y), **{f"class {c}": int((y == c).sum()) for c in classes}}
-        for name, y in samples.items()
-    ]
-    st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
-    d = split.X_train.shape[1]
-    st.caption(
-        f"{d} features, scaling: {run.spec.data.scaling}, fitted on the training points. The labels of unlabeled points are "
-        "known here and used for nothing but the diagnostic scores."
-    )

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.data import DATASETS, DataError
-from dsgcore.experiments import PRESETS, Health, LiveRun, Preset, Run, Spec, StopReason, script
-from dsgcore.experiments.spec import SEED
-from dsgcore.problems import PROBLEMS, Problem
+from dsgcore.experiments import (
+    PRESETS,
+    SETTINGS,
+    Health,
+    LiveRun,
+    MultiClassEngine,
+    Preset,
+    Setting,
+    Spec,
+    StopReason,
+)
 from pages import _controls as controls
 from pages import _live_views as views
+from pages import _tab_views as tabs
+from pages._bench import Bench, begin
+from pages._class_views import GRAPH
 from pages._router import ensure_routed
+from pages._setting_views import details
+from pages._transport import transport
 
 TICK_SECONDS = 0.25
 SLICE_SECONDS = 0.08
@@ -35,22 +44,10 @@ BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 _cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 
 
-@dataclass
-class Bench:
-    """What a session keeps of one setting's page."""
-
-    live: LiveRun | None = None
-    asked: Spec | None = None  # the controls' spec that `live` was made for, or steered to
-    is_playing: bool = True
-    surface: views.MapState | None = None
-    number: int = 0  # of the run: charts let go of zoom when it changes
-    notices: list[str] = field(default_factory=list)
-
-
 def workbench(name: str) -> None:
     """Draw the page of the setting `name`."""
     ensure_routed()
-    problem = PROBLEMS[name]
+    problem = SETTINGS[name]
     bench = _bench(name, problem)
     _hide_parts()
     with st.sidebar:
@@ -59,27 +56,29 @@ def workbench(name: str) -> None:
         _follow(problem, bench, asked)
     _hidden_state(problem, bench)
     _sentence(problem, bench)
-    status = _transport(bench)
+    status = transport(bench)
     for notice in bench.notices:
         st.warning(notice, icon=":material/link_off:")
     if bench.live is None:
         return
     run_every = TICK_SECONDS if bench.is_playing and not bench.live.run.is_finished else None
-    live_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
+    live_tab, details_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
     with live_tab:
         _view_controls(bench)
         st.fragment(_live, run_every=run_every)(name, status)
+    with details_tab:
+        details(bench.live, theme=_theme())
     with compare_tab:
-        views.compare(bench.live)
+        tabs.compare(bench.live)
     with theory_tab:
-        views.theory(bench.live)
+        tabs.theory(bench.live)
     with data_tab:
-        views.data(bench.live)
+        tabs.data(bench.live)
     with code_tab:
-        _code(bench.live)
+        tabs.code(bench.live)
 
 
-def _bench(name: str, problem: type[Problem]) -> Bench:
+def _bench(name: str, problem: type[Setting]) -> Bench:
     """Return the session's state of this page; read the link when the session is new."""
     key = f"_bench_{name}"
     if key not in st.session_state:
@@ -110,14 +109,15 @@ _STYLE = """
 """
 
 
-def _sidebar(problem: type[Problem], bench: Bench) -> Spec | None:
+def _sidebar(problem: type[Setting], bench: Bench) -> Spec | None:
     """Draw the controls; return the spec they ask for, or None with a sentence where it is not valid."""
     dataset = controls.draw_dataset(problem)
     offered = controls.controls_for(problem, dataset)
-    values = {name: controls.draw(offered[name]) for name in controls.HEROES}
+    values = {name: controls.draw(offered[name]) for name in controls.heroes(problem)}
     controls.draw_choice(controls.SLIDER, has_label=True)
     _presets(problem)
-    values |= {name: controls.draw(c) for name, c in offered.items() if c.section in ("problem", "kernel")}
+    own = {name: c for name, c in offered.items() if c.section in ("problem", "kernel") and name not in values}
+    values |= {name: controls.draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
     with st.expander("Data options"):
         values |= {name: controls.draw(c) for name, c in offered.items() if c.section == "data"}
     with st.expander("More"):
@@ -129,7 +129,7 @@ def _sidebar(problem: type[Problem], bench: Bench) -> Spec | None:
         return None
 
 
-def _presets(problem: type[Problem]) -> None:
+def _presets(problem: type[Setting]) -> None:
     st.caption("Lessons")
     with st.container(horizontal=True, gap="small"):
         for number, preset in enumerate(PRESETS.get(problem.name, ())):
@@ -137,7 +137,7 @@ def _presets(problem: type[Problem]) -> None:
             st.button(preset.name, key=key, help=preset.sentence, on_click=_apply, args=(problem, preset))
 
 
-def _apply(problem: type[Problem], preset: Preset) -> None:
+def _apply(problem: type[Setting], preset: Preset) -> None:
     """Set every control to the lesson's value, or back to its default."""
     dataset = preset.values.get("data", controls.dataset_choice(problem).default)
     st.session_state[controls.key_of(problem, "data")] = dataset
@@ -146,15 +146,15 @@ def _apply(problem: type[Problem], preset: Preset) -> None:
     st.session_state["_restart"] = True
 
 
-def _follow(problem: type[Problem], bench: Bench, asked: Spec) -> None:
+def _follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Bring the run in line with what the controls ask for: leave it, steer it, or begin another."""
     try:
         if bench.live is None:
             _begin_from_link(problem, bench, asked)
         elif st.session_state.pop("_restart", False) or _wants_new_run(bench, asked):
-            _begin(bench, asked)
+            begin(bench, asked)
         elif asked != bench.asked:
-            bench.live.steer({key: getattr(asked.solver, key) for key in controls.HEROES})
+            bench.live.steer(asked.values_at(0))
         bench.asked = asked
     except BAD_INPUT as error:
         st.error(str(error))
@@ -168,30 +168,24 @@ def _wants_new_run(bench: Bench, asked: Spec) -> bool:
     assert bench.live is not None
     if bench.live.run.is_finished or not bench.live.run.t:
         return True
-    return _without_heroes(asked) != _without_heroes(bench.asked)
+    return _without_steerable(asked) != _without_steerable(bench.asked)
 
 
-def _without_heroes(spec: Spec) -> dict[str, Any]:
+def _without_steerable(spec: Spec) -> dict[str, Any]:
     plain = spec.to_dict()
-    plain["solver"] = {name: v for name, v in plain["solver"].items() if name not in controls.HEROES}
+    for section in ("solver", "problem"):
+        plain[section] = {name: v for name, v in plain[section].items() if name not in spec.steerable}
     return plain
 
 
-def _begin(bench: Bench, spec: Spec) -> None:
-    bench.live = LiveRun(spec, bench.live)
-    bench.surface = None
-    bench.is_playing = True
-    bench.number += 1
-
-
-def _begin_from_link(problem: type[Problem], bench: Bench, asked: Spec) -> None:
+def _begin_from_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Begin a session's first run; a link that holds an iteration shows the run as it was there, paused."""
     spec = asked
     try:
         spec = controls.with_changes(asked, _linked(controls.key_of(problem, "changes")))
     except BAD_INPUT as error:
         bench.notices.append(str(error))
-    _begin(bench, spec)
+    begin(bench, spec)
     at = _linked(controls.key_of(problem, "at"))
     if not at:
         return
@@ -208,13 +202,12 @@ def _linked(key: str) -> str:
     return str(st.query_params.get(key, ""))
 
 
-def _hidden_state(problem: type[Problem], bench: Bench) -> None:
+def _hidden_state(problem: type[Setting], bench: Bench) -> None:
     """Keep in the link what no visible control holds: the changes made during the run, and where it was paused."""
     text, at = "", ""
     if bench.live is not None:
         run = bench.live.run
-        start = {key: getattr(run.spec.solver, key) for key in controls.HEROES}
-        text = controls.changes_to_text(run.spec, start)
+        text = controls.changes_to_text(run.spec)
         at = "" if bench.is_playing or not run.t else str(run.t)
     for name, value in (("changes", text), ("at", at)):
         key = controls.key_of(problem, name)
@@ -223,7 +216,7 @@ def _hidden_state(problem: type[Problem], bench: Bench) -> None:
             st.text_input(key, key=key, bind="query-params", label_visibility="collapsed")
 
 
-def _sentence(problem: type[Problem], bench: Bench) -> None:
+def _sentence(problem: type[Setting], bench: Bench) -> None:
     if bench.live is None:
         st.markdown(f"**{problem.title}** {problem.sentence}.")
         return
@@ -237,80 +230,7 @@ def _sentence(problem: type[Problem], bench: Bench) -> None:
     )
 
 
-def _transport(bench: Bench) -> DeltaGenerator:
-    """Draw the bar with play, step, reset, speed and seed; return the place for the status beside it."""
-    is_finished = bench.live is not None and bench.live.run.is_finished
-    with st.container(key="part-transport", horizontal=True, vertical_alignment="bottom", gap="small"):
-        is_going = bench.is_playing and not is_finished
-        icon = ":material/pause:" if is_going else ":material/play_arrow:"
-        label = "Pause" if is_going else "Play"
-        st.button(label, icon=icon, key="play", on_click=_toggle, args=(bench,), shortcut="P", type="primary")
-        step_help = "One iteration (key S)"
-        st.button(
-            "Step",
-            icon=":material/skip_next:",
-            key="step",
-            on_click=_step,
-            args=(bench,),
-            shortcut="S",
-            help=step_help,
-        )
-        reset_help = "Back to the start, same seed (key 0)"
-        st.button(
-            "Reset",
-            icon=":material/replay:",
-            key="reset",
-            on_click=_reset,
-            args=(bench,),
-            shortcut="0",
-            help=reset_help,
-        )
-        controls.draw_choice(controls.SPEED)
-        seed = SEED
-        st.number_input(
-            seed.label,
-            min_value=seed.low,
-            max_value=seed.high,
-            value=seed.default,
-            key="seed",
-            bind="query-params",
-            help=seed.sentence,
-            label_visibility="collapsed",
-            width=130,
-        )
-        st.button("", icon=":material/casino:", key="dice", on_click=_roll, help="Another seed")
-        return st.container(key="status", width="content")
-
-
-def _toggle(bench: Bench) -> None:
-    if bench.live is not None and bench.live.run.is_finished:
-        _begin_again(bench)
-    else:
-        bench.is_playing = not bench.is_playing
-
-
-def _step(bench: Bench) -> None:
-    bench.is_playing = False
-    if bench.live is not None:
-        bench.live.advance(1)
-
-
-def _reset(bench: Bench) -> None:
-    _begin_again(bench)
-    bench.is_playing = False
-
-
-def _begin_again(bench: Bench) -> None:
-    """Begin the same run again, its recorded changes included: the same numbers."""
-    if bench.live is not None:
-        _begin(bench, bench.live.run.spec)
-
-
-def _roll() -> None:
-    st.session_state["seed"] = int(np.random.default_rng().integers(0, 10_000))
-
-
-def _halve(problem: type[Problem]) -> None:
+def _halve(problem: type[Setting]) -> None:
     """Set the step slider to the stop nearest to half of its value, and begin again."""
     key = controls.key_of(problem, "step_size")
     st.session_state[key] = controls.half_step(st.session_state[key])
@@ -318,18 +238,26 @@ def _halve(problem: type[Problem]) -> None:
 
 
 def _tabs() -> Any:
-    return st.tabs(["Live", "Compare", "Theory", "Data", "Code"])
+    return st.tabs(["Live", "Details", "Compare", "Theory", "Data", "Code"])
 
 
 def _view_controls(bench: Bench) -> None:
     """Draw what changes the view only: the function on the map, the objective's axis; and the way to forget changes."""
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="medium"):
-        controls.draw_choice(controls.MAP)
+        if bench.live is not None:
+            controls.draw_choice(controls.map_choice(type(bench.live.run.problem)))
+            _graph_toggle(bench.live)
         st.toggle("log objective", key="log_objective", bind="query-params")
         if bench.live is not None and bench.live.run.spec.changes:
             st.button("Forget the changes", key="forget", type="tertiary", on_click=_forget, help=_FORGET_HELP)
 
 
+def _graph_toggle(live: LiveRun) -> None:
+    if isinstance(live.run.engine, MultiClassEngine):
+        st.toggle("graph", key=GRAPH, bind="query-params", help=_GRAPH_HELP)
+
+
+_GRAPH_HELP = "Draw links between neighbouring points, labeled or not: those that the graph asks to score alike."
 _FORGET_HELP = "Begin again with the sliders as they are now, without the record of how they were moved."
 
 
@@ -380,46 +308,6 @@ def _health(bench: Bench) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.error(run.stop_reason.value, icon=":material/error:", width="stretch")
             st.button("Halve the step size", key="halve", on_click=_halve, args=(type(run.problem),))
-
-
-def _code(live: LiveRun) -> None:
-    """Offer what can be taken away: history, spec, model, a script that repeats the run, and the frame to embed it."""
-    run = live.run
-    text = script(run.spec, run.t)
-    with st.container(horizontal=True):
-        _download("History (CSV)", "history.csv", "text/csv", lambda: _history_csv(run))
-        _download("Spec (JSON)", "spec.json", "application/json", lambda: run.spec.to_json(indent=2))
-        _download("Model (NumPy)", "model.npz", "application/octet-stream", lambda: _model_bytes(run))
-        _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: script(run.spec, run.t))
-    st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
-    st.code(text, language="python")
-    st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
-    frame = '<iframe src="{address}&embed=true&hide=sidebar,tabs" width="100%" height="900"></iframe>'
-    st.code(frame.format(address=_address()), language="html")
-    st.caption(f"sha256 of the spec: {run.spec.sha256}")
-
-
-def _download(label: str, file_name: str, mime: str, make: Callable[[], str | bytes]) -> None:
-    st.download_button(
-        label, make, file_name, mime, on_click="ignore", icon=":material/download:", key=f"get-{file_name}"
-    )
-
-
-def _history_csv(run: Run) -> str:
-    text = io.StringIO()
-    run.history.write_csv(text)
-    return text.getvalue()
-
-
-def _model_bytes(run: Run) -> bytes:
-    content = io.BytesIO()
-    run.model.save(content)
-    return content.getvalue()
-
-
-def _address() -> str:
-    query = "&".join(f"{key}={value}" for key, value in st.query_params.to_dict().items())
-    return f"{st.context.url or ''}?{query}"
 
 
 def _theme() -> str:

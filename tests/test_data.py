@@ -194,11 +194,13 @@ def test_a_subsample_larger_than_what_the_imbalance_leaves_says_how_many_are_lef
 
 def test_every_kind_of_labels_has_data_sets_that_suit_it():
     fitting = {
-        labels: [e.name for e in DATASETS.values() if e.suits(labels)] for labels in ("binary", "pairs", "ordinal")
+        labels: [e.name for e in DATASETS.values() if e.suits(labels)]
+        for labels in ("binary", "pairs", "ordinal", "classes")
     }
     assert fitting["binary"] == ["two_moons", "circles", "xor", "gaussian_mixture", "digits", "breast_cancer"]
     assert fitting["pairs"] == fitting["binary"]
     assert fitting["ordinal"] == ["ordinal_ramp", "ordinal_rings", "diabetes"]
+    assert fitting["classes"] == ["spirals", "blobs", "ten_digits", "wine", "iris"]
     assert DEFAULT_DATASET in DATASETS
 
 

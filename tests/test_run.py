@@ -66,9 +66,9 @@ def test_scores_and_errors_are_those_of_the_model_at_that_iteration():
         row = run.snapshot(t).row
         f = model.evaluate(run.split.X_test, t)
         assert row["score_test"] == pytest.approx(run.problem.score(run.split.y_test, f), abs=1e-12)
-    h = run.exact_values(run.probes.X)
-    np.testing.assert_allclose(run.twin.h, h, rtol=1e-9, atol=1e-12)
-    error = np.mean((model.evaluate(run.probes.X) - h) ** 2)
+    h = run.exact_values(run.engine.probes.X)
+    np.testing.assert_allclose(run.engine.twin.h, h, rtol=1e-9, atol=1e-12)
+    error = np.mean((model.evaluate(run.engine.probes.X) - h) ** 2)
     assert run.history.last()["error_mean"] == pytest.approx(error, rel=1e-9)
 
 
@@ -200,7 +200,7 @@ def test_the_twin_is_left_out_where_it_would_be_the_same():
 
 
 def test_large_samples_are_measured_by_batches(monkeypatch):
-    monkeypatch.setattr("dsgcore.experiments.run.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.experiments.stochastic_engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = finished(small(n_iter=2))
     assert run.training_values is None
     assert (run.history.column("objective") == run.history.column("objective_batch")).all()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dsgcore import Spec, SpecError
 from dsgcore.data import DATASETS
 from dsgcore.experiments.presets import PRESETS
-from dsgcore.experiments.spec import DATA_PARAMETERS, DIAGNOSTICS_PARAMETERS, STOP_PARAMETERS
+from dsgcore.experiments.spec import DATA_PARAMETERS, DIAGNOSTICS_PARAMETERS, SETTINGS, STOP_PARAMETERS
 from dsgcore.kernels import KERNELS
 from dsgcore.parameters import Choice, Flag, Integer, Real, Text
 from dsgcore.problems import PROBLEMS
@@ -181,10 +181,10 @@ def test_a_change_replaces_one_of_the_same_name_at_the_same_iteration():
 
 @pytest.mark.parametrize(("setting", "preset"), [(s, p) for s, presets in PRESETS.items() for p in presets])
 def test_presets_name_parameters_that_exist_and_values_that_are_allowed(setting, preset):
-    groups = [*SECTIONS.values(), PROBLEMS[setting].parameters]
+    groups = [*SECTIONS.values(), SETTINGS[setting].parameters]
     parameters = {p.name: p for group in groups for p in group if p.name != "name"}
     for name, value in preset.values.items():
         if name == "data":
-            assert DATASETS[value].suits(PROBLEMS[setting].labels)
+            assert DATASETS[value].suits(SETTINGS[setting].labels)
         else:
             parameters[name].check(value)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from dsgcore.data._checks import MAX_SEED, check_between, check_whole
 from dsgcore.data.bundled import breast_cancer, digits_even_odd
+from dsgcore.data.classes import blobs, iris, spirals, ten_digits, wine
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.ordinal import diabetes, ordinal_ramp, ordinal_rings
 from dsgcore.data.synthetic import MAX_ROWS, MIN_ROWS, circles, gaussian_mixture, two_moons, xor
@@ -55,8 +56,8 @@ class DatasetEntry:
     n, d : int
         Rows (by default) and columns.
     source, licence : str
-    target : {"binary", "ordinal"}
-        What is to be learned: two classes, or ordered ones.
+    target : {"binary", "ordinal", "classes"}
+        What is to be learned: two classes, ordered ones, or several without an order.
     """
 
     name: str
@@ -71,7 +72,7 @@ class DatasetEntry:
     target: str = "binary"
 
     def suits(self, labels: str) -> bool:
-        """Whether a problem that learns from such labels can use the set: "binary", "pairs" or "ordinal"."""
+        """Whether a problem that learns from such labels can use the set: "binary", "pairs", "ordinal" or "classes"."""
         return self.target == {"pairs": "binary"}.get(labels, labels)
 
     def option(self, name: str) -> DatasetOption:
@@ -94,7 +95,7 @@ def _options(n: tuple[int, int, int | None], noise: float, imbalance: float | No
     )
 
 
-def _ordinal_options(n: tuple[int, int, int | None], noise: float) -> tuple[DatasetOption, ...]:
+def _size_and_noise(n: tuple[int, int, int | None], noise: float) -> tuple[DatasetOption, ...]:
     return (DatasetOption("n", *n), DatasetOption("noise", 0.0, 2.0, noise))
 
 
@@ -159,7 +160,7 @@ _ENTRIES = (
         "Ramp",
         "Five classes that follow each other along a winding slope.",
         ordinal_ramp,
-        _ordinal_options((MIN_ROWS, MAX_ROWS, 1000), 0.1),
+        _size_and_noise((MIN_ROWS, MAX_ROWS, 1000), 0.1),
         1000,
         2,
         "generated",
@@ -171,7 +172,7 @@ _ENTRIES = (
         "Rings",
         "Five classes from the centre outwards: no straight line orders them.",
         ordinal_rings,
-        _ordinal_options((MIN_ROWS, MAX_ROWS, 1000), 0.1),
+        _size_and_noise((MIN_ROWS, MAX_ROWS, 1000), 0.1),
         1000,
         2,
         "generated",
@@ -183,12 +184,72 @@ _ENTRIES = (
         "Diabetes",
         "Patients described by 10 measurements; the progression of their disease in five bins.",
         diabetes,
-        _ordinal_options((MIN_ROWS, 442, None), 0.0),
+        _size_and_noise((MIN_ROWS, 442, None), 0.0),
         442,
         10,
         "Efron, Hastie, Johnstone and Tibshirani 2004, as shipped with scikit-learn",
         "BSD-3-Clause (as part of scikit-learn)",
         "ordinal",
+    ),
+    DatasetEntry(
+        "spirals",
+        "Spirals",
+        "Four arms of a spiral, a class each: a few labels spread along the arms once the graph shows them.",
+        spirals,
+        _size_and_noise((MIN_ROWS, MAX_ROWS, 1000), 0.03),
+        1000,
+        2,
+        "generated",
+        "none needed (generated)",
+        "classes",
+    ),
+    DatasetEntry(
+        "blobs",
+        "Blobs",
+        "Six clusters in a ring, a class each: straight lines separate them.",
+        blobs,
+        _size_and_noise((MIN_ROWS, MAX_ROWS, 1000), 0.3),
+        1000,
+        2,
+        "generated",
+        "none needed (generated)",
+        "classes",
+    ),
+    DatasetEntry(
+        "ten_digits",
+        "Digits, ten classes",
+        "Handwritten digits of 8x8 pixels: ten classes in 64 dimensions.",
+        ten_digits,
+        _size_and_noise((MIN_ROWS, 1797, None), 0.0),
+        1797,
+        64,
+        _UCI,
+        "CC BY 4.0",
+        "classes",
+    ),
+    DatasetEntry(
+        "wine",
+        "Wine",
+        "Wines of three growers, described by 13 measurements.",
+        wine,
+        _size_and_noise((MIN_ROWS, 178, None), 0.0),
+        178,
+        13,
+        _UCI,
+        "CC BY 4.0",
+        "classes",
+    ),
+    DatasetEntry(
+        "iris",
+        "Iris",
+        "Irises of three species, described by 4 lengths and widths of their petals and sepals.",
+        iris,
+        _size_and_noise((MIN_ROWS, 150, None), 0.0),
+        150,
+        4,
+        _UCI,
+        "CC BY 4.0",
+        "classes",
     ),
 )
 

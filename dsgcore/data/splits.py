@@ -66,6 +66,8 @@ class Split:
         Rows of the data set that `X_train` holds.
     test_rows : ndarray of shape (n_test,), int64
         Rows of the data set that `X_test` holds.
+    class_names : tuple of str
+        Names of the classes, in the order of their codes.
     """
 
     X_train: NDArray[np.float32]
@@ -77,6 +79,7 @@ class Split:
     labeled: NDArray[np.int64]
     train_rows: NDArray[np.int64]
     test_rows: NDArray[np.int64]
+    class_names: tuple[str, ...] = ()
 
 
 def hide_labels(
@@ -271,6 +274,7 @@ def _assembled(
         labeled=np.flatnonzero(is_labeled),
         train_rows=train_rows,
         test_rows=test_rows,
+        class_names=dataset.class_names,
     )
 
 

@@ -3,20 +3,25 @@
 from dsgcore.experiments.export import script, summary, summary_json
 from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, steered_values
+from dsgcore.experiments.multiclass_engine import MultiClassEngine
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.presets import PRESETS, Preset
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_split
+from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.theory import Theory, theory_of
 
 __all__ = [
     "PRESETS",
+    "SETTINGS",
     "Health",
     "History",
     "LiveRun",
+    "MultiClassEngine",
     "Plane",
     "Preset",
     "Run",
+    "Setting",
     "Snapshot",
     "Spec",
     "SpecError",

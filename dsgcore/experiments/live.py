@@ -63,20 +63,18 @@ class LiveRun:
         return made
 
     def steer(self, values: dict[str, float]) -> None:
-        """Give step size, number of features or ridge these values from the next iteration on, where they differ."""
-        now = self.steered()
-        for name in STEERABLE:
-            if name in values and values[name] != now[name]:
+        """Give what can be steered these values from the next iteration on, where they differ."""
+        for name, now in self.steered().items():
+            if name in values and values[name] != now:
                 self.run.change(name, values[name])
-                if self.supervised is not None:
+                if self.supervised is not None and name in STEERABLE:
                     self.supervised.change(name, values[name])
 
     def steered(self) -> dict[str, float]:
-        """Return the values that step size, number of features and ridge have for the next iteration."""
+        """Return the values that what can be steered has for the next iteration."""
         return steered_values(self.run.spec)
 
 
 def steered_values(spec: Spec) -> dict[str, float]:
-    """Return the values that step size, number of features and ridge have at the end of a spec's changes."""
-    values = {name: getattr(spec.solver, name) for name in STEERABLE}
-    return values | {change.name: change.value for change in spec.changes}
+    """Return the values that what can be steered has at the end of a spec's changes."""
+    return spec.values_at(spec.solver.n_iter + 1)

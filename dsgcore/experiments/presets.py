@@ -92,4 +92,37 @@ PRESETS: dict[str, tuple[Preset, ...]] = {
             {"n_features": 4},
         ),
     ),
+    "multiclass": (
+        Preset(
+            "works",
+            "Four arms, five labels on each: the graph spreads them along the arms, and the accuracy rises by nine points.",
+        ),
+        Preset(
+            "too big a step",
+            "With so much weight on the graph, each step overshoots: the scores jump about, and the objective grows.",
+            {"tau_I": 0.05},
+        ),
+        Preset(
+            "low rank",
+            "A strong pull: the third singular value reaches zero, and two directions cannot tell four classes apart.",
+            {"tau_S": 0.5},
+        ),
+        Preset(
+            "too few features",
+            "With eight random features the similarity of points is mostly noise: the regions no longer follow the arms.",
+            {"n_features": 8},
+        ),
+        Preset(
+            "unlabeled data hurts",
+            "Linear features on ten digits: straight lines cannot follow the graph, so it holds the scores back.",
+            {
+                "data": "ten_digits",
+                "features": "linear",
+                "n_labeled": 100,
+                "step_size": 0.1,
+                "tau_I": 0.0001,
+                "tau_S": 0.01,
+            },
+        ),
+    ),
 }

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore._threads import single_threaded_blas
 from dsgcore.data import Split, draw_pairs, hide_labels, load, load_npz
-from dsgcore.diagnostics import DualCoefficients, ExactTwin, SquaredNorm
-from dsgcore.expansion import Expansion
+from dsgcore.experiments.engine import Model, engine_for
 from dsgcore.experiments.history import History
-from dsgcore.experiments.spec import FILE, Spec
-from dsgcore.problems import UNLABELED, Problem, objective
-from dsgcore.problems.base import Values
+from dsgcore.experiments.settings import FILE, Setting
+from dsgcore.experiments.spec import Spec
+from dsgcore.problems import UNLABELED
 from dsgcore.schedules import Change
-from dsgcore.solver import AllPoints, Carried, Iterate, Task, VisitedPoints, solve, training_points
-
-# Up to this many training points, all of them are carried, and the objective is that of the whole sample.
-MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 
 
 class StopReason(Enum):
@@ -47,7 +42,7 @@ class Snapshot:
     """A run as it was after `t` iterations: the model, and the recorded row."""
 
     t: int
-    model: Expansion
+    model: Model
     row: dict[str, float]
 
 
@@ -56,7 +51,7 @@ def load_split(spec: Spec) -> Split:
     data, labels = spec.data, spec.problem.labels
     if data.name == FILE:
         assert data.path is not None  # the spec was checked
-        is_binary = labels != "ordinal"
+        is_binary = labels not in ("ordinal", "classes")
         dataset = load_npz(data.path, positive=data.positive, is_binary=is_binary, target=data.target)
     else:
         options = {name: getattr(data, name) for name in ("n", "noise", "imbalance")}
@@ -79,11 +74,12 @@ class Run:
     spec : Spec
         With every change made during the run: a run of this spec from the start gives the same numbers.
     history : History
-        One row an iteration: t, step_size, lam, n_features, objective, its terms, ridge, the scores, and the error of
-        the random features.
+        One row an iteration: t, what was steered, objective, its terms, the scores, and what the method measures besides
+        (the error of the random features; the singular values).
     clock : list of float
         Seconds spent when each row was recorded (not part of the history, which is reproducible).
-    model : Expansion
+    engine : Engine
+        The method at work: the model, its values, and what only this method has.
     stop_reason : StopReason or None
     """
 
@@ -94,50 +90,18 @@ class Run:
         self.clock: list[float] = []
         self.stop_reason: StopReason | None = None
         self._best = (np.inf, 0)
-        self._set_up()
-
-    def _set_up(self) -> None:
-        spec, split = self.spec, self.split
-        dtype = np.dtype(spec.solver.dtype)
-        X = np.ascontiguousarray(split.X_train, dtype=dtype)
-        problem = spec.problem.bind(split.y_train)
-        self.task = Task(
-            problem=problem,
-            kernel=spec.kernel,
-            X=X,
-            rows=problem.rows(split.y_train),
-            plan=spec.plan(),
-            batch_size=spec.solver.batch_size,
-            seed=spec.seed,
-            dtype=dtype,
-        )
-        self.model = self.task.new_model()
-        self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
-        n_probes = spec.diagnostics.n_probes
-        self.probes = Carried(split.X_test[:n_probes], self.model, with_variance=True)
-        self.rest_of_test = Carried(split.X_test[n_probes:], self.model)
-        self.twin = ExactTwin(spec.kernel, self.probes.X)
-        self.dual = DualCoefficients(len(X))
-        self.norm = SquaredNorm()
-        self._training = self._new_training()
-        is_carried = isinstance(self._training, AllPoints)
-        self.labeled = None if is_carried else Carried(X[self.labeled_rows], self.model)
-        self._iterates = self._solve()
-
-    def _new_training(self) -> AllPoints | VisitedPoints:
-        if len(self.task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE:
-            return AllPoints(self.task.X, self.model)
-        return training_points(self.task, self.model)
-
-    def _solve(self) -> Iterator[Iterate]:
-        carried = [self.probes, self.rest_of_test, self.labeled]
-        used = [points for points in carried if points is not None and len(points.X)]
-        return solve(self.task, self.model, training=self._training, carried=used)
+        self.labeled_rows = np.flatnonzero(self.split.y_train != UNLABELED)
+        self.engine = engine_for(spec, self.split)
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> Setting:
         """The setting, bound to the training labels."""
-        return self.task.problem
+        return self.engine.problem
+
+    @property
+    def model(self) -> Any:
+        """What has been learned so far: it has `evaluate` and `save`."""
+        return self.engine.model
 
     @property
     def t(self) -> int:
@@ -147,7 +111,7 @@ class Run:
     @property
     def n_iter(self) -> int:
         """Iterations that the run is to make."""
-        return self.task.plan.n_iter
+        return self.spec.solver.n_iter
 
     @property
     def is_finished(self) -> bool:
@@ -156,21 +120,18 @@ class Run:
 
     @property
     def training_values(self) -> NDArray | None:
-        """F at all training points, of shape (n,); None where there are too many of them to carry."""
-        return self._training.values if isinstance(self._training, AllPoints) else None
+        """Values at all training points, of shape (n,) or (n, K); None where there are too many of them."""
+        return self.engine.training_values
 
     @property
     def test_values(self) -> NDArray:
-        """F at all test points, of shape (n_test,)."""
-        return np.concatenate([self.probes.values, self.rest_of_test.values])
+        """Values at all test points, of shape (n_test,) or (n_test, K)."""
+        return self.engine.test_values
 
     @property
     def labeled_values(self) -> NDArray:
-        """F at the labeled training points, of shape (n_labeled,)."""
-        if self.labeled is not None:
-            return self.labeled.values
-        assert self.training_values is not None
-        return self.training_values[self.labeled_rows]
+        """Values at the labeled training points, of shape (n_labeled,) or (n_labeled, K)."""
+        return self.engine.labeled_values
 
     def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
         """Make up to this many iterations, or as many as fit in so many seconds (at least one); return how many.
@@ -197,71 +158,17 @@ class Run:
     def _advance_once(self) -> bool:
         # A diverging run is told by its values. One limit on BLAS for all that an iteration calls: setting it takes time.
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            iterate = next(self._iterates, None)
-            if iterate is None:
-                self.stop_reason = StopReason.FINISHED if self.t >= self.n_iter else StopReason.DIVERGED
-                return False
-            row = self._measure(iterate)
+            row = self.engine.advance()
+        if row is None:
+            self.stop_reason = StopReason.FINISHED if self.t >= self.n_iter else StopReason.DIVERGED
+            return False
         if not np.isfinite(row["objective"]):
-            self.model = self.model.prefix(self.t)
+            self.engine.go_back(self.t)
             self.stop_reason = StopReason.DIVERGED
             return False
         self.history.append(row)
         self._check_stop(row["objective"])
         return True
-
-    def _measure(self, iterate: Iterate) -> dict[str, float]:
-        setting = iterate.setting
-        step, decay = setting.step, setting.decay
-        f = np.concatenate(list(iterate.f.values()))
-        self.norm.advance(f, iterate.weights, iterate.block, step, decay)
-        self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
-        values = self._values_per_source()
-        terms = self.problem.risk_terms(values) if values else dict(iterate.terms)
-        ridge = 0.5 * setting.lam * self.norm.value
-        return {
-            "t": iterate.t,
-            "step_size": step,
-            "lam": setting.lam,
-            "n_features": setting.n_features,
-            "objective": objective(terms) + ridge,
-            "objective_batch": objective(iterate.terms) + ridge,
-            **{f"term: {name}": value for name, value in terms.items()},
-            "term: ridge": ridge,
-            **self._scores(),
-            **self._feature_error(iterate),
-        }
-
-    def _values_per_source(self) -> Values:
-        if self.training_values is None:
-            return {}
-        return {source: self.training_values[rows] for source, rows in self.task.rows.items()}
-
-    def _scores(self) -> dict[str, float]:
-        split, score = self.split, self.problem.score
-        scores = {
-            "score_test": score(split.y_test, self.test_values),
-            "score_labeled": score(split.y_hidden[self.labeled_rows], self.labeled_values),
-        }
-        if self.training_values is not None:
-            rows = self.task.rows["unlabeled"]
-            scores["score_unlabeled"] = score(split.y_hidden[rows], self.training_values[rows])
-        return scores
-
-    def _feature_error(self, iterate: Iterate) -> dict[str, float]:
-        if not len(self.probes.X):
-            return {}
-        setting = iterate.setting
-        self.twin.advance(iterate.points, iterate.weights, setting.step, setting.decay)
-        assert self.probes.variance is not None
-        error = self.twin.compare(self.probes.values, self.probes.variance)
-        return {
-            "error_mean": error.mean,
-            "error_max": error.largest,
-            "h_squared": error.scale,
-            "bound": error.bound,
-            "band": error.band,
-        }
 
     def _check_stop(self, value: float) -> None:
         best, best_t = self._best
@@ -278,7 +185,8 @@ class Run:
 
         Parameters
         ----------
-        name : {"step_size", "n_features", "lam"}
+        name : str
+            One of the spec's `steerable`.
         value : float
 
         Raises
@@ -287,7 +195,7 @@ class Run:
             If the name or the value is not allowed.
         """
         self.spec = self.spec.with_change(Change(self.t + 1, name, value))
-        self.task.plan.changes[:] = self.spec.changes
+        self.engine.follow(self.spec)
 
     def extend(self, n_iter: int) -> None:
         """Let the run go on to `n_iter` iterations; values that were no longer carried are computed again once.
@@ -298,17 +206,14 @@ class Run:
         if n_iter <= self.n_iter:
             raise ValueError(f"n_iter must be more than the run's {self.n_iter}, got {n_iter}")
         self.spec = replace(self.spec, solver=replace(self.spec.solver, n_iter=n_iter))
-        self.task = replace(self.task, plan=self.task.plan.with_n_iter(n_iter))
-        if isinstance(self._training, VisitedPoints):
-            self._training = training_points(self.task, self.model)
-        self._iterates = self._solve()
+        self.engine.extend(self.spec)
         self.stop_reason = None
 
     def snapshot(self, t: int) -> Snapshot:
         """Return the model and the recorded row after `t` iterations, 1 <= t <= the iterations made."""
         if not 1 <= t <= self.t:
             raise ValueError(f"t must be between 1 and {self.t}, the iterations made so far, got {t}")
-        return Snapshot(t, self.model.prefix(t), self.history.row(t - 1))
+        return Snapshot(t, self.engine.model_at(t), self.history.row(t - 1))
 
     @classmethod
     def replay(cls, spec: Spec, t: int) -> Run:
@@ -319,12 +224,7 @@ class Run:
 
     def exact_values(self, Z: NDArray) -> NDArray:
         """Return the exact-kernel twin h at the points `Z` (p, d) at the present iteration: O(n p) kernel evaluations."""
-        Z = np.ascontiguousarray(Z, dtype=self.task.dtype)
-        out = np.zeros(len(Z), dtype=self.task.dtype)
-        used = np.flatnonzero(self.dual.values)
-        weights = self.dual.values[used].astype(self.task.dtype)
-        self.spec.kernel.sums(self.task.X[used], weights, Z, 0.0, out)
-        return out
+        return self.engine.exact_values(Z)
 
     @property
     def health(self) -> Health:
@@ -339,5 +239,4 @@ class Run:
 
     def start_objective(self) -> float:
         """Return the objective at f = 0."""
-        zeros = {source: np.zeros(2) for source in self.task.rows}
-        return objective(self.problem.risk_terms(zeros))
+        return self.engine.start_objective()

@@ -9,165 +9,34 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from dsgcore.data import DATASETS, DataError, DatasetOption
+from dsgcore.experiments.settings import (
+    DATA_PARAMETERS,
+    DEFAULT_DATASET,
+    DEFAULTS,
+    DIAGNOSTICS_PARAMETERS,
+    FILE,
+    SEED,
+    SETTINGS,
+    STEERABLE_OF,
+    STOP_PARAMETERS,
+    Setting,
+    kernel_names,
+    solver_parameters,
+)
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
-from dsgcore.parameters import Choice, Flag, Integer, Parameter, ParameterError, Real, Text, check_all
-from dsgcore.problems import PROBLEMS, Problem, SemiSupervisedAUC
-from dsgcore.sampling import MAX_SEED
+from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, check_all
+from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.schedules import STEERABLE, Change, Plan
 from dsgcore.solver import SOLVER_PARAMETERS
 
 VERSION = 1
-FILE = "file"
-DEFAULT_DATASET = "digits"
 
 
 class SpecError(ValueError):
     """A spec is not valid. The message says which field, what was given and what is allowed."""
 
 
-SEED = Integer(
-    "seed",
-    0,
-    low=0,
-    high=MAX_SEED,
-    label="Seed",
-    sentence="Everything random follows from this number: labels, batches, features.",
-)
-DATA_PARAMETERS: tuple[Parameter, ...] = (
-    Choice(
-        "name",
-        DEFAULT_DATASET,
-        options=(*DATASETS, FILE),
-        label="Data",
-        sentence="Which data to learn from.",
-    ),
-    Integer(
-        "n",
-        None,
-        low=20,
-        high=1_000_000,
-        scale="log",
-        optional=True,
-        usual=(100, 20_000),
-        label="Points",
-        sentence="How many points to make, or to take from the set.",
-    ),
-    Real(
-        "noise",
-        None,
-        low=0.0,
-        high=2.0,
-        usual=(0.0, 1.0),
-        optional=True,
-        label="Noise",
-        sentence="Standard deviation of the noise added.",
-    ),
-    Real(
-        "imbalance",
-        None,
-        low=0.02,
-        high=0.98,
-        usual=(0.1, 0.9),
-        optional=True,
-        label="Share of positives",
-        sentence="Which part of all points is positive.",
-    ),
-    Integer(
-        "n_labeled",
-        200,
-        low=2,
-        high=1_000_000,
-        scale="log",
-        symbol="n_l",
-        usual=(2, 2000),
-        label="Labeled points",
-        sentence="How many training points keep their label; all others become unlabeled.",
-    ),
-    Real(
-        "test_share",
-        0.3,
-        low=0.02,
-        high=0.9,
-        usual=(0.1, 0.6),
-        label="Test share",
-        sentence="Part of the points held out for testing.",
-    ),
-    Flag(
-        "stratified",
-        True,
-        label="Labels by class share",
-        sentence="Label the classes in their proportions rather than purely at random.",
-    ),
-    Choice(
-        "scaling",
-        "unit",
-        options=("unit", "standard", "none"),
-        label="Scaling",
-        sentence="Features to [0, 1], to zero mean and unit variance, or as they are; fitted on training points only.",
-    ),
-    Text("path", None, optional=True, label="File", sentence="A NumPy archive with arrays X (n, d) and y (n,)."),
-    Text("target", "y", label="Labels", sentence="Name of the file's array of labels."),
-    Integer(
-        "positive",
-        None,
-        low=-(2**31),
-        optional=True,
-        label="Positive label",
-        sentence="The label in the file that counts as positive; the others are negative.",
-    ),
-)
-STOP_PARAMETERS: tuple[Parameter, ...] = (
-    Integer(
-        "patience",
-        0,
-        low=0,
-        high=100_000,
-        label="Patience",
-        sentence="Stop after this many iterations without a lower objective; 0 never stops early.",
-    ),
-    Real(
-        "tolerance",
-        1e-4,
-        low=0.0,
-        high=1.0,
-        scale="log",
-        label="Tolerance",
-        sentence="How much lower, relative to the best so far, counts as lower.",
-    ),
-)
-DIAGNOSTICS_PARAMETERS: tuple[Parameter, ...] = (
-    Integer(
-        "n_probes",
-        256,
-        low=0,
-        high=4096,
-        label="Probe points",
-        sentence="At how many test points the exact-kernel twin h is computed; 0 leaves it out.",
-    ),
-)
-# What each setting begins with, where it differs from the parameters' own defaults; chosen so that the lesson works.
-DEFAULTS: dict[str, dict[str, dict[str, Any]]] = {
-    "auc": {"kernel": {"sigma": 0.5}},
-    "s3vm": {
-        "data": {"name": "two_moons", "noise": 0.1, "n_labeled": 10},
-        "kernel": {"sigma": 30.0},
-        "problem": {"C": 10.0, "C_star": 10.0},
-        "solver": {"lam": 1.0, "step_size": 0.05},
-    },
-    "similar_unlabeled": {
-        "data": {"name": "gaussian_mixture", "n": 2000, "noise": 0.3, "n_labeled": 200, "imbalance": 0.7},
-        "kernel": {"sigma": 20.0},
-        "problem": {"correction": "ReLU"},
-        "solver": {"lam": 1e-2, "step_size": 0.5},
-    },
-    "ordinal": {
-        "data": {"name": "ordinal_rings", "n_labeled": 20},
-        "kernel": {"sigma": 2.0},
-        "solver": {"lam": 0.1, "step_size": 0.5},
-    },
-}
 CHANGE_T = Integer("t", 1, low=1, high=100_000)
-CHANGE_NAME = Choice("name", STEERABLE[0], options=STEERABLE)
 
 
 @dataclass(frozen=True)
@@ -221,7 +90,7 @@ class Spec:
 
     Attributes
     ----------
-    problem : Problem
+    problem : Setting
         The setting with its own parameters.
     kernel : Kernel
     data : DataSpec
@@ -229,11 +98,11 @@ class Spec:
     stop : StopSpec
     diagnostics : DiagnosticsSpec
     changes : tuple of Change
-        Changes of step size, number of features or ridge during the run, in the order of their iterations.
+        Changes of what can be steered during the run (`steerable`), in the order of their iterations.
     seed : int
     """
 
-    problem: Problem = field(default_factory=SemiSupervisedAUC)
+    problem: Setting = field(default_factory=SemiSupervisedAUC)
     kernel: Kernel = field(default_factory=lambda: Gaussian(0.5))
     data: DataSpec = field(default_factory=lambda: _data(check_all(DATA_PARAMETERS, {}, "data"), "binary"))
     solver: SolverSpec = field(default_factory=SolverSpec)
@@ -292,6 +161,17 @@ class Spec:
         """The digest of the canonical JSON text: the run's name."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
+    @property
+    def steerable(self) -> tuple[str, ...]:
+        """The names of what can be changed during a run."""
+        return STEERABLE_OF.get(self.problem.name, STEERABLE)
+
+    def values_at(self, t: int) -> dict[str, Any]:
+        """Return what can be steered, by name, as it is at iteration `t` (0: as the run begins)."""
+        owners = (self.solver, self.problem)
+        values = {name: getattr(next(o for o in owners if hasattr(o, name)), name) for name in self.steerable}
+        return values | {change.name: change.value for change in self.changes if change.t <= t}
+
     def plan(self) -> Plan:
         """Return the settings of every iteration."""
         s = self.solver
@@ -300,12 +180,13 @@ class Spec:
     def with_change(self, change: Change) -> Spec:
         """Return the spec with one more change; one of the same name at the same iteration is replaced."""
         kept = [c for c in self.changes if (c.t, c.name) != (change.t, change.name)]
-        checked = _change({"t": change.t, "name": change.name, "value": change.value}, self.solver.n_iter)
+        checked = _change({"t": change.t, "name": change.name, "value": change.value}, self.problem, self.solver.n_iter)
         return replace(self, changes=tuple(sorted([*kept, checked], key=lambda c: c.t)))
 
     def twin(self) -> Spec:
-        """Return the same spec with the problem's twin."""
-        return replace(self, problem=self.problem.twin())
+        """Return the same spec with the problem's twin; what was changed of the problem itself is left out."""
+        shared = tuple(change for change in self.changes if change.name in STEERABLE)
+        return replace(self, problem=self.problem.twin(), changes=shared)
 
 
 def default_spec(setting: str) -> Spec:
@@ -327,18 +208,19 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     if given.get("version", VERSION) != VERSION or isinstance(given.get("version"), bool):
         raise SpecError(f"version must be {VERSION}, got {given['version']!r}")
     if "setting" not in given:
-        raise SpecError(f"the spec must name its setting, one of {', '.join(PROBLEMS)}")
-    problem = PROBLEMS[Choice("setting", "auc", options=tuple(PROBLEMS)).check(given["setting"])]
-    defaults = DEFAULTS[problem.name]
-    solver = SolverSpec(**_section(given, "solver", SOLVER_PARAMETERS, defaults))
+        raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
+    setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
+    defaults = DEFAULTS[setting.name]
+    solver = SolverSpec(**_section(given, "solver", solver_parameters(setting.name), defaults))
+    problem = setting(**_section(given, "problem", setting.parameters, defaults))
     return Spec(
-        problem=problem(**_section(given, "problem", problem.parameters, defaults)),
-        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), defaults),
-        data=_data(_section(given, "data", DATA_PARAMETERS, defaults), problem.labels),
+        problem=problem,
+        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), defaults, kernel_names(setting.name)),
+        data=_data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels),
         solver=solver,
         stop=StopSpec(**_section(given, "stop", STOP_PARAMETERS, defaults)),
         diagnostics=DiagnosticsSpec(**_section(given, "diagnostics", DIAGNOSTICS_PARAMETERS, defaults)),
-        changes=_changes(given.get("changes", []), solver.n_iter),
+        changes=_changes(given.get("changes", []), problem, solver.n_iter),
         seed=SEED.check(given.get("seed", SEED.default)),
     )
 
@@ -353,9 +235,9 @@ def _section(
     return check_all(parameters, own if is_other else {**defaults.get(name, {}), **own}, name)
 
 
-def _kernel(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Kernel:
+def _kernel(given: Mapping[str, Any], defaults: Mapping[str, Any], names: tuple[str, ...]) -> Kernel:
     usual = {"name": "gaussian", **defaults.get("kernel", {})}
-    name = Choice("kernel name", usual["name"], options=tuple(KERNELS)).check(given.get("name", usual["name"]))
+    name = Choice("kernel name", usual["name"], options=names).check(given.get("name", usual["name"]))
     kernel = KERNELS[name]
     own = {**(usual if name == usual["name"] else {}), **given}
     own.pop("name", None)
@@ -388,17 +270,18 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
     return DataSpec(**values)
 
 
-def _changes(given: object, n_iter: int) -> tuple[Change, ...]:
+def _changes(given: object, problem: Setting, n_iter: int) -> tuple[Change, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise SpecError(f"changes must be a list, got {given!r}")
-    changes = [_change(_mapping(change, "a change"), n_iter) for change in given]
+    changes = [_change(_mapping(change, "a change"), problem, n_iter) for change in given]
     return tuple(sorted(changes, key=lambda change: change.t))
 
 
-def _change(given: Mapping[str, Any], n_iter: int) -> Change:
+def _change(given: Mapping[str, Any], problem: Setting, n_iter: int) -> Change:
     if set(given) != {"t", "name", "value"}:
         raise SpecError(f"a change must have the fields t, name and value, got {sorted(map(str, given))}")
-    name = CHANGE_NAME.check(given["name"])
-    parameter = next(p for p in SOLVER_PARAMETERS if p.name == name)
+    steerable = STEERABLE_OF.get(problem.name, STEERABLE)
+    name = Choice("name", steerable[0], options=steerable).check(given["name"])
+    parameter = next(p for p in (*SOLVER_PARAMETERS, *problem.parameters) if p.name == name)
     t = replace(CHANGE_T, high=n_iter).check(given["t"])
     return Change(t=t, name=name, value=parameter.check(given["value"]))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
+from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.experiments.spec import Spec
 
 
@@ -48,6 +50,17 @@ largest $\\sum_b |c_b|$ met so far."""
 _CONVEX_RATE = """With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1, 2) \\cup \\mathbb{Z}_+$,
 $\\mathbb{E}\\,|f_t(x) - f^*(x)|^2 = O(1/t)$."""
 
+_GENERALISATION = """It bounds the error of what is learned, not the path to it: with $n$ labeled and $u$ unlabeled points, a
+loss within $[0, 1]$ and $\\|W\\| \\leq 1$, the excess risk is $O(K \\sum_{j>\\theta} \\lambda_j(W) / \\sqrt{n + u} + 1/n)$, against
+$O(K/\\sqrt{n})$ without unlabeled points. Hence the two penalties: on the tail of the singular values, and on differences between
+neighbouring points, for which no label is needed."""
+_THRESHOLDING = """**Proposition 1.** After each sub-gradient step on loss, ridge and graph, the singular values after the first
+$\\theta$ are made smaller by $\\tau_S/\\mu$, not below zero. With $\\tau_S = 0$ this is SS-MC, with $\\tau_I = 0$ LRC-MC,
+and with both zero Linear-MC, the twin drawn beside the run. The gradients sum to zero over the classes, and so do the
+weights: with as many features as classes or more, one singular value is always zero."""
+_FIXED_FEATURES = """Random features are drawn once here, and not anew in each step as in the other settings: their error does
+not average out."""
+
 STATEMENTS = {
     "auc": f"**Theorem 1 of QSG-S2AUC.** {_CONVEX_RATE} {_SPLIT}\n\n{_LEMMA}\n\n{_NO_CONSTANT}",
     "ordinal": f"**Theorem 1 of QS3ORAO.** {_CONVEX_RATE} {_SPLIT}\n\n{_LEMMA}\n\n{_NO_CONSTANT}",
@@ -56,6 +69,7 @@ $\\theta / \\sqrt{{T}}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2
 point, not the optimum.\n\n{_LEMMA}""",
     "s3vm": f"""**Theorem 1 of TSGS3VM.** The risk is not convex: with a constant step $\\theta / T^{{3/4}}$ over $T$ iterations,
 $\\mathbb{{E}}\\,|f - h|^2 = O(1/\\sqrt{{T}})$ and the mean of $\\|\\nabla R(h_t)\\|^2$ is $O(1/T^{{1/4}})$.\n\n{_LEMMA}""",
+    "multiclass": f"**Theorem 1 of PS3VT.** {_GENERALISATION}\n\n{_THRESHOLDING}\n\n{_FIXED_FEATURES}",
 }
 CONVEX = ("auc", "ordinal")
 SCHEDULES_OF_THEOREMS = {"similar_unlabeled": "theta/sqrt(T)", "s3vm": "theta/T^(3/4)"}
@@ -64,6 +78,8 @@ SCHEDULES_OF_THEOREMS = {"similar_unlabeled": "theta/sqrt(T)", "s3vm": "theta/T^
 def theory_of(spec: Spec) -> Theory:
     """Return what the paper of a spec's setting says about its run."""
     name = spec.problem.name
+    if name == "multiclass":
+        return Theory(STATEMENTS[name], None, _papers_algorithm(spec))
     is_convex = name in CONVEX
     common = (
         Assumption("Kernel and features are bounded (κ and φ are finite).", math.isfinite(spec.kernel.bound)),
@@ -81,6 +97,17 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
     return (
         Assumption(f"The steps are θ/t (here: {s.schedule}).", s.schedule == "theta/t"),
         Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {product:g}).", in_range),
+    )
+
+
+def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
+    setting, s = cast(MultiClassSetting, spec.problem), spec.solver
+    radius = 1.0 if setting.radius is None else setting.radius
+    return (
+        Assumption("The steps are those of Algorithm 1, not of the released program.", setting.variant == "paper"),
+        Assumption(f"The step 1/μ is constant (here: {s.schedule}).", s.schedule == "constant" and not spec.changes),
+        Assumption(f"The weights stay in the ball of radius 1 (here: {radius:g}).", radius == 1.0),
+        Assumption("The features are the points' own coordinates, as in the paper.", setting.features == "linear"),
     )
 
 

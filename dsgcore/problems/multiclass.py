@@ -262,6 +262,10 @@ class MultiClass:
             terms["graph"] = self.tau_I * float(np.vdot(W, MW))
         return terms, gradient
 
+    def slopes(self, scores: NDArray, y: NDArray) -> NDArray:
+        """Return the sub-gradient of each point's loss by its scores, both of shape (B, K); y of shape (B,) holds classes."""
+        return _hinge(scores, y)[1]
+
     def tail(self, singular_values: NDArray, d: int, n_classes: int) -> float:
         """Return tau_S times the sum of the singular values (in descending order) that the tail counts."""
         first = 0 if self.variant == "released" else self.n_kept(d, n_classes)

@@ -1,0 +1,73 @@
+"""``python -m dsgcore bench``: what the core does, measured against what the machine could do, and against others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from dsgcore.benchmark import (
+    demo,
+    growth,
+    kernel,
+    machine,
+    memory,
+    out_of_core,
+    prediction,
+    runs,
+    start,
+    structured,
+)
+from dsgcore.benchmark.rows import Row, heading, line, summary
+from dsgcore.benchmark.settings import Sizes
+
+GROUPS: dict[str, Callable[[Sizes], Iterator[Row]]] = {
+    "machine": machine.measure,
+    "kernel": kernel.measure,
+    "runs": runs.measure,
+    "growth": growth.measure,
+    "memory": memory.measure,
+    "demo": demo.measure,
+    "prediction": prediction.measure,
+    "start": start.measure,
+    "structured": structured.measure,
+}
+LONG_GROUPS: dict[str, Callable[[Sizes], Iterator[Row]]] = {"out_of_core": out_of_core.measure}
+
+
+def run_benchmark(
+    *, only: str | None = None, is_long: bool = False, file: Path | None = None, sizes: Sizes | None = None
+) -> list[Row]:
+    """Measure, and print each row as it comes.
+
+    Parameters
+    ----------
+    only : str, optional
+        One of `GROUPS` or `LONG_GROUPS`; default: all, the long ones where `is_long`.
+    is_long : bool, default False
+    file : path, optional
+        Where the rows are written, as JSON.
+    sizes : Sizes, optional
+
+    Raises
+    ------
+    ValueError
+        If there is no such group, or the file cannot be written; before anything is measured.
+    """
+    every = {**GROUPS, **LONG_GROUPS}
+    if only is not None and only not in every:
+        raise ValueError(f"--only must be one of {', '.join(every)}, got {only!r}")
+    if file is not None and not file.parent.is_dir():
+        raise ValueError(f"--json must be in a folder that exists, got {str(file)!r}")
+    names = [only] if only is not None else [*GROUPS, *(LONG_GROUPS if is_long else ())]
+    rows: list[Row] = []
+    print(heading())
+    for name in names:
+        for row in every[name](sizes or Sizes()):
+            rows.append(row)
+            print(line(row), flush=True)
+    print(summary(rows))
+    if file is not None:
+        report = {"machine": machine.description(), "results": [row.to_dict() for row in rows]}
+        file.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    return rows

@@ -1,0 +1,58 @@
+"""Training from a file of points larger than one would load."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from dsgcore.benchmark.memory import MEGABYTE
+from dsgcore.benchmark.rows import Row
+from dsgcore.benchmark.settings import Sizes
+from dsgcore.benchmark.timing import in_new_process
+
+D = 22
+ROWS_WRITTEN_AT_ONCE = 100_000
+# The memory is what training takes; the row numbers of the two sources, 4 bytes a point, are there before.
+TRAINING = """
+import json, sys, time
+from dataclasses import replace
+import numpy as np
+from dsgcore.benchmark.memory import forget_peak, peak
+from dsgcore.benchmark.runs import paper_task, train
+file, m, n_iter, batch_size = sys.argv[1], *map(int, sys.argv[2:])
+X = np.load(file, mmap_mode="r")
+small = paper_task(100, X.shape[1], m, n_iter, batch_size)
+train(replace(small, plan=small.plan.with_n_iter(2)))
+half = len(X) // 2
+rows = {"similar": np.arange(half, dtype=np.int32), "unlabeled": np.arange(half, len(X), dtype=np.int32)}
+task = replace(small, X=X, rows=rows)
+before, start = forget_peak(), time.perf_counter()
+train(task)
+print(json.dumps([peak() - before, time.perf_counter() - start]))
+"""
+
+
+def measure(sizes: Sizes) -> Iterator[Row]:
+    """Measure the papers' setting on a file made for it, and deleted afterwards."""
+    s = sizes
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "points.npy"
+        write_points(file, s.stored)
+        size = file.stat().st_size / MEGABYTE
+        used, time = in_new_process(TRAINING, file, s.m, s.n_iter, s.batch_size)
+    name = f"out of core: {s.stored} points in a file of {size:.0f} MB, T = {s.n_iter}"
+    yield Row(f"{name}: resident memory", used / MEGABYTE, "MB", 250, is_most=True)
+    yield Row(f"{name}: time", time, "s")
+
+
+def write_points(file: Path, n: int) -> None:
+    """Write n normal points to a NumPy file, a piece at a time."""
+    points = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(n, D))
+    rng = np.random.default_rng(0)
+    for start in range(0, n, ROWS_WRITTEN_AT_ONCE):
+        piece = points[start : start + ROWS_WRITTEN_AT_ONCE]
+        rng.standard_normal(dtype=np.float32, out=piece)
+    points.flush()

@@ -1,0 +1,93 @@
+"""Whole runs in the papers' usual setting, against the papers' own algorithm and against scikit-learn's features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from dsgcore import features
+from dsgcore.benchmark import plain
+from dsgcore.benchmark.rows import Row
+from dsgcore.benchmark.settings import Sizes
+from dsgcore.benchmark.timing import interleaved, repeated
+from dsgcore.kernels import Gaussian
+from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.schedules import Plan
+from dsgcore.solver import Task, VisitedPoints, solve
+
+MAX_ROUNDS = 5
+
+
+def paper_task(n: int, d: int, m: int, n_iter: int, batch_size: int) -> Task:
+    """Make paper 1's problem on normal points: half of them in similar pairs, half unlabeled."""
+    X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
+    rows = {"similar": np.arange(n // 2), "unlabeled": np.arange(n // 2, n)}
+    plan = Plan("constant", 0.1, 1e-3, m, n_iter)
+    return Task(SimilarUnlabeled(), Gaussian(0.5 / d), X, rows, plan, batch_size, 0, X.dtype)
+
+
+def train(task: Task) -> int:
+    """Train from the start; return how many evaluations that took: points carried or accumulated, times features."""
+    model = task.new_model()
+    training = VisitedPoints(task, model)
+    for _ in solve(task, model, training=training):
+        pass
+    assert len(model) == task.plan.n_iter, "the run diverged"
+    n_batch = len(task.rows) * task.batch_size
+    return task.plan.n_features * (int(training.needed_after.sum()) + n_batch * task.plan.n_iter)
+
+
+def measure(sizes: Sizes) -> Iterator[Row]:
+    """Measure the papers' setting."""
+    s = sizes
+    task = paper_task(s.n, s.d, s.m, s.n_iter, s.batch_size)
+    evaluations = train(task)
+    calls = {
+        "ours": lambda: train(task),
+        "plain": lambda: plain.train(task, s.plain_iter),
+        "scikit-learn": rbf_iteration(task),
+        "evaluations": repeated(one_evaluation(task), s.n_iter),
+    }
+    times = interleaved(min(s.repeats, MAX_ROUNDS), calls)
+    ours = times["ours"]
+    whole_plain = (
+        times["plain"] * plain.block_evaluations(s.n_iter) / plain.block_evaluations(min(s.plain_iter, s.n_iter))
+    )
+    share_carried = evaluations / (s.m * s.n_iter * (s.n + len(task.rows) * s.batch_size))
+    setting = f"paper 1's setting ({s.n} points, d = {s.d}, m = {s.m}, T = {s.n_iter})"
+    yield Row(f"{setting}: time", ours, "s")
+    yield Row(f"  plain numpy algorithm (extrapolated from T = {s.plain_iter}) / ours", whole_plain / ours, "x", 60)
+    yield Row(
+        "  RBFSampler and NumPy, the same evaluations (one iteration of T) / ours",
+        times["scikit-learn"] * s.n_iter * share_carried / ours,
+        "x",
+    )
+    kernel_time = evaluations * times["evaluations"] / (s.n * s.m * s.n_iter)
+    yield Row("  evaluations x kernel time / whole time, all cores", kernel_time / ours, "", 0.85)
+
+
+def one_evaluation(task: Task) -> Callable[[], None]:
+    """Return the evaluation of one block at all points of a task, on all cores."""
+    m = task.plan.n_features
+    r = np.random.default_rng(0).random(m, dtype=np.float32)
+    W, block = task.new_model().frequencies(1, m), np.stack([r, r])
+    out = np.zeros(len(task.X), dtype=task.dtype)
+    return lambda: features.evaluate(task.X, W, block, 1.0, out)
+
+
+def rbf_iteration(task: Task) -> Callable[[], None]:
+    """Return one iteration's accumulation and evaluation at all points, with features by scikit-learn."""
+    from sklearn.kernel_approximation import RBFSampler
+
+    X, m = task.X, task.plan.n_features
+    assert isinstance(task.kernel, Gaussian)
+    sigma, n_batch = task.kernel.sigma, len(task.rows) * task.batch_size
+    values, weights = np.zeros(len(X), dtype=X.dtype), np.ones(n_batch, dtype=X.dtype)
+
+    def iterate() -> None:
+        sampler = RBFSampler(gamma=sigma, n_components=m, random_state=0).fit(X[:1])
+        alpha = weights @ sampler.transform(X[np.arange(n_batch) % len(X)])
+        values[:] = 0.999 * values + sampler.transform(X) @ alpha
+
+    return iterate

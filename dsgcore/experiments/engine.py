@@ -1,0 +1,97 @@
+"""What a run needs of a method: make an iteration and measure it. One kind for the four stochastic settings, one for PS3VT."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from numpy.typing import NDArray
+
+from dsgcore.data import Split
+from dsgcore.experiments.multiclass_engine import MultiClassEngine
+from dsgcore.experiments.multiclass_setting import MultiClassSetting
+from dsgcore.experiments.settings import Setting
+from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.stochastic_engine import StochasticEngine
+
+
+class Model(Protocol):
+    """What is learned."""
+
+    def evaluate(self, X: NDArray) -> NDArray:
+        """Return the values at points of shape (n, d): of shape (n,), or (n, K) for several classes."""
+        ...
+
+    def save(self, file: str | Path | IO[bytes]) -> None:
+        """Write a NumPy archive."""
+        ...
+
+
+class Engine(Protocol):
+    """A method at work on a spec's data.
+
+    Attributes
+    ----------
+    problem : Setting
+        Bound to the training labels.
+    """
+
+    @property
+    def problem(self) -> Setting:
+        """The setting, bound to the training labels."""
+        ...
+
+    @property
+    def model(self) -> Any:
+        """What has been learned so far, a `Model`."""
+        ...
+
+    def advance(self) -> dict[str, float] | None:
+        """Make one iteration and return its row for the history; None where there is no further (finite) one."""
+        ...
+
+    def follow(self, spec: Spec) -> None:
+        """Go on by a spec that has more changes, at iterations not made yet."""
+        ...
+
+    def extend(self, spec: Spec) -> None:
+        """Go on to a longer spec's end."""
+        ...
+
+    def go_back(self, t: int) -> None:
+        """Return to the state after `t` iterations, the last one or the last but one; nothing follows."""
+        ...
+
+    def model_at(self, t: int) -> Any:
+        """Return the model, a `Model`, as it was after `t` iterations."""
+        ...
+
+    def start_objective(self) -> float:
+        """Return the objective at f = 0."""
+        ...
+
+    @property
+    def training_values(self) -> NDArray | None:
+        """Values at all training points; None where there are too many of them."""
+        ...
+
+    @property
+    def test_values(self) -> NDArray:
+        """Values at all test points."""
+        ...
+
+    @property
+    def labeled_values(self) -> NDArray:
+        """Values at the labeled training points."""
+        ...
+
+    def exact_values(self, Z: NDArray) -> NDArray:
+        """Return the exact-kernel twin at the points `Z`."""
+        ...
+
+
+def engine_for(spec: Spec, split: Split) -> Engine:
+    """Make the engine of a spec's setting."""
+    kind = MultiClassEngine if isinstance(spec.problem, MultiClassSetting) else StochasticEngine
+    engine: Engine = kind(spec, split)
+    return engine

@@ -1,0 +1,254 @@
+"""PS3VT at work on a spec's data: its iterations, the graph, and what is measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import rbf_kernel
+
+from dsgcore.data import Split
+from dsgcore.experiments.multiclass_setting import MultiClassSetting
+from dsgcore.experiments.multiclass_twin import KernelTwin
+from dsgcore.experiments.spec import Spec
+from dsgcore.graph import laplacian
+from dsgcore.problems import UNLABELED, objective
+from dsgcore.problems.multiclass import MultiClass
+from dsgcore.proximal import FeatureMap, Iterate, Task, make_task, solve
+from dsgcore.schedules import SCHEDULES
+from dsgcore.weights import Weights
+
+# Up to this many training points, the scores of all of them are measured at every iteration.
+MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
+# Up to this many numbers, the features of a point set are kept instead of made anew at every iteration.
+MAX_KEPT_FEATURES = 2**24
+# Up to this many training points, the exact-kernel twin goes along.
+MAX_POINTS_FOR_TWIN = 5000
+# Weights are kept at every so many iterations; the others are made again from there.
+ITERATIONS_BETWEEN_WEIGHTS = 25
+# So many singular values have a column of their own in the history.
+MAX_SINGULAR_VALUES = 12
+# A singular value below this share of the largest is none.
+RANK_TOLERANCE = 1e-9
+
+
+class Points:
+    """Points whose scores are asked for at every iteration."""
+
+    def __init__(self, X: NDArray, features: FeatureMap) -> None:
+        self.X, self.features = X, features
+        width = X.shape[1] if features.kind == "linear" else 2 * features.n_features
+        self.phi = features(X) if len(X) * width <= MAX_KEPT_FEATURES else None
+
+    def scores(self, W: NDArray) -> NDArray:
+        """Return the scores of all classes, of shape (n, K)."""
+        return self.phi @ W if self.phi is not None else Weights(self.features, W).evaluate(self.X)
+
+
+def problem_at(spec: Spec, t: int) -> MultiClass:
+    """Return the problem with all parameters as they are at iteration `t`."""
+    setting = cast(MultiClassSetting, spec.problem)
+    values, solver = spec.values_at(t), spec.solver
+    return MultiClass(
+        tau_A=values["lam"],
+        tau_I=values["tau_I"],
+        tau_S=values["tau_S"],
+        theta=setting.theta,
+        step_size=SCHEDULES[solver.schedule](values["step_size"], max(t, 1), solver.n_iter),
+        radius=setting.radius,
+        batch_size=None if setting.is_full_gradient else solver.batch_size,
+        n_iter=solver.n_iter,
+        n_neighbors=setting.n_neighbors,
+        variant=setting.variant,
+        features=setting.features,
+        sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
+        n_features=solver.n_features,
+    )
+
+
+class MultiClassEngine:
+    """Proximal stochastic sub-gradients on a spec's data.
+
+    Parameters
+    ----------
+    spec : Spec
+    split : Split
+
+    Attributes
+    ----------
+    singular_values : ndarray of shape (min(d, K),)
+        Of the weights, the largest first.
+    """
+
+    def __init__(self, spec: Spec, split: Split) -> None:
+        self.spec, self.split = spec, split
+        self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
+        X = split.X_train.astype(np.float64)
+        # The graph is made where it is used at any time: steered in later, it has to be there.
+        uses_graph = any(problem_at(spec, t).tau_I > 0 for t in (0, *(change.t for change in spec.changes)))
+        self.task: Task = make_task(replace(problem_at(spec, 0), tau_I=float(uses_graph)), X, split.y_train, spec.seed)
+        self._training = Points(X, self.task.features) if len(X) <= MAX_POINTS_FOR_WHOLE_SAMPLE else None
+        self._test = Points(split.X_test.astype(np.float64), self.task.features)
+        self._labeled = Points(X[self.labeled_rows], self.task.features)
+        self.t, self.W = 0, self.task.start()
+        self.singular_values = np.zeros(min(self.W.shape))
+        self._kept = {0: self.W}
+        self._problem = self.task.problem
+        self._iterates: Iterator[Iterate] = iter(())
+        self.twin = self._new_twin()
+
+    def _new_twin(self) -> KernelTwin | None:
+        """Return the exact-kernel twin: of random features, and of samples that are not too large."""
+        probes = self.split.X_test[: self.spec.diagnostics.n_probes].astype(np.float64)
+        training = self._training
+        if self.task.features.kind == "linear" or training is None or training.phi is None or not len(probes):
+            return None
+        if len(training.X) > MAX_POINTS_FOR_TWIN:
+            return None
+        problem, sigma = self.task.problem, self.task.features.sigma
+        L = laplacian(training.X, n_neighbors=problem.n_neighbors, variant=problem.variant)
+        return KernelTwin(partial(rbf_kernel, Y=training.X, gamma=sigma), probes, L, len(training.X), self.W.shape[1])
+
+    @property
+    def problem(self) -> MultiClassSetting:
+        """The setting."""
+        return cast(MultiClassSetting, self.spec.problem)
+
+    @property
+    def model(self) -> Weights:
+        """The weights and their features."""
+        return Weights(self.task.features, self.W)
+
+    @property
+    def n_kept(self) -> int:
+        """The number of singular values that the pull to low rank leaves alone."""
+        return problem_at(self.spec, self.t).n_kept(*self.W.shape)
+
+    @property
+    def training_values(self) -> NDArray | None:
+        """Scores at all training points, of shape (n, K); None where there are too many of them."""
+        return None if self._training is None else self._training.scores(self.W)
+
+    @property
+    def test_values(self) -> NDArray:
+        """Scores at all test points, of shape (n_test, K)."""
+        return self._test.scores(self.W)
+
+    @property
+    def labeled_values(self) -> NDArray:
+        """Scores at the labeled points, of shape (n_labeled, K)."""
+        return self._labeled.scores(self.W)
+
+    def advance(self) -> dict[str, float] | None:
+        """Make one iteration and return its row; None where there is no further one."""
+        iterate = self._next(self.t + 1)
+        if iterate is None:
+            return None
+        if self.twin is not None:
+            self._advance_twin(self.twin, iterate)
+        self.t, self.W, self.singular_values = iterate.t, iterate.W, iterate.singular_values
+        if self.t % ITERATIONS_BETWEEN_WEIGHTS == 0:
+            self._kept[self.t] = self.W
+        return self._measure(iterate)
+
+    def _advance_twin(self, twin: KernelTwin, iterate: Iterate) -> None:
+        task, rows = self._task_of(self._problem), iterate.batch
+        assert self._training is not None
+        assert self._training.phi is not None
+        c = task.problem.slopes(task.X[rows] @ self.W, task.y[rows]) / task.batch_size
+        f, phi = self._training.scores(self.W), self._training.phi
+        twin.advance(task.problem, iterate.step, self.labeled_rows[rows], c, f, phi, iterate.W)
+
+    def _next(self, t: int) -> Iterate | None:
+        problem = problem_at(self.spec, t)
+        if t == 1 or problem != self._problem:
+            self._problem, self._iterates = problem, solve(self._task_of(problem), self.W, t - 1)
+        return next(self._iterates, None)
+
+    def _task_of(self, problem: MultiClass) -> Task:
+        return replace(self.task, problem=problem, M=self.task.M if problem.tau_I > 0 else None)
+
+    def _measure(self, iterate: Iterate) -> dict[str, float]:
+        task = self._task_of(self._problem)
+        problem, terms = task.problem, task.terms(self.W)
+        return {
+            "t": iterate.t,
+            "step_size": iterate.step,
+            "lam": problem.tau_A,
+            "tau_I": problem.tau_I,
+            "tau_S": problem.tau_S,
+            "objective": objective(terms),
+            "objective_batch": objective(iterate.terms),
+            **{f"term: {name}": value for name, value in terms.items()},
+            **self._scores(),
+            "gradient_norm": iterate.gradient_norm,
+            **self._spectrum(),
+            **(self.twin.compare(self.test_values[: len(self.twin.K)]) if self.twin is not None else {}),
+        }
+
+    def _scores(self) -> dict[str, float]:
+        split, score = self.split, self.problem.score
+        scores = {
+            "score_test": score(split.y_test, self.test_values),
+            "score_labeled": score(split.y_hidden[self.labeled_rows], self.labeled_values),
+        }
+        values = self.training_values
+        if values is not None:
+            is_unlabeled = split.y_train == UNLABELED
+            rows = is_unlabeled if is_unlabeled.any() else np.ones_like(is_unlabeled)
+            scores["score_unlabeled"] = score(split.y_hidden[rows], values[rows])
+        return scores
+
+    def _spectrum(self) -> dict[str, float]:
+        """Return the largest singular values, how many are not zero, and the sum of those in the tail."""
+        values = self.singular_values
+        rank = int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > 0 else 0
+        columns = {f"singular value {i + 1}": v for i, v in enumerate(values[:MAX_SINGULAR_VALUES])}
+        return {"rank": rank, "tail_sum": float(values[self.n_kept :].sum()), **columns}
+
+    def links(self, limit: int) -> NDArray:
+        """Return at most `limit` links of the neighbour graph, evenly spread over them: rows of both ends, (m, 2)."""
+        problem, X = self.task.problem, self.split.X_train.astype(np.float64)
+        L = laplacian(X, n_neighbors=problem.n_neighbors, variant=problem.variant).tocoo()
+        ends = np.stack([L.row, L.col], axis=1)[L.row < L.col]
+        return ends[:: max(1, -(-len(ends) // limit))]
+
+    def follow(self, spec: Spec) -> None:
+        """Take over a spec's changes; build the graph where one of them is the first to use it."""
+        self.spec = spec
+        uses_graph = any(change.name == "tau_I" and change.value > 0 for change in spec.changes)
+        if uses_graph and self.task.M is None:
+            X = self.split.X_train.astype(np.float64)
+            self.task = make_task(replace(self.task.problem, tau_I=1.0), X, self.split.y_train, spec.seed)
+
+    def extend(self, spec: Spec) -> None:
+        """Go on to a longer spec's end."""
+        self.spec = spec
+
+    def go_back(self, t: int) -> None:
+        """Return to the weights after `t` iterations."""
+        self.t, self.W = t, self.model_at(t).W
+
+    def model_at(self, t: int) -> Weights:
+        """Return the model as it was after `t` iterations: from the weights kept last before, the same steps again."""
+        if t == self.t:
+            return self.model
+        start = max(kept for kept in self._kept if kept <= t)
+        W = self._kept[start]
+        for number in range(start + 1, t + 1):
+            W = next(solve(self._task_of(problem_at(self.spec, number)), W, number - 1)).W
+        return Weights(self.task.features, W)
+
+    def start_objective(self) -> float:
+        """Return the objective at W = 0: every margin is 0 and costs 1."""
+        return objective(self._task_of(self._problem).terms(self.task.start()))
+
+    def exact_values(self, Z: NDArray) -> NDArray:
+        """Return the exact-kernel twin h at the points `Z` (p, d), of shape (p, K); only random features have one."""
+        if self.twin is None:
+            raise ValueError("there is no exact-kernel twin: the features are linear, or the sample is too large")
+        return self.twin.values(Z.astype(np.float64))

@@ -1,0 +1,75 @@
+"""PS3VT as a setting among the others: its own parameters in a spec, and how the shared ones are read for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.parameters import Flag, Integer, Parameter
+from dsgcore.problems.multiclass import MultiClass
+
+# What a spec says in its solver and kernel sections, as for every setting.
+SHARED = ("tau_A", "step_size", "batch_size", "n_iter", "sigma", "n_features")
+
+
+def _offered(parameter: Parameter) -> Parameter:
+    """Say what a slider should offer where the parameter does not."""
+    if isinstance(parameter, Integer) and parameter.name == "n_neighbors":
+        return replace(parameter, usual=(1, 21))
+    return parameter
+
+
+@dataclass(frozen=True)
+class MultiClassSetting:
+    """PS3VT's own parameters; the rest of `MultiClass` is in the solver and kernel sections of a spec.
+
+    There, ``lam`` is tau_A, ``step_size`` under its schedule is 1/mu (the released variant divides it by t + n_l
+    besides), and ``sigma`` and ``n_features`` are those of the Fourier features: without meaning for linear ones. The
+    kernel is Gaussian and the precision float64.
+
+    Parameters
+    ----------
+    tau_I, tau_S, theta, radius, n_neighbors, variant, features
+        As in `MultiClass`.
+    is_full_gradient : bool, default False
+        Whether an iteration takes all labeled points instead of a mini-batch.
+    """
+
+    tau_I: float = 1e-6
+    tau_S: float = 1e-3
+    theta: float = 0.5
+    radius: float | None = None
+    n_neighbors: int = 10
+    variant: str = "paper"
+    features: str = "linear"
+    is_full_gradient: bool = False
+
+    name: ClassVar[str] = MultiClass.name
+    title: ClassVar[str] = MultiClass.title
+    score_name: ClassVar[str] = MultiClass.score_name
+    sentence: ClassVar[str] = MultiClass.sentence
+    citation: ClassVar[str] = MultiClass.citation
+    labels: ClassVar[str] = "classes"
+    twin_name: ClassVar[str] = "labels only"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        *(_offered(p) for p in MultiClass.parameters if p.name not in SHARED),
+        Flag(
+            "is_full_gradient",
+            False,
+            label="All labels in each step",
+            sentence="Each iteration takes all labeled points: gradient descent instead of mini-batches.",
+        ),
+    )
+
+    def twin(self) -> Self:
+        """Return Linear-MC: no graph, no pull to low rank."""
+        return replace(self, tau_I=0.0, tau_S=0.0)
+
+    def score(self, y: NDArray, scores: NDArray) -> float:
+        """Return the accuracy of the highest score, of shape (n, K), against true classes, of shape (n,)."""
+        if not len(y) or np.isnan(scores).any():
+            return float("nan")
+        return float(np.mean(scores.argmax(axis=1) == y))

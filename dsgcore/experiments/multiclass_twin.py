@@ -1,0 +1,75 @@
+"""The exact-kernel twin h of PS3VT on random features: the same steps, with the kernel in place of the features' products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from dsgcore.problems.multiclass import MultiClass
+
+
+class KernelTwin:
+    """H at some probes.
+
+    Every step keeps W = Phi' A, with Phi the training points' features and A one row a point: the sub-gradients of
+    loss and ridge and the graph's term add to A, thresholding and projection multiply W, and so A, by a (K, K)
+    matrix from the right. h is what the same A makes with the exact kernel, h(z) = sum_i k(z, x_i) A_i; as in the other
+    settings, sub-gradients, links and singular values are those of f.
+
+    Parameters
+    ----------
+    kernel : callable
+        From points of shape (p, d) to their kernel values with all training points, (p, n).
+    probes : ndarray of shape (p, d)
+    L : csr_array of shape (n, n) or None
+        The graph's Laplacian.
+    n_classes : int
+    """
+
+    def __init__(
+        self, kernel: Callable[[NDArray], NDArray], probes: NDArray, L: csr_array | None, n: int, n_classes: int
+    ) -> None:
+        self.kernel, self.L = kernel, L
+        self.K = kernel(probes)
+        self.A = np.zeros((n, n_classes))
+
+    def advance(
+        self, problem: MultiClass, step: float, rows: NDArray, c: NDArray, f: NDArray, phi: NDArray, W: NDArray
+    ) -> None:
+        """Make the step that led to the weights `W`.
+
+        Parameters
+        ----------
+        problem : MultiClass
+            As it was in the step.
+        step : float
+        rows : ndarray of shape (B,)
+            The batch, among the training points.
+        c : ndarray of shape (B, K)
+            Sub-gradient of the batch's mean loss by the scores.
+        f : ndarray of shape (n, K)
+            Scores of all training points before the step.
+        phi : ndarray of shape (n, D)
+            Features of all training points.
+        W : ndarray of shape (D, K)
+            Weights after the step.
+        """
+        A = (1.0 - 2.0 * step * problem.tau_A) * self.A
+        np.add.at(A, rows, -step * c)
+        if problem.tau_I > 0.0 and self.L is not None:
+            A -= 2.0 * step * problem.tau_I * (self.L @ f)
+        self.A = A @ np.linalg.lstsq(phi.T @ A, W, rcond=None)[0]
+
+    def values(self, Z: NDArray | None = None) -> NDArray:
+        """Return h at the probes, or at the points `Z`; of shape (p, K)."""
+        return (self.K if Z is None else self.kernel(Z)) @ self.A
+
+    def compare(self, f: NDArray) -> dict[str, float]:
+        """Return mean and largest |f - h|^2 over the probes, summed over the classes, and the mean |h|^2."""
+        h = self.values()
+        error = np.sum((f - h) ** 2, axis=1)
+        scale = float(np.mean(np.sum(h**2, axis=1)))
+        return {"error_mean": float(error.mean()), "error_max": float(error.max()), "h_squared": scale}

@@ -1,0 +1,210 @@
+"""The settings that a spec can name, and the parameters of its sections with the defaults that each setting begins with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol, Self
+
+from numpy.typing import NDArray
+
+from dsgcore.data import DATASETS
+from dsgcore.experiments.multiclass_setting import MultiClassSetting
+from dsgcore.kernels import KERNELS
+from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, Text
+from dsgcore.problems import PROBLEMS
+from dsgcore.sampling import MAX_SEED
+from dsgcore.solver import SOLVER_PARAMETERS
+
+FILE = "file"
+DEFAULT_DATASET = "digits"
+
+
+class Setting(Protocol):
+    """What a spec and a page know of a problem; the words are those of `dsgcore.problems.Problem`."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    score_name: ClassVar[str]
+    sentence: ClassVar[str]
+    citation: ClassVar[str]
+    labels: ClassVar[str]
+    twin_name: ClassVar[str]
+    parameters: ClassVar[tuple[Parameter, ...]]
+
+    def score(self, y: NDArray, f: NDArray) -> float:
+        """Return the setting's measure of values f against true labels y."""
+        ...
+
+    def twin(self) -> Self:
+        """Return what to compare with."""
+        ...
+
+
+SETTINGS: dict[str, type[Setting]] = {**PROBLEMS, MultiClassSetting.name: MultiClassSetting}
+# What can be changed during a run, where that differs; the first three are what a page shows first.
+STEERABLE_OF: dict[str, tuple[str, ...]] = {"multiclass": ("step_size", "tau_I", "tau_S", "lam")}
+KERNELS_OF: dict[str, tuple[str, ...]] = {"multiclass": ("gaussian",)}
+DTYPES_OF: dict[str, tuple[str, ...]] = {"multiclass": ("float64",)}
+
+
+SEED = Integer(
+    "seed",
+    0,
+    low=0,
+    high=MAX_SEED,
+    label="Seed",
+    sentence="Everything random follows from this number: labels, batches, features.",
+)
+DATA_PARAMETERS: tuple[Parameter, ...] = (
+    Choice(
+        "name",
+        DEFAULT_DATASET,
+        options=(*DATASETS, FILE),
+        label="Data",
+        sentence="Which data to learn from.",
+    ),
+    Integer(
+        "n",
+        None,
+        low=20,
+        high=1_000_000,
+        scale="log",
+        optional=True,
+        usual=(100, 20_000),
+        label="Points",
+        sentence="How many points to make, or to take from the set.",
+    ),
+    Real(
+        "noise",
+        None,
+        low=0.0,
+        high=2.0,
+        usual=(0.0, 1.0),
+        optional=True,
+        label="Noise",
+        sentence="Standard deviation of the noise added.",
+    ),
+    Real(
+        "imbalance",
+        None,
+        low=0.02,
+        high=0.98,
+        usual=(0.1, 0.9),
+        optional=True,
+        label="Share of positives",
+        sentence="Which part of all points is positive.",
+    ),
+    Integer(
+        "n_labeled",
+        200,
+        low=2,
+        high=1_000_000,
+        scale="log",
+        symbol="n_l",
+        usual=(2, 2000),
+        label="Labeled points",
+        sentence="How many training points keep their label; all others become unlabeled.",
+    ),
+    Real(
+        "test_share",
+        0.3,
+        low=0.02,
+        high=0.9,
+        usual=(0.1, 0.6),
+        label="Test share",
+        sentence="Part of the points held out for testing.",
+    ),
+    Flag(
+        "stratified",
+        True,
+        label="Labels by class share",
+        sentence="Label the classes in their proportions rather than purely at random.",
+    ),
+    Choice(
+        "scaling",
+        "unit",
+        options=("unit", "standard", "none"),
+        label="Scaling",
+        sentence="Features to [0, 1], to zero mean and unit variance, or as they are; fitted on training points only.",
+    ),
+    Text("path", None, optional=True, label="File", sentence="A NumPy archive with arrays X (n, d) and y (n,)."),
+    Text("target", "y", label="Labels", sentence="Name of the file's array of labels."),
+    Integer(
+        "positive",
+        None,
+        low=-(2**31),
+        optional=True,
+        label="Positive label",
+        sentence="The label in the file that counts as positive; the others are negative.",
+    ),
+)
+STOP_PARAMETERS: tuple[Parameter, ...] = (
+    Integer(
+        "patience",
+        0,
+        low=0,
+        high=100_000,
+        label="Patience",
+        sentence="Stop after this many iterations without a lower objective; 0 never stops early.",
+    ),
+    Real(
+        "tolerance",
+        1e-4,
+        low=0.0,
+        high=1.0,
+        scale="log",
+        label="Tolerance",
+        sentence="How much lower, relative to the best so far, counts as lower.",
+    ),
+)
+DIAGNOSTICS_PARAMETERS: tuple[Parameter, ...] = (
+    Integer(
+        "n_probes",
+        256,
+        low=0,
+        high=4096,
+        label="Probe points",
+        sentence="At how many test points the exact-kernel twin h is computed; 0 leaves it out.",
+    ),
+)
+# What each setting begins with, where it differs from the parameters' own defaults; chosen so that the lesson works.
+DEFAULTS: dict[str, dict[str, dict[str, Any]]] = {
+    "auc": {"kernel": {"sigma": 0.5}},
+    "s3vm": {
+        "data": {"name": "two_moons", "noise": 0.1, "n_labeled": 10},
+        "kernel": {"sigma": 30.0},
+        "problem": {"C": 10.0, "C_star": 10.0},
+        "solver": {"lam": 1.0, "step_size": 0.05},
+    },
+    "similar_unlabeled": {
+        "data": {"name": "gaussian_mixture", "n": 2000, "noise": 0.3, "n_labeled": 200, "imbalance": 0.7},
+        "kernel": {"sigma": 20.0},
+        "problem": {"correction": "ReLU"},
+        "solver": {"lam": 1e-2, "step_size": 0.5},
+    },
+    "ordinal": {
+        "data": {"name": "ordinal_rings", "n_labeled": 20},
+        "kernel": {"sigma": 2.0},
+        "solver": {"lam": 0.1, "step_size": 0.5},
+    },
+    "multiclass": {
+        "data": {"name": "spirals", "n_labeled": 20},
+        "kernel": {"sigma": 30.0},
+        "problem": {"features": "fourier", "tau_I": 1e-3, "tau_S": 0.05, "radius": 10.0},
+        "solver": {"lam": 1e-6, "step_size": 1.0, "batch_size": 32, "dtype": "float64"},
+    },
+}
+
+
+def solver_parameters(setting: str) -> tuple[Parameter, ...]:
+    """Return the parameters of the solver section: the same for all settings, but for the precisions that there are."""
+    dtypes = DTYPES_OF.get(setting)
+    return tuple(
+        replace(p, default=dtypes[0], options=dtypes) if dtypes and isinstance(p, Choice) and p.name == "dtype" else p
+        for p in SOLVER_PARAMETERS
+    )
+
+
+def kernel_names(setting: str) -> tuple[str, ...]:
+    """Return the names of the kernels that a setting can use."""
+    return KERNELS_OF.get(setting, tuple(KERNELS))

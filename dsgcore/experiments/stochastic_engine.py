@@ -1,0 +1,183 @@
+"""The four stochastic settings at work: the solver's recursion with everything that is measured beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.data import Split
+from dsgcore.diagnostics import DualCoefficients, ExactTwin, SquaredNorm
+from dsgcore.expansion import Expansion
+from dsgcore.experiments.spec import Spec
+from dsgcore.problems import UNLABELED, Problem, objective
+from dsgcore.problems.base import Values
+from dsgcore.solver import AllPoints, Carried, Iterate, Task, VisitedPoints, solve, training_points
+
+# Up to this many training points, all of them are carried, and the objective is that of the whole sample.
+MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
+
+
+class StochasticEngine:
+    """Doubly stochastic gradients on a spec's data.
+
+    Parameters
+    ----------
+    spec : Spec
+    split : Split
+    """
+
+    def __init__(self, spec: Spec, split: Split) -> None:
+        self.kernel, self.split = spec.kernel, split
+        dtype = np.dtype(spec.solver.dtype)
+        X = np.ascontiguousarray(split.X_train, dtype=dtype)
+        problem = cast(Problem, spec.problem).bind(split.y_train)
+        self.task = Task(
+            problem=problem,
+            kernel=spec.kernel,
+            X=X,
+            rows=problem.rows(split.y_train),
+            plan=spec.plan(),
+            batch_size=spec.solver.batch_size,
+            seed=spec.seed,
+            dtype=dtype,
+        )
+        self.model: Expansion = self.task.new_model()
+        self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
+        n_probes = spec.diagnostics.n_probes
+        self.probes = Carried(split.X_test[:n_probes], self.model, with_variance=True)
+        self.rest_of_test = Carried(split.X_test[n_probes:], self.model)
+        self.twin = ExactTwin(spec.kernel, self.probes.X)
+        self.dual = DualCoefficients(len(X))
+        self.norm = SquaredNorm()
+        self._training = self._new_training()
+        is_carried = isinstance(self._training, AllPoints)
+        self.labeled = None if is_carried else Carried(X[self.labeled_rows], self.model)
+        self._iterates = self._solve()
+
+    def _new_training(self) -> AllPoints | VisitedPoints:
+        if len(self.task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE:
+            return AllPoints(self.task.X, self.model)
+        return training_points(self.task, self.model)
+
+    def _solve(self) -> Iterator[Iterate]:
+        carried = [self.probes, self.rest_of_test, self.labeled]
+        used = [points for points in carried if points is not None and len(points.X)]
+        return solve(self.task, self.model, training=self._training, carried=used)
+
+    @property
+    def problem(self) -> Problem:
+        """The setting, bound to the training labels."""
+        return self.task.problem
+
+    @property
+    def training_values(self) -> NDArray | None:
+        """F at all training points, of shape (n,); None where there are too many of them to carry."""
+        return self._training.values if isinstance(self._training, AllPoints) else None
+
+    @property
+    def test_values(self) -> NDArray:
+        """F at all test points, of shape (n_test,)."""
+        return np.concatenate([self.probes.values, self.rest_of_test.values])
+
+    @property
+    def labeled_values(self) -> NDArray:
+        """F at the labeled training points, of shape (n_labeled,)."""
+        if self.labeled is not None:
+            return self.labeled.values
+        assert self.training_values is not None
+        return self.training_values[self.labeled_rows]
+
+    def advance(self) -> dict[str, float] | None:
+        """Make one iteration and return its row; None where there is no further one."""
+        iterate = next(self._iterates, None)
+        return None if iterate is None else self._measure(iterate)
+
+    def _measure(self, iterate: Iterate) -> dict[str, float]:
+        setting = iterate.setting
+        step, decay = setting.step, setting.decay
+        f = np.concatenate(list(iterate.f.values()))
+        self.norm.advance(f, iterate.weights, iterate.block, step, decay)
+        self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
+        values = self._values_per_source()
+        terms = self.problem.risk_terms(values) if values else dict(iterate.terms)
+        ridge = 0.5 * setting.lam * self.norm.value
+        return {
+            "t": iterate.t,
+            "step_size": step,
+            "lam": setting.lam,
+            "n_features": setting.n_features,
+            "objective": objective(terms) + ridge,
+            "objective_batch": objective(iterate.terms) + ridge,
+            **{f"term: {name}": value for name, value in terms.items()},
+            "term: ridge": ridge,
+            **self._scores(),
+            **self._feature_error(iterate),
+        }
+
+    def _values_per_source(self) -> Values:
+        if self.training_values is None:
+            return {}
+        return {source: self.training_values[rows] for source, rows in self.task.rows.items()}
+
+    def _scores(self) -> dict[str, float]:
+        split, score = self.split, self.problem.score
+        scores = {
+            "score_test": score(split.y_test, self.test_values),
+            "score_labeled": score(split.y_hidden[self.labeled_rows], self.labeled_values),
+        }
+        if self.training_values is not None:
+            rows = self.task.rows["unlabeled"]
+            scores["score_unlabeled"] = score(split.y_hidden[rows], self.training_values[rows])
+        return scores
+
+    def _feature_error(self, iterate: Iterate) -> dict[str, float]:
+        if not len(self.probes.X):
+            return {}
+        setting = iterate.setting
+        self.twin.advance(iterate.points, iterate.weights, setting.step, setting.decay)
+        assert self.probes.variance is not None
+        error = self.twin.compare(self.probes.values, self.probes.variance)
+        return {
+            "error_mean": error.mean,
+            "error_max": error.largest,
+            "h_squared": error.scale,
+            "bound": error.bound,
+            "band": error.band,
+        }
+
+    def follow(self, spec: Spec) -> None:
+        """Take over a spec's changes."""
+        self.task.plan.changes[:] = spec.changes
+
+    def extend(self, spec: Spec) -> None:
+        """Go on to a longer spec's end; values that were no longer carried are computed again once."""
+        self.task = replace(self.task, plan=self.task.plan.with_n_iter(spec.solver.n_iter))
+        if isinstance(self._training, VisitedPoints):
+            self._training = training_points(self.task, self.model)
+        self._iterates = self._solve()
+
+    def go_back(self, t: int) -> None:
+        """Return to the model after `t` iterations."""
+        self.model = self.model.prefix(t)
+
+    def model_at(self, t: int) -> Expansion:
+        """Return the model as it was after `t` iterations."""
+        return self.model.prefix(t)
+
+    def start_objective(self) -> float:
+        """Return the objective at f = 0."""
+        zeros = {source: np.zeros(2) for source in self.task.rows}
+        return objective(self.problem.risk_terms(zeros))
+
+    def exact_values(self, Z: NDArray) -> NDArray:
+        """Return the exact-kernel twin h at the points `Z` (p, d) at the present iteration: O(n p) kernel evaluations."""
+        Z = np.ascontiguousarray(Z, dtype=self.task.dtype)
+        out = np.zeros(len(Z), dtype=self.task.dtype)
+        used = np.flatnonzero(self.dual.values)
+        weights = self.dual.values[used].astype(self.task.dtype)
+        self.kernel.sums(self.task.X[used], weights, Z, 0.0, out)
+        return out

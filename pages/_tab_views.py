@@ -1,0 +1,140 @@
+"""The tabs beside the live one: compare, theory, data and code."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dsgcore.experiments import History, LiveRun, Run, script, theory_of
+from pages import _charts as charts
+from pages._live_plotly import live_chart
+
+TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
+
+
+def compare(live: LiveRun) -> None:
+    """Draw the table of this run, its labels-only twin and the previous run: the settings that differ, and the results."""
+    rows = {"this run": _summary(live.run.history)}
+    if live.supervised is not None:
+        rows[live.run.problem.twin_name] = _summary(live.supervised.history)
+    if live.ghost is not None:
+        rows["previous run"] = _summary(live.ghost)
+    st.dataframe(pd.DataFrame(rows).T, width="stretch")
+    differing = _differences(live)
+    if differing:
+        st.markdown("Settings that differ from the previous run's:")
+        st.dataframe(pd.DataFrame(differing), width="stretch", hide_index=True)
+    else:
+        st.caption(
+            "Change a setting and run again: the previous run stays as a pale line, and this table says what differs."
+        )
+
+
+def _summary(history: History) -> dict[str, float]:
+    row = history.last()
+    if not row:
+        return {}
+    return {
+        "iterations": row["t"],
+        "objective": row["objective"],
+        "test score": row["score_test"],
+        "best test score": float(np.nanmax(history.column("score_test"))),
+        "|f − h|²": row.get("error_mean", float("nan")),
+    }
+
+
+def _differences(live: LiveRun) -> list[dict[str, str]]:
+    if live.previous_spec is None:
+        return []
+    now, before = _flat(live.run.spec.to_dict()), _flat(live.previous_spec.to_dict())
+    return [
+        {"setting": name, "this run": str(now.get(name)), "previous run": str(before.get(name))}
+        for name in now | before
+        if now.get(name) != before.get(name)
+    ]
+
+
+def _flat(plain: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in plain.items():
+        flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, dict) else {name: value}
+    return flat
+
+
+def theory(live: LiveRun) -> None:
+    """Say what the theorem promises and assumes, and whether this run keeps to it; draw the parts of the risk."""
+    said = theory_of(live.run.spec)
+    st.markdown(said.statement)
+    for assumption in said.assumptions:
+        icon = ":material/check_circle:" if assumption.holds else ":material/cancel:"
+        color = "green" if assumption.holds else "gray"
+        st.markdown(f":{color}[{icon}] {assumption.sentence}")
+    history = live.run.history
+    terms = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
+    if terms and len(history):
+        figure = charts.terms_chart(
+            history.column("t"), terms, TERM_COLORS, title="Parts of the objective (up to the last pause)"
+        )
+        live_chart(figure, key="chart-terms", alt="Signed parts of the objective over iterations.", height=320)
+
+
+def data(live: LiveRun) -> None:
+    """Describe the data and how labels were hidden."""
+    run, split = live.run, live.run.split
+    samples = {"training": split.y_hidden, "labeled": split.y_hidden[run.labeled_rows], "test": split.y_test}
+    classes = range(int(split.y_hidden.max()) + 1)
+    rows = [
+        {"sample": name, "points": len(y), **{f"class {c}": int((y == c).sum()) for c in classes}}
+        for name, y in samples.items()
+    ]
+    st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
+    d = split.X_train.shape[1]
+    st.caption(
+        f"{d} features, scaling: {run.spec.data.scaling}, fitted on the training points. The labels of unlabeled points are "
+        "known here and used for nothing but the diagnostic scores."
+    )
+
+
+def code(live: LiveRun) -> None:
+    """Offer what can be taken away: history, spec, model, a script that repeats the run, and the frame to embed it."""
+    run = live.run
+    text = script(run.spec, run.t)
+    with st.container(horizontal=True):
+        _download("History (CSV)", "history.csv", "text/csv", lambda: _history_csv(run))
+        _download("Spec (JSON)", "spec.json", "application/json", lambda: run.spec.to_json(indent=2))
+        _download("Model (NumPy)", "model.npz", "application/octet-stream", lambda: _model_bytes(run))
+        _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: script(run.spec, run.t))
+    st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
+    st.code(text, language="python")
+    st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
+    frame = '<iframe src="{address}&embed=true&hide=sidebar,tabs" width="100%" height="900"></iframe>'
+    st.code(frame.format(address=_address()), language="html")
+    st.caption(f"sha256 of the spec: {run.spec.sha256}")
+
+
+def _download(label: str, file_name: str, mime: str, make: Callable[[], str | bytes]) -> None:
+    st.download_button(
+        label, make, file_name, mime, on_click="ignore", icon=":material/download:", key=f"get-{file_name}"
+    )
+
+
+def _history_csv(run: Run) -> str:
+    text = io.StringIO()
+    run.history.write_csv(text)
+    return text.getvalue()
+
+
+def _model_bytes(run: Run) -> bytes:
+    content = io.BytesIO()
+    run.model.save(content)
+    return content.getvalue()
+
+
+def _address() -> str:
+    query = "&".join(f"{key}={value}" for key, value in st.query_params.to_dict().items())
+    return f"{st.context.url or ''}?{query}"

@@ -1,0 +1,5 @@
+"""Multi-class learning with a graph and a pull to low rank (PS3VT)."""
+
+from pages._workbench import workbench
+
+workbench("multiclass")

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+from test_auc_page import curve, move_slider, pause, step_number, wait_for_points
+
+
+def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, page_health):
+    page = open_page("multiclass?speed=slow")
+    wait_for_points(page, 4)
+    wait_for_points(page, 4, "chart-spectrum", "tail, pulled to zero")
+    move_slider(page, "mc_tau_I", 1)
+    page.wait_for_url("**mc_changes=0%3Atau_I%3D0.001*")
+    assert step_number(page) >= 4  # steered, not begun again
+    pause(page)
+    stopped, before = step_number(page), curve(page)
+    page.reload()
+    expect(page.locator(".st-key-status")).to_contain_text(f"step {stopped} of 300 · paused", timeout=30_000)
+    wait_for_points(page, stopped)
+    assert curve(page)[: len(before)] == before
+    page_health.assert_clean()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [(1280, 900), (390, 844)])
+def test_nothing_sticks_out(open_page, viewport, theme):
+    page = open_page("multiclass?mc_graph=true&mc_n_iter=50", viewport=viewport, theme=theme)
+    wait_for_points(page, 2)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("name", ["multiclass", "auc", "ordinal", "s3vm", "similar_unlabeled"])
+def test_details_are_drawn_when_a_run_ends(open_page, name):
+    page = open_page(f"{name}?speed=instant")
+    expect(page.locator(".st-key-status")).to_contain_text("done", timeout=60_000)
+    page.get_by_role("tab", name="Details").click()
+    expect(page.locator(".st-key-chart-details .js-plotly-plot")).to_be_visible(timeout=10_000)

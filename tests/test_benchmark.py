@@ -1,0 +1,221 @@
+"""The benchmark's structure, at tiny sizes; its figures are for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import dsgcore
+from dsgcore import benchmark
+from dsgcore.__main__ import main
+from dsgcore.benchmark import GROUPS, LONG_GROUPS, Sizes, plain, run_benchmark, runs, start
+from dsgcore.benchmark.figure import figure
+from dsgcore.benchmark.rows import Row, heading, line, summary
+from dsgcore.diagnostics import alpha
+from dsgcore.solver import solve
+
+TINY = Sizes(
+    repeats=1,
+    n=60,
+    d=3,
+    m=8,
+    n_iter=4,
+    batch_size=5,
+    plain_iter=2,
+    growth=2,
+    dimensions=(3, 130),
+    rows=200,
+    demo_iter=2,
+    predicted=100,
+    stored=3000,
+)
+# Compiling from nothing takes seconds even at the smallest size.
+QUICK = [name for name in (*GROUPS, *LONG_GROUPS) if name != "start"]
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setattr(benchmark, "Sizes", lambda: TINY)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", QUICK)
+def test_every_group_gives_rows_of_finite_numbers(name, capsys):
+    rows = run_benchmark(only=name, sizes=TINY)
+    assert rows
+    assert all(np.isfinite(row.value) for row in rows)
+    assert len({row.name for row in rows}) == len(rows)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == heading()
+    assert printed[1:] == [*map(line, rows), summary(rows)]
+
+
+@pytest.mark.compiled
+def test_the_json_file_has_the_agreed_shape(tiny, tmp_path, capsys):
+    file = tmp_path / "bench.json"
+    assert main(["bench", "--only", "machine", "--json", str(file)]) == 0
+    report = json.loads(file.read_text(encoding="utf-8"))
+    assert set(report) == {"machine", "results"}
+    assert report["machine"]["cores"] >= 1
+    assert len(report["results"]) == 2
+    for result in report["results"]:
+        assert list(result) == ["name", "value", "unit", "target", "met"]
+
+
+def test_without_a_name_all_groups_run_and_the_long_ones_if_asked(monkeypatch, capsys):
+    called = []
+
+    def group(name):
+        def measure(sizes):
+            called.append(name)
+            yield Row(name, 1.0, "")
+
+        return measure
+
+    for groups in (GROUPS, LONG_GROUPS):
+        for name in groups:
+            monkeypatch.setitem(groups, name, group(name))
+    assert main(["bench"]) == 0
+    assert called == list(GROUPS)
+    assert main(["bench", "--long"]) == 0
+    assert called == [*GROUPS, *GROUPS, *LONG_GROUPS]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--only", "speed"], "--only must be one of machine, kernel, "),
+        (["--only", "machine", "--json", "nowhere/bench.json"], "--json must be in a folder that exists"),
+    ],
+)
+def test_bad_arguments_get_one_sentence_and_exit_code_2(arguments, said, capsys):
+    assert main(["bench", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
+
+
+def test_a_target_is_met_from_its_own_side():
+    assert [Row("", v, "", 2.0).met for v in (1.0, 2.0, 3.0)] == [False, True, True]
+    assert [Row("", v, "", 2.0, is_most=True).met for v in (1.0, 2.0, 3.0)] == [True, True, False]
+    assert Row("", 1.0, "").met is None
+    assert Row("", np.float64(1.0), "", 2.0).met is False, "JSON knows no booleans of NumPy"
+    rows = [Row("", 1.0, "", 2.0), Row("", 3.0, "", 2.0), Row("", 3.0, "")]
+    assert summary(rows) == "1 of 2 targets are met."
+    assert line(rows[0]).endswith(">= 2  NO")
+
+
+def test_the_plain_algorithm_makes_the_solvers_model(make_task):
+    task = make_task()
+    model = task.new_model()
+    for _ in solve(task, model):
+        pass
+    for t, coefficients in enumerate(plain.train(task, task.plan.n_iter), start=1):
+        np.testing.assert_allclose(coefficients, alpha(model, t), rtol=1e-9, atol=1e-12)
+
+
+def test_scikit_learns_features_do_the_same_evaluations():
+    task = runs.paper_task(50, 3, 20_000, 1, 5)
+    iterate = runs.rbf_iteration(task)
+    values = dict(zip(iterate.__code__.co_freevars, iterate.__closure__, strict=True))["values"].cell_contents
+    iterate()
+    # f = sum over the batch (all weights 1) of k(x_b, x); 20000 features leave a standard error of 1 / 100 for each.
+    K = task.kernel.matrix(task.X, task.X[:10])
+    np.testing.assert_allclose(values, K.sum(axis=1), rtol=0, atol=0.3)
+
+
+def test_evaluations_are_counted_where_they_are_made(monkeypatch):
+    task, counted = runs.paper_task(40, 3, 7, 6, 5), []
+    feature_map = task.kernel.feature_map
+    for name in ("evaluate", "accumulate"):
+        original = getattr(feature_map, name)
+
+        def counting(X, second, *others, original=original, name=name):
+            counted.append(len(X) * 7)
+            return original(X, second, *others)
+
+        monkeypatch.setattr(feature_map, name, counting)
+    assert runs.train(task) == sum(counted)
+
+
+# Imports and the first call
+
+
+def in_new_process(program, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_package_alone_imports_nothing_heavy():
+    heavy = in_new_process(
+        "import sys, dsgcore; print([m for m in ('numpy', 'numba', 'scipy', 'sklearn') if m in sys.modules])"
+    )
+    assert heavy == "[]"
+
+
+def test_models_and_the_solver_need_no_scikit_learn():
+    program = (
+        "import sys; from dsgcore import Expansion, load_model; import dsgcore.solver; print('sklearn' in sys.modules)"
+    )
+    assert in_new_process(program) == "False"
+
+
+def test_every_public_name_is_there_and_listed():
+    assert set(dsgcore.__all__) <= set(dir(dsgcore))
+    assert all(getattr(dsgcore, name) is getattr(dsgcore, name) for name in dsgcore.__all__)
+    assert dsgcore._PLACES.keys() == set(dsgcore.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = dsgcore.nothing
+
+
+@pytest.mark.compiled
+@pytest.mark.slow
+def test_imports_and_first_calls_are_measured():
+    rows = list(start.measure(TINY))
+    assert [row.is_most for row in rows] == [True] * 4
+    assert 0 < rows[-1].value < rows[-2].value, "loading from the cache must be quicker than compiling"
+
+
+@pytest.mark.compiled
+@pytest.mark.slow
+def test_all_works_where_no_cache_can_be_written(tmp_path):
+    # Tests may run as root, whom no permission stops: here files stand where folders would have to be.
+    shutil.copytree(Path(dsgcore.__file__).parent, tmp_path / "dsgcore", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (tmp_path / "dsgcore", *(tmp_path / "dsgcore").glob("*/")):
+        (folder / "__pycache__").touch()
+    nowhere = os.devnull + "/none"
+    printed = in_new_process(
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from dsgcore import _loops, features\n"
+        "print(_loops.__file__, _loops._CACHE, features.warm_up())",
+        HOME=nowhere,
+        XDG_CACHE_HOME=nowhere,
+        NUMBA_CACHE_DIR=nowhere,
+        LOCALAPPDATA=nowhere,
+    )
+    assert printed == f"{tmp_path / 'dsgcore' / '_loops.py'} False True"
+
+
+def test_the_figure_shows_the_comparisons_and_is_well_formed():
+    rows = [Row("a < b / ours", 8.0, "x"), Row("memory", 3.0, "MB"), Row("  c / ours", 0.5, "x", 60)]
+    report = {"machine": {"processor": "R&D", "workers": 2}, "results": [row.to_dict() for row in rows]}
+    texts = [
+        element.text for element in ElementTree.fromstring(figure(report)).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert texts == ["Time of others / time of dsgcore (R&D, 2 threads)", "a < b", "8×", "c", "0.5×"]

@@ -1,0 +1,179 @@
+"""A run of PS3VT: what it records besides what every run does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dsgcore import Run, Spec
+from dsgcore.estimators.multiclass import PS3VT
+from dsgcore.experiments import LiveRun, StopReason
+from dsgcore.weights import load
+
+
+def small(**changes):
+    """A quick spec; keywords go to the section that has them."""
+    plain = Spec.from_dict({"setting": "multiclass"}).to_dict()
+    plain["data"] |= {"n": 160, "n_labeled": 16}
+    plain["solver"] |= {"n_iter": 20, "n_features": 24, "batch_size": 8}
+    for name, value in changes.items():
+        section = next((s for s in plain.values() if isinstance(s, dict) and name in s), plain)
+        section[name] = value
+    return Spec.from_dict(plain)
+
+
+def finished(spec):
+    run = Run(spec)
+    run.advance()
+    return run
+
+
+@pytest.mark.parametrize("features", ["linear", "fourier"])
+@pytest.mark.parametrize("variant", ["paper", "released"])
+@pytest.mark.parametrize("is_full", [False, True])
+def test_the_run_is_the_estimators(features, variant, is_full):
+    run = finished(small(features=features, variant=variant, is_full_gradient=is_full, radius=5.0))
+    estimator = PS3VT(
+        tau_A=1e-6,
+        tau_I=1e-3,
+        tau_S=0.05,
+        step_size=1.0,
+        radius=5.0,
+        batch_size=None if is_full else 8,
+        n_iter=20,
+        variant=variant,
+        features=features,
+        sigma=30.0,
+        n_features=24,
+        random_state=0,
+    ).fit(run.split.X_train.astype(np.float64), run.split.y_train)
+    np.testing.assert_array_equal(run.model.W, estimator.coef_.T)
+
+
+def test_the_objective_is_the_sum_of_its_terms():
+    history = finished(small()).history
+    terms = [name for name in history.names if name.startswith("term: ")]
+    assert terms == ["term: hinge", "term: ridge", "term: graph", "term: tail"]
+    np.testing.assert_allclose(history.column("objective"), sum(map(history.column, terms)), rtol=1e-12)
+
+
+def test_singular_values_are_those_of_the_weights():
+    run = finished(small())
+    values = np.linalg.svd(run.model.W, compute_uv=False)
+    row = run.history.last()
+    recorded = [row[f"singular value {i}"] for i in range(1, 5)]
+    np.testing.assert_allclose(recorded, values, atol=1e-12)
+    assert row["tail_sum"] == pytest.approx(values[2:].sum(), abs=1e-12)
+    assert row["rank"] == 3  # the weights sum to zero over the four classes
+    assert finished(small(tau_S=10.0)).history.last()["rank"] == 2
+
+
+def test_the_twin_is_linear_mc_and_ignores_what_is_steered_of_graph_and_tail():
+    live = LiveRun(small())
+    live.advance(5)
+    live.steer({"tau_I": 0.01, "tau_S": 0.5, "step_size": 0.5})
+    live.advance()
+    assert {change.name for change in live.run.spec.changes} == {"tau_I", "tau_S", "step_size"}
+    assert {change.name for change in live.supervised.spec.changes} == {"step_size"}
+    assert (live.supervised.history.column("tau_I") == 0).all()
+    assert (live.supervised.history.column("term: graph") == 0).all()
+    alone = finished(live.run.spec.twin())
+    assert (alone.history.column("objective") == live.supervised.history.column("objective")).all()
+
+
+def test_a_graph_that_is_steered_in_later_is_the_one_of_the_start():
+    run = Run(small(tau_I=0.0))
+    run.advance(5)
+    run.change("tau_I", 0.01)
+    run.advance()
+    assert run.history.column("term: graph")[4] == 0.0 < run.history.last()["term: graph"]
+    assert (finished(run.spec).model.W == run.model.W).all()
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"tau_I": 0.0}, {"variant": "released"}, {"is_full_gradient": True, "lam": 0.1}]
+)
+def test_the_exact_twin_on_the_features_own_kernel_is_the_run_itself(changes):
+    run = Run(small(**changes))
+    engine = run.engine
+    phi = engine.task.features
+    engine.twin.K = phi(run.split.X_test[:256].astype(float)) @ phi(run.split.X_train.astype(float)).T
+    run.advance(10)
+    run.change("tau_S", 0.2)
+    run.change("lam", 0.05)
+    run.advance()
+    np.testing.assert_allclose(engine.twin.values(), run.test_values[:256], atol=1e-10)
+
+
+def test_the_error_of_the_features_falls_with_their_number():
+    def error(m):
+        runs = [finished(small(n_features=m, n_iter=10, tau_S=0.0, seed=seed)) for seed in range(6)]
+        return np.mean([run.history.last()["error_mean"] for run in runs])
+
+    # As 1/m; six runs of correlated probes leave a factor of two to chance.
+    assert 8 <= error(16) / error(512) <= 128
+
+
+def test_linear_features_have_no_exact_twin():
+    run = finished(small(features="linear"))
+    assert "error_mean" not in run.history.names
+    with pytest.raises(ValueError, match="no exact-kernel twin"):
+        run.exact_values(run.split.X_test)
+
+
+def test_links_are_those_of_the_graph():
+    run = Run(small())
+    links, every = run.engine.links(50), run.engine.links(10**6)
+    assert 0 < len(links) <= 50 < len(every)
+    assert (every[:, 0] < every[:, 1]).all()
+    X = run.split.X_train
+    far = np.linalg.norm(X[:, None] - X, axis=2)
+    reach = np.sort(far, axis=1)[:, 10]
+    length = np.linalg.norm(X[every[:, 0]] - X[every[:, 1]], axis=1)
+    assert (length <= np.maximum(reach[every[:, 0]], reach[every[:, 1]]) + 1e-6).all()
+
+
+@pytest.mark.parametrize("features", ["linear", "fourier"])
+def test_the_model_reads_back_exactly(tmp_path, features):
+    run = finished(small(features=features))
+    run.model.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz").evaluate(run.split.X_test)
+    assert (again == run.model.evaluate(run.split.X_test)).all()
+    assert again.shape == (len(run.split.X_test), 4)
+
+
+def test_large_samples_are_not_scored_whole(monkeypatch):
+    monkeypatch.setattr("dsgcore.experiments.multiclass_engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.experiments.multiclass_engine.MAX_KEPT_FEATURES", 10)
+    run, whole = finished(small()), None
+    assert run.training_values is None
+    assert "score_unlabeled" not in run.history.names
+    monkeypatch.undo()
+    whole = finished(small())
+    assert "score_unlabeled" in whole.history.names
+    np.testing.assert_array_equal(run.history.column("score_test"), whole.history.column("score_test"))
+
+
+def test_a_run_whose_numbers_overflow_stops_at_its_last_good_state():
+    run = finished(small(features="linear", radius=1e6, step_size=1e6, tau_I=1e3, lam=1e3, n_iter=200))
+    assert run.stop_reason in (StopReason.FINISHED, StopReason.DIVERGED)
+    assert np.isfinite(run.model.W).all()
+    assert np.isfinite(run.history.column("objective")).all()
+
+
+@pytest.mark.parametrize(("name", "sigma"), [("blobs", 10.0), ("ten_digits", 0.1), ("wine", 1.0), ("iris", 5.0)])
+def test_every_data_set_runs(name, sigma):
+    plain = small(tau_I=1e-4, n_features=128, n_iter=60).to_dict()
+    plain["data"] = {"name": name, "n_labeled": 30}
+    plain["kernel"]["sigma"] = sigma
+    run = finished(Spec.from_dict(plain))
+    assert run.history.last()["score_test"] > 0.5
+
+
+def test_several_classes_are_read_from_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    np.savez(tmp_path / "points.npz", X=rng.normal(size=(90, 3)) + 3 * np.eye(3)[y], y=y)
+    plain = small().to_dict()
+    plain["data"] = {"name": "file", "path": str(tmp_path / "points.npz"), "n_labeled": 12}
+    assert finished(Spec.from_dict(plain)).history.last()["score_test"] > 0.5

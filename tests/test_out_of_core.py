@@ -1,0 +1,143 @@
+"""Training from a memory map: no more of the file is read than the batches' rows, and no more is in memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dsgcore.expansion import Expansion
+from dsgcore.solver import VisitedPoints, memory_map_of, solve, training_points
+
+N, D = 20_000, 30
+
+
+class Watched(np.memmap):
+    """A memory map that notes which of its rows are asked for."""
+
+    def __getitem__(self, index):
+        asked = getattr(self, "asked", None)
+        if asked is not None:
+            asked.update(np.atleast_1d(np.arange(len(self))[index]).tolist())
+        return np.asarray(super().__getitem__(index))
+
+
+@pytest.fixture
+def stored(tmp_path):
+    X = np.random.default_rng(2).normal(size=(N, D)).astype(np.float32)
+    np.save(tmp_path / "X.npy", X)
+    return tmp_path / "X.npy", X
+
+
+@pytest.fixture
+def task_of(make_task):
+    def make(X, **plan):
+        y = np.full(N, -1)
+        y[:50], y[50:100] = 1, 0
+        task = make_task(X=np.zeros((N, 1)), y=y, dtype="float32", **plan)
+        return replace(task, X=X)
+
+    return make
+
+
+def visited(task):
+    return {int(row) for t in range(1, task.plan.n_iter + 1) for rows in task.batch(t).values() for row in rows}
+
+
+def trained(task, model=None):
+    model = model or task.new_model()
+    for _ in solve(task, model):
+        pass
+    return model
+
+
+def test_only_the_visited_rows_are_read_and_the_bits_are_those_of_memory(stored, task_of, monkeypatch):
+    monkeypatch.setattr("dsgcore.solver.ROWS_READ_AT_ONCE", 7)
+    file, X = stored
+    mapped = np.load(file, mmap_mode="r").view(Watched)
+    mapped.asked = set()
+    task = task_of(mapped)
+    blocks = trained(task).blocks
+    assert mapped.asked == visited(task)
+    assert all((a == b).all() for a, b in zip(blocks, trained(replace(task, X=X)).blocks, strict=True))
+
+
+@pytest.mark.parametrize("as_view", [False, True])
+def test_the_file_is_never_copied(stored, task_of, as_view):
+    file, X = stored
+    mapped = np.load(file, mmap_mode="r")
+    task = task_of(np.asarray(mapped)[:] if as_view else mapped)
+    trained(replace(task, plan=task.plan.with_n_iter(1)))  # what is loaded at first is not counted
+    tracemalloc.start()
+    try:
+        trained(task)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Row numbers of every source are drawn from, but not copied; the points are some 2.4 MB.
+    assert peak < X.nbytes / 4
+
+
+@pytest.mark.parametrize("n_iter", [6, 10**6])
+def test_all_points_of_a_memory_map_are_never_carried(stored, task_of, monkeypatch, n_iter):
+    monkeypatch.setattr("dsgcore.solver.VisitedPoints", lambda task, model: "visited")
+    file, X = stored
+    task = task_of(np.load(file, mmap_mode="r"), n_iter=n_iter)
+    assert training_points(task, task.new_model()) == "visited"
+    monkeypatch.setattr("dsgcore.solver.AllPoints", lambda X, model: "all")
+    if n_iter > 6:
+        assert training_points(replace(task, X=X), task.new_model()) == "all"
+
+
+def test_a_finished_model_reads_nothing(stored, task_of):
+    file, _ = stored
+    task = task_of(np.load(file, mmap_mode="r"))
+    model = trained(task)
+    watched = task.X.view(Watched)
+    watched.asked = set()
+    assert len(trained(replace(task, X=watched), model)) == task.plan.n_iter
+    assert watched.asked == set()
+    assert len(VisitedPoints(task, model).carried.X) == 0
+
+
+def test_changes_to_a_copy_on_write_map_are_not_lost(stored, task_of):
+    file, _ = stored
+    mapped = np.load(file, mmap_mode="c")
+    task = task_of(mapped)
+    row = min(visited(task))
+    mapped[row] = 7.0
+    assert memory_map_of(mapped) is None
+    points = VisitedPoints(task, task.new_model())
+    assert (points.carried.X == 7.0).all(axis=1).sum() == 1
+    assert (mapped[row] == 7.0).all()
+
+
+def test_what_looks_into_a_memory_map_is_known(stored):
+    file, X = stored
+    mapped = np.load(file, mmap_mode="r")
+    for view in (mapped, mapped[3:9], np.asarray(mapped), np.asarray(mapped)[:, :2].T):
+        assert memory_map_of(view) is not None
+    for array in (X, mapped[[1, 2]], mapped + 1, np.array(mapped)):
+        assert memory_map_of(array) is None
+
+
+def test_prediction_takes_a_memory_map_a_piece_at_a_time(stored, make_task, monkeypatch):
+    monkeypatch.setattr("dsgcore.expansion.POINTS_AT_A_TIME", 999)
+    file, X = stored
+    model = Expansion(make_task().kernel, 1, D)
+    for _ in range(3):
+        model.append(np.random.default_rng(0).random((2, 20), dtype=np.float32), 0.9)
+    mapped = np.load(file, mmap_mode="r")
+    model.evaluate(mapped[:5])
+    tracemalloc.start()
+    try:
+        values = model.evaluate(mapped)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < X.nbytes / 4
+    monkeypatch.undo()
+    # Tiles begin elsewhere, so a product may be summed in another order.
+    np.testing.assert_allclose(values, model.evaluate(X), rtol=0, atol=1e-5)

@@ -1,0 +1,190 @@
+"""What holds for every setting: its default spec runs, repeats, is replayed and exported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from test_run import read_csv, table
+
+from dsgcore import Run, Spec, SpecError
+from dsgcore.__main__ import main
+from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, script, theory_of
+from dsgcore.parameters import Choice, Flag, Integer, Real, grid
+
+every_setting = pytest.mark.parametrize("setting", SETTINGS)
+
+
+def quick(setting, **solver):
+    """The setting's default spec, made short."""
+    plain = default_spec(setting).to_dict()
+    plain["solver"] |= {"n_iter": 12, "n_features": 32, **solver}
+    plain["data"]["n"] = 150 if plain["data"]["name"] != "ten_digits" else 300
+    plain["data"]["n_labeled"] = 20
+    plain["diagnostics"]["n_probes"] = 20
+    return Spec.from_dict(plain)
+
+
+def finished(spec):
+    run = Run(spec)
+    run.advance()
+    return run
+
+
+@every_setting
+def test_the_default_spec_runs_and_comes_down(setting):
+    run = Run(default_spec(setting))
+    run.advance(40)
+    assert run.t == 40
+    assert np.isfinite(table(run)).all()
+    assert run.health is Health.GOOD
+    assert run.history.last()["score_test"] > 0.5
+
+
+@every_setting
+def test_json_reads_back_exactly(setting):
+    spec = default_spec(setting)
+    assert Spec.from_json(spec.to_json()) == spec
+    assert Spec.from_dict({"setting": setting}) == spec
+    assert set(spec.to_dict()) == set(Spec().to_dict())
+
+
+@every_setting
+def test_same_spec_same_bits_however_it_is_advanced(setting):
+    spec = quick(setting)
+    run = Run(spec)
+    run.advance(1)
+    run.advance(4)
+    while not run.is_finished:
+        run.advance(seconds=0.0)
+    assert run.stop_reason is StopReason.FINISHED
+    assert (table(run) == table(finished(spec))).all()
+
+
+@every_setting
+def test_changes_become_part_of_the_spec_and_are_replayed_exactly(setting):
+    run = Run(quick(setting))
+    run.advance(4)
+    for name, value in run.spec.values_at(0).items():
+        run.change(name, 2 * value)
+    run.advance()
+    assert {change.t for change in run.spec.changes} == {5}
+    assert run.spec.values_at(5) == {name: 2 * value for name, value in run.spec.values_at(0).items()}
+    again = finished(Spec.from_json(run.spec.to_json()))
+    assert (table(again) == table(run)).all()
+    assert (table(Run.replay(run.spec, 9)) == table(run)[:, :9]).all()
+    assert (table(run)[:, :4] == table(finished(quick(setting)))[:, :4]).all()
+
+
+@every_setting
+def test_extending_a_run_equals_a_longer_one(setting):
+    run = finished(quick(setting, dtype="float64"))
+    run.extend(20)
+    run.advance()
+    whole = finished(quick(setting, dtype="float64", n_iter=20))
+    np.testing.assert_allclose(table(run), table(whole), rtol=1e-9, atol=1e-12)
+
+
+@every_setting
+def test_a_snapshot_is_the_model_of_its_iteration(setting):
+    run = finished(quick(setting, dtype="float64", n_iter=60))
+    for t in (1, 30, 60):
+        values = run.snapshot(t).model.evaluate(run.split.X_test)
+        assert run.problem.score(run.split.y_test, values) == pytest.approx(
+            run.snapshot(t).row["score_test"], abs=1e-12
+        )
+
+
+@pytest.mark.compiled
+@every_setting
+def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path):
+    run = Run(quick(setting))
+    run.advance(5)
+    run.change("step_size", 0.2)
+    run.advance(4)
+    (tmp_path / "repeat_run.py").write_text(script(run.spec, run.t), encoding="utf-8")
+    subprocess.run([sys.executable, "repeat_run.py"], cwd=tmp_path, check=True, capture_output=True)
+    _, rows = read_csv(tmp_path / "history.csv")
+    np.testing.assert_allclose(rows, table(run), rtol=1e-12, atol=0)
+
+
+@every_setting
+def test_the_command_line_runs_a_spec(setting, tmp_path):
+    spec = quick(setting)
+    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
+    assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    assert (read_csv(tmp_path / "out" / "history.csv")[1] == table(finished(spec))).all()
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["spec_sha256"] == spec.sha256
+
+
+@every_setting
+def test_a_live_run_takes_its_twin_along(setting):
+    live = LiveRun(quick(setting))
+    live.advance(6)
+    assert live.supervised is not None
+    assert live.supervised.t == 6
+    live.steer({name: 2 * value for name, value in live.steered().items()})
+    live.advance()
+    assert live.supervised.t == 12
+    assert live.supervised.problem.twin() == live.supervised.problem
+
+
+@every_setting
+def test_the_theory_says_what_it_assumes(setting):
+    said = theory_of(default_spec(setting))
+    assert "Theorem 1" in said.statement
+    assert said.assumptions
+
+
+def bad_values(parameter):
+    if not parameter.__dict__.get("optional", False) and parameter.default is not None:
+        yield None
+    if isinstance(parameter, Real | Integer):
+        yield from ("1", True, float("nan"), float("inf"), parameter.low - 1, parameter.high * 2 + 1)
+    if isinstance(parameter, Choice | Flag):
+        yield from (0, 1.5, "abc")
+
+
+@pytest.mark.parametrize(
+    ("setting", "parameter"),
+    [pytest.param(s, p, id=f"{s}.{p.name}") for s, kind in SETTINGS.items() for p in kind.parameters],
+)
+def test_every_bad_value_of_a_settings_own_parameters_gets_one_sentence(setting, parameter):
+    for value in bad_values(parameter):
+        plain = default_spec(setting).to_dict()
+        plain["problem"][parameter.name] = value
+        with pytest.raises(SpecError) as caught:
+            Spec.from_dict(plain)
+        assert parameter.name in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "value"),
+    [("solver", "dtype", "float32"), ("kernel", "name", "matern"), ("problem", "lam", 1.0), ("data", "name", "digits")],
+)
+def test_what_only_other_settings_have_gets_one_sentence(section, name, value):
+    plain = default_spec("multiclass").to_dict()
+    plain[section][name] = value
+    with pytest.raises(SpecError) as caught:
+        Spec.from_dict(plain)
+    assert (value if isinstance(value, str) else name) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["n_features", "sigma", "tau_A"])
+def test_what_cannot_be_steered_gets_one_sentence(name):
+    plain = default_spec("multiclass").to_dict() | {"changes": [{"t": 3, "name": name, "value": 8}]}
+    with pytest.raises(SpecError, match="name must be one of step_size, tau_I, tau_S, lam"):
+        Spec.from_dict(plain)
+
+
+@every_setting
+def test_sliders_offer_values_that_are_allowed(setting):
+    for parameter in SETTINGS[setting].parameters:
+        if isinstance(parameter, Real | Integer):
+            for value in grid(parameter):
+                parameter.check(value)
