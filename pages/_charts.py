@@ -164,7 +164,7 @@ def _mark(t: int) -> dict[str, Any]:
 
 
 def _note(text: str) -> dict[str, Any]:
-    place = {"xref": "paper", "yref": "paper", "x": 0.01, "y": 0.02, "xanchor": "left", "yanchor": "bottom"}
+    place = {"xref": "paper", "yref": "paper", "x": 0.01, "y": 0.5, "xanchor": "left", "yanchor": "middle"}
     return {"text": text, "showarrow": False, "font": {"size": 11}, "align": "left", **place}
 
 

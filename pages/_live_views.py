@@ -48,7 +48,7 @@ def tiles(live: LiveRun) -> None:
     score.metric(
         f"Test {name}",
         f"{row['score_test']:.3f}" if row else "–",
-        delta=f"{gain:+.3f} over {run.problem.twin_name}: {verdict}" if gain is not None else None,
+        delta=f"{gain:+.3f} vs {run.problem.twin_name}: {verdict}" if gain is not None else None,
         delta_color="off" if verdict == "tie" else "normal",
         help=f"{name} on held-out points, and the difference to the same run, {run.problem.twin_name}.",
     )

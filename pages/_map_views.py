@@ -77,7 +77,9 @@ def _refresh_surface(run: Run, state: MapState, shown: str, *, is_playing: bool)
 
 
 def _centre(run: Run) -> float:
-    """Return the value half way between the labeled classes' means: where the map's colours change over."""
+    """Return the value where the map's colours change over: the boundary, or half way between the labeled classes' means."""
+    if run.problem.score_name == "accuracy":
+        return 0.0
     y, values = run.split.y_train[run.labeled_rows], run.labeled_values
     means = [float(values[y == label].mean()) for label in np.unique(y)]
     return float(np.mean(means)) if np.isfinite(means).all() else 0.0
