@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from contextvars import copy_context
 from functools import cache
 from typing import Any
 
@@ -96,7 +97,9 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
             for part in parts:
                 work(part)
             return
-        futures = [_workers.pool().submit(take) for _ in range(min(_workers.count, len(parts)) - 1)]
+        # In the caller's context: with its np.errstate.
+        others = [copy_context() for _ in range(min(_workers.count, len(parts)) - 1)]
+        futures = [_workers.pool().submit(context.run, take) for context in others]
         try:
             take()
         finally:
