@@ -249,8 +249,8 @@ class VisitedPoints:
         streams = np.empty((n_iter - start, size), dtype=np.int64)
         for i, stream in enumerate(streams):
             np.concatenate(list(task.batch(start + 1 + i).values()), out=stream)
-        visited, inverse = np.unique(streams, return_inverse=True)
-        inverse = inverse.reshape(streams.shape)
+        visited = np.unique(streams)
+        inverse = np.searchsorted(visited, streams)
         last = np.zeros(len(visited), dtype=np.int64)
         for i, rows in enumerate(inverse):
             last[rows] = start + 1 + i
