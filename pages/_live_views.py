@@ -42,7 +42,8 @@ def tiles(live: LiveRun) -> None:
         _number(row.get("objective", run.start_objective())),
         help="Risk on the training data, plus ridge.",
     )
-    twin = live.supervised.history.last().get("score_test") if live.supervised is not None else None
+    is_beside = live.supervised is not None and live.supervised.t == run.t
+    twin = live.supervised.history.last().get("score_test") if live.supervised and is_beside else None
     gain = row["score_test"] - twin if row and twin is not None else None
     verdict = "" if gain is None else "tie" if abs(gain) < TIE else "helps" if gain > 0 else "hurts"
     score.metric(
@@ -77,8 +78,7 @@ def plots(bench: Any, *, theme: str) -> None:
     """Draw the map at the left, the curves at the right and the features' error below."""
     live = bench.live
     left, right = st.columns([5, 6], gap="small")
-    with left, st.container(key="part-map"):
-        (class_views if is_multiclass(live.run) else map_views).draw_map(bench, theme)
+    # The curves first: the map takes time to compute.
     with right, st.container(key="part-curves"):
         revision = str(bench.number)
         live_chart(
@@ -88,6 +88,8 @@ def plots(bench: Any, *, theme: str) -> None:
             height=CURVE_HEIGHT,
         )
         live_chart(score_figure(live, theme, revision), key="chart-score", alt=_alt_score(live), height=CURVE_HEIGHT)
+    with left, st.container(key="part-map"):
+        (class_views if is_multiclass(live.run) else map_views).draw_map(bench, theme)
     with st.container(key="part-error"):
         _below(live, theme, revision)
 

@@ -61,7 +61,7 @@ def workbench(name: str) -> None:
         st.warning(notice, icon=":material/link_off:")
     if bench.live is None:
         return
-    run_every = TICK_SECONDS if bench.is_playing and not bench.live.run.is_finished else None
+    run_every = TICK_SECONDS if bench.is_playing and not bench.live.is_finished else None
     live_tab, details_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
     with live_tab:
         _view_controls(bench)
@@ -272,7 +272,7 @@ def _live(name: str, status: DeltaGenerator) -> None:
         return
     if st.session_state.get("_restart"):
         st.rerun()  # a button in here has moved a slider outside
-    was_finished = bench.live.run.is_finished
+    was_finished = bench.live.is_finished
     if bench.is_playing and not was_finished:
         _advance(bench.live)
     with status:
@@ -281,7 +281,7 @@ def _live(name: str, status: DeltaGenerator) -> None:
     with st.container(key="part-tiles"):
         views.tiles(bench.live)
     views.plots(bench, theme=_theme())
-    if bench.live.run.is_finished and not was_finished:
+    if bench.live.is_finished and not was_finished:
         bench.is_playing = False
         st.rerun()  # once, so that the ticking ends and the transport bar shows it
 
@@ -294,8 +294,10 @@ def _advance(live: LiveRun) -> None:
             live.advance(1, SLICE_SECONDS)
         elif speed == "normal":
             live.advance(math.ceil(T / NORMAL_TICKS), SLICE_SECONDS)
+        elif speed == "fast":
+            live.advance(None, SLICE_SECONDS)
         else:
-            live.advance(None, SLICE_SECONDS if speed == "fast" else INSTANT_SECONDS)
+            live.rush(INSTANT_SECONDS)
 
 
 def _health(bench: Bench) -> None:

@@ -195,6 +195,21 @@ def test_a_live_run_takes_its_twin_along_and_keeps_the_one_before_as_a_ghost():
     assert LiveRun(small(seed=1), second).run.split is not second.run.split
 
 
+def test_in_a_rush_the_run_comes_first_and_its_twin_follows():
+    live = LiveRun(small())
+    live.rush(60.0)
+    assert (live.run.t, live.supervised.t) == (12, 0)
+    assert not live.is_finished
+    live.rush(60.0)
+    assert live.supervised.t == 12
+    assert live.is_finished
+    together = LiveRun(small())
+    together.advance()
+    assert together.is_finished
+    assert (table(together.run) == table(live.run)).all()
+    assert (table(together.supervised) == table(live.supervised)).all()
+
+
 def test_the_twin_is_left_out_where_it_would_be_the_same():
     assert LiveRun(small(gamma=1.0)).supervised is None
 

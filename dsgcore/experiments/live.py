@@ -49,6 +49,19 @@ class LiveRun:
             self.ghost = previous.run.history if is_worth_showing else previous.ghost
             self.previous_spec = previous.run.spec if is_worth_showing else previous.previous_spec
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing more will happen, to the run or to its twin."""
+        twin = self.supervised
+        return self.run.is_finished and (twin is None or twin.is_finished or twin.t >= self.run.t)
+
+    def rush(self, seconds: float) -> None:
+        """Advance the run alone, for so many seconds at most; once it has ended, its twin: what is asked for comes first."""
+        if not self.run.is_finished:
+            self.run.advance(seconds=seconds)
+        elif self.supervised is not None:
+            self.supervised.advance(self.run.t - self.supervised.t, seconds)
+
     def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
         """Advance the run, and its twin to the same iteration; return how many iterations the run has made."""
         start, made = time.perf_counter(), 0
