@@ -8,6 +8,7 @@ one cosine per point and feature. A block's coefficients are stored as these amp
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
 
@@ -149,15 +150,22 @@ def coefficients(block: NDArray) -> NDArray:
     return np.concatenate([r * np.cos(theta), r * np.sin(theta)]) * np.sqrt(block.shape[1])
 
 
+def warm_up_steps() -> dict[str, Callable[[], object]]:
+    """Return what compiles every loop, or loads it from the cache, by what the loop is for; each can be called anew."""
+    X, c = np.zeros((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
+    W, out = np.ones((2, 2), dtype=np.float32), np.zeros(2, dtype=np.float32)
+    block, one = np.ones((2, 2), dtype=np.float32), np.float32(1)
+    return {
+        "coefficients": lambda: accumulate(X, c, W, 1.0),
+        "values": lambda: evaluate(X, W, block, 1.0, out),
+        "error of the features": lambda: evaluate_with_squares(X, W, block),
+        "exact kernel": lambda: _loops.gaussian_sums(X, c, X, one, one, out, scratch_of_this_thread(X.dtype)),
+    }
+
+
 @lru_cache(maxsize=1)
 def warm_up() -> bool:
-    """Compile every loop (or load it from the cache) once in this process; returns True."""
-    X, c = np.zeros((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
-    W = np.ones((2, 2), dtype=np.float32)
-    block = accumulate(X, c, W, 1.0)
-    evaluate(X, W, block, 1.0, np.zeros(2, dtype=np.float32))
-    evaluate_with_squares(X, W, block)
-    _loops.gaussian_sums(
-        X, c, X, np.float32(1), np.float32(1), np.zeros(2, dtype=np.float32), scratch_of_this_thread(X.dtype)
-    )
+    """Make every loop ready, once in this process; returns True."""
+    for step in warm_up_steps().values():
+        step()
     return True

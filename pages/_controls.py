@@ -214,6 +214,12 @@ def _number(text: str, parameter: Real | Integer) -> float | None:
         return None
 
 
+def seed_asked() -> int:
+    """Return the seed that the page is to use: the widget's, or before it has been drawn the link's."""
+    linked = _number(st.query_params.get("seed", ""), SEED)
+    return int(st.session_state.get("seed", SEED.default if linked is None else linked))
+
+
 def _refusal(key: str, parameter: Parameter, given: str) -> str:
     short = given if len(given) <= SHOWN_FROM_LINK else given[:SHOWN_FROM_LINK] + "…"
     return f"In the link, {key} must be {parameter.allowed()}, got {short!r}; the default is used."

@@ -31,6 +31,7 @@ from pages._class_views import GRAPH
 from pages._router import ensure_routed
 from pages._setting_views import details
 from pages._transport import transport
+from pages._warm_up import is_ready
 
 TICK_SECONDS = 0.25
 SLICE_SECONDS = 0.08
@@ -52,6 +53,8 @@ def workbench(name: str) -> None:
     _hide_parts()
     with st.sidebar:
         asked = _sidebar(problem, bench)
+    if not is_ready():
+        return
     if asked is not None:
         _follow(problem, bench, asked)
     _hidden_state(problem, bench)
@@ -123,7 +126,7 @@ def _sidebar(problem: type[Setting], bench: Bench) -> Spec | None:
     with st.expander("More"):
         values |= {name: controls.draw(c) for name, c in offered.items() if name not in values}
     try:
-        return controls.to_spec(problem, values, dataset, int(st.session_state.get("seed", 0)))
+        return controls.to_spec(problem, values, dataset, controls.seed_asked())
     except BAD_INPUT as error:
         st.error(str(error))
         return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages._router import ensure_routed
+from pages._warm_up import is_ready
 
 
 @dataclass(frozen=True)
@@ -90,3 +91,4 @@ def _draw(card: Card) -> None:
 
 ensure_routed()
 home()
+is_ready()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from pages import _warm_up
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled
@@ -33,6 +36,7 @@ def open_auc(**link):
     for name, value in link.items():
         app.query_params[name] = value
     app.run()
+    _warm_up.warm_up().thread.join()
     return app.switch_page("pages/auc.py").run()
 
 
@@ -109,6 +113,36 @@ def test_a_record_of_changes_in_the_link_that_does_not_fit_gets_one_sentence(val
     assert notices[0]
 
 
+def test_a_link_sets_the_seed_of_the_first_run():
+    app = open_auc(seed="7", at="5")
+    assert said(app) == []
+    assert '"seed": 7' in "".join(code.value for code in app.code)
+
+
+def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
+    begun, go_on = threading.Event(), threading.Event()
+
+    def compiling():
+        begun.set()
+        go_on.wait(30)
+
+    monkeypatch.setattr("pages._warm_up.warm_up_steps", lambda: {"values": compiling})
+    _warm_up.warm_up.clear()
+    try:
+        app = AppTest.from_file(APP, default_timeout=60).run()
+        assert begun.wait(30)
+        app.switch_page("pages/auc.py").run()
+        assert not app.exception
+        assert not app.metric
+        assert "values (1 of 1)" in app.get("progress")[0].proto.text
+        go_on.set()
+        _warm_up.warm_up().thread.join(30)
+        assert len(app.run().metric) == 3
+    finally:
+        go_on.set()
+        _warm_up.warm_up.clear()
+
+
 def test_a_link_sets_a_value_between_the_sliders_stops():
     app = open_auc(sigma="0.37", at="5")
     assert said(app) == []
@@ -137,6 +171,7 @@ def open_page(name, **link):
     for key, value in link.items():
         app.query_params[key] = value
     app.run()
+    _warm_up.warm_up().thread.join()
     return app.switch_page(f"pages/{name}.py").run()
 
 
