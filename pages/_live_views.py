@@ -219,7 +219,7 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
     )
     if len(band):
         figure["data"] = [
-            *charts.filled_between(t, band / 2, band * 2, "calibrated band (×/÷ 2)", charts.EXACT),
+            *charts.filled_between(t, band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT),
             *figure["data"],
         ]
     return figure

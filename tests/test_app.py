@@ -61,7 +61,7 @@ def test_the_page_runs_at_once_and_draws():
     assert said(app) == []
     assert any("step" in caption.value for caption in app.caption)
     traces = {trace.get("name"): trace for trace in figure(app, "chart-error")["data"]}
-    assert {"measured", "paper's bound (Lemma 1)", "calibrated band (×/÷ 2)"} <= set(traces)
+    assert {"measured", "paper's bound (Lemma 1)", "calibrated band (×/÷ 3)"} <= set(traces)
     assert figure(app, "chart-error")["layout"]["xaxis"]["type"] == "log"
     assert len(app.metric) == 3
 

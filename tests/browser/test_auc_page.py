@@ -111,9 +111,11 @@ def test_instant_runs_follow_the_slider(open_page):
     assert curve(page, name="previous run") == before  # the ghost
 
 
-def test_what_is_exported_repeats_the_run(open_page, tmp_path):
+def test_what_is_exported_repeats_the_run(open_page, wait_ready, tmp_path):
     page = open_page("auc?speed=instant&n_iter=50&n_labeled=50&data=Two+moons")
     expect(page.locator(".st-key-status")).to_contain_text("step 50 of 50 · done", timeout=30_000)
+    expect(page.locator(".st-key-play")).to_contain_text("Play", timeout=30_000)  # the twin has ended as well
+    wait_ready(page)
     page.get_by_role("tab", name="Code").click()
     for name in ("history.csv", "repeat_run.py", "spec.json", "model.npz"):
         with page.expect_download() as download:
