@@ -3,6 +3,9 @@
 Every kernel takes C-contiguous arrays and scalars of one dtype, float32 or float64, and writes into arrays it is
 given. Points are taken in tiles of TILE_ROWS, so splitting them at multiples of TILE_ROWS leaves every bit as it was.
 Frequencies and phases are in turns (radians / 2 pi): the range reduction is then one rounding.
+
+What the kernels call is inlined by force. A helper left as a function of its own is compiled with each of its callers, and
+which of these copies a process runs depends on what it compiled itself and what it read from the cache: other bits.
 """
 
 import numpy as np
@@ -120,7 +123,7 @@ def _compiled_power_of_two(n):
     return lambda n: _float_of_bits(np.int64(np.int32(n - _lowest_exponent(n))) << shift, n)
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _polynomial(x, coefficients):
     total = coefficients[0]
     for c in coefficients[1:]:
@@ -128,14 +131,14 @@ def _polynomial(x, coefficients):
     return total
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _cosine(turns, quarter):
     """cos(2 pi turns) = sin(2 pi (1/4 - |turns|)) for |turns| <= 1/2, after taking off whole turns."""
     x = quarter - abs(turns - np.rint(turns))
     return x * _polynomial(x * x, _sine_coefficients(x))
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _exp2(x):
     """2^x for x <= 0, and 0 below the normal range."""
     lowest = _lowest_exponent(x)
@@ -144,13 +147,13 @@ def _exp2(x):
     return _polynomial(x - n, _exp2_coefficients(x)) * _power_of_two(n if n > lowest else lowest)  # a NaN goes
 
 
-@njit(cache=_CACHE, nogil=True)
+@njit(cache=_CACHE, nogil=True, forceinline=True)
 def _scale(values, factor):
     for i in range(len(values)):
         values[i] *= factor
 
 
-@njit(cache=_CACHE, nogil=True)
+@njit(cache=_CACHE, nogil=True, forceinline=True)
 def _columns_per_tile(d):
     """Return how many features to take at a time."""
     # OpenBLAS has a faster product without packing, for fewer than 10^6 multiply-adds, on AVX-512.
@@ -158,19 +161,19 @@ def _columns_per_tile(d):
     return min(columns, _MAX_COLUMNS) if columns >= 64 else _MAX_COLUMNS
 
 
-@njit(cache=_CACHE, nogil=True)
+@njit(cache=_CACHE, nogil=True, forceinline=True)
 def _view(tile, rows, columns):
     return tile[: rows * columns].reshape(rows, columns)
 
 
-@njit(cache=_CACHE, nogil=True)
+@njit(cache=_CACHE, nogil=True, forceinline=True)
 def _product(X, panel, tile):
     Z = _view(tile, X.shape[0], panel.shape[1])
     np.dot(X, panel, Z)
     return Z
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _sum_cosines(turns, amplitude, phase):
     quarter = turns.dtype.type(0.25)
     total = turns.dtype.type(0)
@@ -179,14 +182,14 @@ def _sum_cosines(turns, amplitude, phase):
     return total
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def add_cosines(turns, amplitude, phase, out):
     """Add sum_j amplitude[j] cos(2 pi (turns[i, j] - phase[j])) to out[i]."""
     for i in range(len(turns)):
         out[i] += _sum_cosines(turns[i], amplitude, phase)
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _sum_cosines_and_squares(turns, amplitude, phase):
     quarter = turns.dtype.type(0.25)
     total = turns.dtype.type(0)
@@ -198,7 +201,7 @@ def _sum_cosines_and_squares(turns, amplitude, phase):
     return total, squares
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _add_waves(turns, weight, cosines, sines):
     quarter = turns.dtype.type(0.25)
     for j in range(len(turns)):
@@ -207,7 +210,7 @@ def _add_waves(turns, weight, cosines, sines):
         sines[j] += weight * _cosine(x - quarter, quarter)
 
 
-@njit(cache=_CACHE, nogil=True)
+@njit(cache=_CACHE, nogil=True, forceinline=True)
 def _centre(X):
     """Return what to subtract from all points: X[0] where distances come from norms, else 0, which costs no digit."""
     centre = X[0].copy()
@@ -216,7 +219,7 @@ def _centre(X):
     return centre
 
 
-@njit(cache=_CACHE, nogil=True)
+@njit(cache=_CACHE, nogil=True, forceinline=True)
 def _subtract(X, centre):
     shifted = np.empty_like(X)
     for i in range(X.shape[0]):
@@ -225,7 +228,7 @@ def _subtract(X, centre):
     return shifted
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _squared_norms(columns):
     norms = np.zeros(columns.shape[1], columns.dtype)
     for k in range(columns.shape[0]):
@@ -234,7 +237,7 @@ def _squared_norms(columns):
     return norms
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _distances_by_norms(Z, columns, norms, tile):
     """Return |z|^2 + |x|^2 - 2 z.x, never below 0, in the tile."""
     D = _product(Z, columns, tile)
@@ -247,7 +250,7 @@ def _distances_by_norms(Z, columns, norms, tile):
     return D
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _distances_by_difference(Z, columns, tile):
     D = _view(tile, Z.shape[0], columns.shape[1])
     for p in range(D.shape[0]):
@@ -258,7 +261,7 @@ def _distances_by_difference(Z, columns, tile):
     return D
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _sum_exp2(distance, weight, scale):
     total = distance.dtype.type(0)
     for b in range(len(distance)):
@@ -341,14 +344,14 @@ def gaussian_sums(X, c, Z, sigma, decay, out, tile):
                 out[top + p] += _sum_exp2(D[p], c[left : left + step], scale)
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _butterflies(a, b, c, d):
     for i in range(len(a)):
         s, t, u, v = a[i] + b[i], a[i] - b[i], c[i] + d[i], c[i] - d[i]
         a[i], b[i], c[i], d[i] = s + u, t + v, s - u, t - v
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _walsh_hadamard(tile):
     """Multiply every column of the tile (p, columns) by the Hadamard matrix of +-1; p a power of two."""
     flat = tile.reshape(-1)
@@ -363,7 +366,7 @@ def _walsh_hadamard(tile):
             flat[i], flat[size + i] = flat[i] + flat[size + i], flat[i] - flat[size + i]
 
 
-@njit(cache=_CACHE, nogil=True)
+@njit(cache=_CACHE, nogil=True, forceinline=True)
 def _transpose(X, columns):
     """Set column i of `columns` (p, ROTATED_ROWS) to X[i], padded by zeros."""
     columns[X.shape[1] :] = 0
@@ -374,7 +377,7 @@ def _transpose(X, columns):
                 columns[k, i] = X[i, k]
 
 
-@njit(cache=_CACHE, nogil=True)
+@njit(cache=_CACHE, nogil=True, forceinline=True)
 def _rotate(columns, signs, tile):
     """Set the tile to H D3 H D2 H D1 times the columns (p, ROTATED_ROWS), D diagonal; signs (3, p)."""
     for k in range(len(tile)):
@@ -387,7 +390,7 @@ def _rotate(columns, signs, tile):
         _walsh_hadamard(tile)
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _add_waves_of_points(projections, lengths, amplitude, phase, out, squares):
     quarter = out.dtype.type(0.25)
     for j in range(len(lengths)):
@@ -397,7 +400,7 @@ def _add_waves_of_points(projections, lengths, amplitude, phase, out, squares):
             squares[i] += term * term
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
 def _sum_waves_of_points(projections, lengths, c, cosines, sines):
     quarter = c.dtype.type(0.25)
     for j in range(len(lengths)):

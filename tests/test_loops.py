@@ -1,5 +1,6 @@
 """The compiled kernels against NumPy in float64."""
 
+import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -206,3 +207,26 @@ print([len(kernel.signatures) for kernel in kernels])
 """
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[2, 2, 2, 2]"
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_compiled_anew_and_read_from_the_cache_the_loops_give_the_same_bits(tmp_path):
+    program = """
+import hashlib
+from dsgcore.experiments import Run, Spec
+spec = {"setting": "auc", "data": {"name": "two_moons", "n_labeled": 50}, "solver": {"n_iter": 5}}
+run = Run(Spec.from_dict(spec))
+run.advance()
+print(hashlib.sha256(repr([run.history.row(t) for t in range(5)]).encode()).hexdigest())
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    anew, cached = (
+        subprocess.run(
+            [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment
+        ).stdout
+        for _ in range(2)
+    )
+    assert list(tmp_path.rglob("*.nbc"))
+    assert anew == cached
