@@ -15,6 +15,9 @@ from dsgcore.__main__ import main
 from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, script, theory_of
 from dsgcore.parameters import Choice, Flag, Integer, Real, grid
 
+# Whole runs: without the compiler they take minutes.
+pytestmark = pytest.mark.compiled
+
 every_setting = pytest.mark.parametrize("setting", SETTINGS)
 
 
@@ -98,7 +101,6 @@ def test_a_snapshot_is_the_model_of_its_iteration(setting):
         )
 
 
-@pytest.mark.compiled
 @every_setting
 def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path):
     run = Run(quick(setting))
