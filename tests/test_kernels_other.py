@@ -6,7 +6,7 @@ import pytest
 from sklearn.gaussian_process import kernels as sklearn_kernels
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel
 
-from dsgcore import features_product, kernels
+from dsgcore import features_product
 from dsgcore._threads import n_workers, set_workers
 from dsgcore.diagnostics import alpha
 from dsgcore.expansion import load
@@ -179,7 +179,6 @@ def test_no_points_are_no_work():
     assert features_product.evaluate_with_squares(X, W, np.ones((1, 3), dtype=np.float32))[0].shape == (0,)
 
 
-@pytest.mark.skipif(not hasattr(kernels.Gaussian, "feature_map"), reason="the dispatch on the kernel is to be merged")
 class TestThroughTheSolver:
     @pytest.mark.parametrize("kernel", ALL, ids=name)
     def test_one_iteration_equals_the_naive_one(self, make_task, kernel):
