@@ -101,12 +101,12 @@ CASES = {
 def make(name, given):
     """The problem with these settings; bound to the sample's labels, where it takes something from them."""
     problem = PROBLEMS[name](**given)
-    return problem.bind(np.array(CASES[name].labels)) if hasattr(problem, "bind") else problem
+    return problem.bind(np.array(CASES[name].labels))
 
 
 def quadratic_form(problem, rows, n):
     """Q and l, or None where the risk is not quadratic."""
-    return problem.quadratic(rows, n) if hasattr(problem, "quadratic") else None
+    return problem.quadratic(rows, n)
 
 
 def labels_only(problem):
