@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from dsgcore.experiments import LiveRun, Spec
+from pages._own_file import store
 
 
 @dataclass
@@ -18,11 +20,13 @@ class Bench:
     surface: Any = None  # the map as it was drawn last
     number: int = 0  # of the run: charts let go of zoom when it changes
     notices: list[str] = field(default_factory=list)
+    drawn: int = 0  # how often the whole page has been drawn
+    answered: int = -1  # the drawing whose buttons have been answered last
 
 
 def begin(bench: Bench, spec: Spec) -> None:
     """Begin a run, with the one before as its ghost."""
-    bench.live = LiveRun(spec, bench.live)
+    bench.live = LiveRun(spec, bench.live, store())
     bench.surface = None
     bench.is_playing = True
     bench.number += 1
@@ -32,3 +36,13 @@ def begin_again(bench: Bench) -> None:
     """Begin the same run again, its recorded changes included: the same numbers."""
     if bench.live is not None:
         begin(bench, bench.live.run.spec)
+
+
+def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any) -> None:
+    """Carry out a button's action, once for a click on the page as it was drawn the `drawn`-th time.
+
+    While the page ticks, a click can reach the server twice: in its own request and in that of a tick sent beside it.
+    """
+    if drawn != bench.answered:
+        bench.answered = drawn
+        action(*arguments)

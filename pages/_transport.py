@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments.settings import SEED
 from pages import _controls as controls
-from pages._bench import Bench, begin_again
+from pages._bench import Bench, begin_again, once
 
 
-def transport(bench: Bench) -> DeltaGenerator:
-    """Draw the bar with play, step, reset, speed and seed; return the place for the status beside it."""
+def transport(bench: Bench) -> None:
+    """Draw the bar with play, step, reset, speed and seed."""
+    bench.drawn += 1
     is_finished = bench.live is not None and bench.live.run.is_finished
     with st.container(key="part-transport", horizontal=True, vertical_alignment="bottom", gap="small"):
         is_going = bench.is_playing and not is_finished
         icon = ":material/pause:" if is_going else ":material/play_arrow:"
         label = "Pause" if is_going else "Play"
-        st.button(label, icon=icon, key="play", on_click=_toggle, args=(bench,), shortcut="P", type="primary")
-        step_help = "One iteration (key S)"
-        st.button(
-            "Step",
-            icon=":material/skip_next:",
-            key="step",
-            on_click=_step,
-            args=(bench,),
-            shortcut="S",
-            help=step_help,
-        )
-        reset_help = "Back to the start, same seed (key 0)"
-        st.button(
-            "Reset",
-            icon=":material/replay:",
-            key="reset",
-            on_click=_reset,
-            args=(bench,),
-            shortcut="0",
-            help=reset_help,
-        )
+        _button(bench, label, "play", _toggle, bench, icon=icon, shortcut="P", type="primary")
+        _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP)
+        _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP)
         controls.draw_choice(controls.SPEED)
         seed = SEED
         st.number_input(
@@ -52,8 +37,15 @@ def transport(bench: Bench) -> DeltaGenerator:
             label_visibility="collapsed",
             width=130,
         )
-        st.button("", icon=":material/casino:", key="dice", on_click=_roll, help="Another seed")
-        return st.container(key="status", width="content")
+        _button(bench, "", "dice", _roll, icon=":material/casino:", help="Another seed")
+
+
+_STEP_HELP = "One iteration (key S)"
+_RESET_HELP = "Back to the start, same seed (key 0)"
+
+
+def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
+    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
 
 
 def _toggle(bench: Bench) -> None:

@@ -23,14 +23,18 @@ from dsgcore.experiments import (
     Spec,
     StopReason,
 )
+from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import DataSpec
 from pages import _controls as controls
 from pages import _live_views as views
 from pages import _tab_views as tabs
-from pages._bench import Bench, begin
+from pages._bench import Bench, begin, once
 from pages._class_views import GRAPH
+from pages._own_file import plain
 from pages._router import ensure_routed
 from pages._setting_views import details
 from pages._transport import transport
+from pages._upload import draw_upload
 from pages._warm_up import is_ready
 
 TICK_SECONDS = 0.25
@@ -51,15 +55,16 @@ def workbench(name: str) -> None:
     problem = SETTINGS[name]
     bench = _bench(name, problem)
     _hide_parts()
+    own_file = st.container()
     with st.sidebar:
-        asked = _sidebar(problem, bench)
+        asked = _sidebar(problem, bench, own_file)
     if not is_ready():
         return
     if asked is not None:
         _follow(problem, bench, asked)
     _hidden_state(problem, bench)
     _sentence(problem, bench)
-    status = transport(bench)
+    transport(bench)
     for notice in bench.notices:
         st.warning(notice, icon=":material/link_off:")
     if bench.live is None:
@@ -68,7 +73,7 @@ def workbench(name: str) -> None:
     live_tab, details_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
     with live_tab:
         _view_controls(bench)
-        st.fragment(_live, run_every=run_every)(name, status)
+        st.fragment(_live, run_every=run_every)(name)
     with details_tab:
         details(bench.live, theme=_theme())
     with compare_tab:
@@ -93,7 +98,7 @@ def _bench(name: str, problem: type[Setting]) -> Bench:
 def _hide_parts() -> None:
     """Leave out what the link's `hide=` names: for teaching, and for pages that embed this one."""
     hidden = set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
-    selectors = [".st-key-part-state-changes", ".st-key-part-state-at"]
+    selectors = [".st-key-part-state-changes", ".st-key-part-state-at", ".st-key-part-state-file"]
     selectors += [f".st-key-part-{part}" for part in hidden - {"sidebar"}]
     if "tabs" in hidden:
         selectors += ['[data-testid="stTabs"] [role="tablist"]']
@@ -112,9 +117,10 @@ _STYLE = """
 """
 
 
-def _sidebar(problem: type[Setting], bench: Bench) -> Spec | None:
+def _sidebar(problem: type[Setting], bench: Bench, own_file: DeltaGenerator) -> Spec | None:
     """Draw the controls; return the spec they ask for, or None with a sentence where it is not valid."""
     dataset = controls.draw_dataset(problem)
+    own_data = draw_upload(problem, own_file) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)
     values = {name: controls.draw(offered[name]) for name in controls.heroes(problem)}
     controls.draw_choice(controls.SLIDER, has_label=True)
@@ -125,10 +131,12 @@ def _sidebar(problem: type[Setting], bench: Bench) -> Spec | None:
         values |= {name: controls.draw(c) for name, c in offered.items() if c.section == "data"}
     with st.expander("More"):
         values |= {name: controls.draw(c) for name, c in offered.items() if name not in values}
+    if dataset == FILE and own_data is None:
+        return None  # said where the file is asked for
     try:
-        return controls.to_spec(problem, values, dataset, controls.seed_asked())
+        return controls.to_spec(problem, values, dataset, controls.seed_asked(), own_data)
     except BAD_INPUT as error:
-        st.error(str(error))
+        st.error(plain(str(error)))
         return None
 
 
@@ -160,7 +168,7 @@ def _follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
             bench.live.steer(asked.values_at(0))
         bench.asked = asked
     except BAD_INPUT as error:
-        st.error(str(error))
+        st.error(plain(str(error)))
 
 
 def _wants_new_run(bench: Bench, asked: Spec) -> bool:
@@ -229,8 +237,12 @@ def _sentence(problem: type[Setting], bench: Bench) -> None:
     known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
     st.markdown(
         f"**{problem.citation.split(',')[0]}** {problem.sentence}, from {known} and {n_unlabeled:,} unlabeled points: "
-        f"*{DATASETS[run.spec.data.name].title}*."
+        f"*{_data_title(run.spec.data)}*."
     )
+
+
+def _data_title(data: DataSpec) -> str:
+    return plain(str(data.path)) if data.name == FILE else DATASETS[data.name].title
 
 
 def _halve(problem: type[Setting]) -> None:
@@ -268,7 +280,7 @@ def _forget() -> None:
     st.session_state["_restart"] = True
 
 
-def _live(name: str, status: DeltaGenerator) -> None:
+def _live(name: str) -> None:
     """Advance the run for one tick's slice, and draw it: the page's one fragment."""
     bench: Bench = st.session_state[f"_bench_{name}"]
     if bench.live is None:
@@ -278,7 +290,7 @@ def _live(name: str, status: DeltaGenerator) -> None:
     was_finished = bench.live.is_finished
     if bench.is_playing and not was_finished:
         _advance(bench.live)
-    with status:
+    with st.container(key="status"):
         views.status(bench.live, is_playing=bench.is_playing)
     _health(bench)
     with st.container(key="part-tiles"):
@@ -312,7 +324,8 @@ def _health(bench: Bench) -> None:
     elif run.stop_reason is StopReason.DIVERGED:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.error(run.stop_reason.value, icon=":material/error:", width="stretch")
-            st.button("Halve the step size", key="halve", on_click=_halve, args=(type(run.problem),))
+            arguments = (bench, bench.drawn, _halve, type(run.problem))
+            st.button("Halve the step size", key="halve", on_click=once, args=arguments)
 
 
 def _theme() -> str:
