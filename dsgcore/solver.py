@@ -31,6 +31,8 @@ from dsgcore.schedules import SCHEDULES, Plan, Setting
 
 # With more visits a point than this, leaving out points after their last visit saves next to nothing: carry them all.
 MAX_VISITS_PER_POINT = 64
+# With no more rows than this for each visit, marking the visited ones in a table of all rows beats sorting the visits.
+ROWS_PER_VISIT_MARKED = 8
 # Rows read from a memory map before its pages are given back.
 ROWS_READ_AT_ONCE = 1024
 
@@ -250,8 +252,7 @@ class VisitedPoints:
         streams = np.empty((n_iter - start, size), dtype=np.int64)
         for i, stream in enumerate(streams):
             np.concatenate(list(task.batch(start + 1 + i).values()), out=stream)
-        visited = np.unique(streams)
-        inverse = np.searchsorted(visited, streams)
+        visited, inverse = _distinct(streams, len(task.X))
         last = np.zeros(len(visited), dtype=np.int64)
         for i, rows in enumerate(inverse):
             last[rows] = start + 1 + i
@@ -259,15 +260,21 @@ class VisitedPoints:
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order))
         self.positions = rank[inverse]
+        self.visited = visited[order]
+        self.sources = tuple(task.rows)
         self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, n_iter + 1), side="left")
         self.start = self.t = start
         self.carried = Carried(_rows_in_order(task.X, visited, rank, task.dtype), model)
 
+    def batch(self, t: int) -> dict[str, NDArray]:
+        """Return the rows of iteration `t`'s mini-batches: every source's has the same size."""
+        rows = self.visited[self.positions[t - 1 - self.start]]
+        return dict(zip(self.sources, rows.reshape(len(self.sources), -1), strict=True))
+
     def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return f at the batch points of each source."""
         values = self.carried.values[self.positions[t - 1 - self.start]]
-        edges = np.cumsum([len(rows) for rows in batch.values()])[:-1]
-        return dict(zip(batch, np.split(values, edges), strict=True))
+        return dict(zip(batch, values.reshape(len(batch), -1), strict=True))
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""
@@ -279,6 +286,17 @@ class VisitedPoints:
         carried = self.carried
         carried.feature_map.evaluate(carried.X[:needed], W, block, decay, carried.values[:needed])
         self.t += 1
+
+
+def _distinct(streams: NDArray, n: int) -> tuple[NDArray, NDArray]:
+    """Return the different row numbers (below `n`) in increasing order, and each number's place among them."""
+    if n <= ROWS_PER_VISIT_MARKED * streams.size:
+        is_visited = np.zeros(n, dtype=bool)
+        is_visited[streams] = True
+        return np.flatnonzero(is_visited), (np.cumsum(is_visited) - 1)[streams]
+    visited = np.sort(streams, axis=None)
+    visited = visited[np.diff(visited, prepend=-1) > 0]
+    return visited, np.searchsorted(visited, streams)
 
 
 def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) -> NDArray:
@@ -350,7 +368,8 @@ def _iterate(
     carried: Sequence[Carried],
     t: int,
 ) -> Iterate | None:
-    setting, batch = task.plan.at(t), task.batch(t)
+    setting = task.plan.at(t)
+    batch = training.batch(t) if isinstance(training, VisitedPoints) else task.batch(t)  # drawn already, or not
     W = frequencies.at(t, setting.n_features)
     if t < task.plan.n_iter:
         frequencies.draw_ahead(t + 1, task.plan.at(t + 1).n_features)

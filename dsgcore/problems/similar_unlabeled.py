@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -206,8 +206,12 @@ class SimilarUnlabeled:
         ----------
         f : source -> ndarray of shape (B_s,)
         """
-        parts = list(self._parts(f).values())
-        return {"positive class": parts[0] + parts[1], "negative class": parts[2] + parts[3]}
+        return self._sums(self._parts(f))
+
+    @staticmethod
+    def _sums(parts: Mapping[str, float]) -> dict[str, float]:
+        first, second, third, fourth = parts.values()
+        return {"positive class": first + second, "negative class": third + fourth}
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: Eq. (25)."""
@@ -223,8 +227,9 @@ class SimilarUnlabeled:
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the four signed parts of A_1 and A_2, and what is corrected: delta(A_1) + delta(A_2) - A_1 - A_2."""
-        below_zero = sum(min(risk, 0.0) for risk in self.risks(f).values())
-        return {**self._parts(f), "correction": (self._slope_below_zero - 1.0) * below_zero}
+        parts = self._parts(f)
+        below_zero = sum(min(risk, 0.0) for risk in self._sums(parts).values())
+        return {**parts, "correction": (self._slope_below_zero - 1.0) * below_zero}
 
     def risk_terms(self, f: Values) -> dict[str, float]:
         """Return the same parts over whole sources."""
