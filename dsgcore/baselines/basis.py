@@ -1,0 +1,113 @@
+"""Models that are linear in explicit features: kernels at centres, or the coordinates themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.sampling import generator
+
+# Kernel values held at a time when a model is evaluated.
+MAX_VALUES = 2**22
+
+
+class HasMatrix(Protocol):
+    """What the baselines need of a kernel."""
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The linear kernel k(x, x') = <x, x'>."""
+
+    name: ClassVar[str] = "linear"
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return <x_i, z_j>, of shape (n, p)."""
+        return X @ Z.T
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Features phi(x) = [k(x, c_1) .. k(x, c_m)], or x itself where there is no kernel, then a 1 where there is a bias.
+
+    Parameters
+    ----------
+    kernel : HasMatrix or None
+        None for the coordinates themselves.
+    centers : ndarray of shape (m, d)
+        With no kernel of shape (0, d).
+    has_bias : bool
+    """
+
+    kernel: HasMatrix | None
+    centers: NDArray
+    has_bias: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return (self.centers.shape[1] if self.kernel is None else len(self.centers)) + self.has_bias
+
+    def features(self, X: NDArray) -> NDArray:
+        """Return phi of each row of `X`, of shape (n, size)."""
+        values = X if self.kernel is None else self.kernel.matrix(X, self.centers)
+        return np.column_stack([values, np.ones(len(X))]) if self.has_bias else values
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """f(x) = phi(x)' coef.
+
+    Parameters
+    ----------
+    basis : Basis
+    coef : ndarray of shape (size,), or (size, k) for k functions
+        The bias last, where the basis has one.
+    """
+
+    basis: Basis
+    coef: NDArray
+
+    def evaluate(self, X: NDArray) -> NDArray:
+        """Return f at each row of `X`, of shape (n,) or (n, k), in pieces of bounded size."""
+        size = max(1, MAX_VALUES // self.basis.size)
+        pieces = [X[start : start + size] for start in range(0, len(X), size)]
+        return np.concatenate([self.basis.features(piece) @ self.coef for piece in pieces])
+
+
+def choose_centers(X: NDArray, given: int | NDArray | None, seed: int) -> NDArray:
+    """Return all points in their order, or some of them drawn without replacement, or the centres that are given.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    given : int, ndarray of shape (m, d) or None
+        How many (fewer points are all taken), which, or all.
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        If centres that are given have another number of coordinates.
+    """
+    if isinstance(given, np.ndarray):
+        if given.shape[1] != X.shape[1]:
+            raise ValueError(f"centers must have {X.shape[1]} coordinates as the points have, got {given.shape[1]}")
+        return given
+    if given is None or given >= len(X):
+        return X
+    return X[generator(seed, "centers").choice(len(X), size=given, replace=False)]
+
+
+def count_centers(n: int, given: int | NDArray | None) -> int:
+    """Return how many centres `choose_centers` returns for `n` points."""
+    if isinstance(given, np.ndarray):
+        return len(given)
+    return n if given is None else min(n, given)

@@ -1,0 +1,285 @@
+"""BGS3VM: the semi-supervised support vector machine by stochastic gradients, with budgets of support vectors."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.baselines.basis import HasMatrix
+from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.s3vm_objective import PARAMETERS, STEP_SIZE, bound_problem, loss
+from dsgcore.baselines.s3vm_parts import Points, S3VMBaseline, expansion, in_order
+from dsgcore.parameters import Integer, Parameter
+from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
+from dsgcore.sampling import generator
+
+# The paper of TSGS3VM gives the unlabeled points a budget of this share of their number.
+BUDGET_SHARE = 0.2
+# The objective is told so often a pass, from at most so many points of each kind.
+STEPS_PER_PASS = 10
+POINTS_FOR_OBJECTIVE = 500
+# Coefficients that differ by less than this share of their size are equal.
+TIE = 1e-9
+
+
+class BGS3VM(S3VMBaseline):
+    """Semi-supervised support vector machine by stochastic gradients, with budgets of support vectors.
+
+    Each iteration draws a labeled and an unlabeled point, and adds a kernel at either of them if its loss has a slope
+    there. Where there are more kernels at labeled points, or at unlabeled ones, than the budget allows, the one with the
+    smallest coefficient is dropped, the oldest one of equals.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "linear"}, default="gaussian"
+        The kernel.
+    sigma : float in [1e-6, 1e6] or "scale", default="scale"
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). "scale" is 1 / (n_features_in_ * X.var()).
+    C, C_star, loss, s
+        As in `dsgcore.TSGS3VM`: C weighs the labeled points' mean loss.
+    budget_labeled : int in [1, 1000000], default=100
+        Kernels at labeled points at most, B_l.
+    budget_unlabeled : int in [1, 1000000] or None, default=None
+        Kernels at unlabeled points at most, B_u. None is a fifth of their number.
+    n_passes : int in [1, 10000], default=1
+        A pass is as many iterations as there are points of the more frequent kind.
+    step_size : float in [1e-6, 1], default=1.0
+        theta; the step at iteration t is theta / t.
+    memory_limit : float, default=4.0
+        GB that a fit may take.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second one is the positive class.
+    model_ : dsgcore.baselines.basis.Model
+        The function f.
+    objectives_ : ndarray of shape (n_iter_,)
+        Estimates of the objective, ten a pass, from at most 500 labeled and 500 unlabeled points.
+    converged_ : bool
+        True: the passes are made in any case.
+    memory_, n_iter_, n_features_in_ : int
+        Bytes, tenths of a pass, coordinates.
+
+    Notes
+    -----
+    Objective: ||f||^2 / 2 + C mean_L max(0, 1 - y f) + C* mean_U u(f), as in `dsgcore.problems.s3vm`.
+
+    Source: T. Le, P. Duong, M. Dinh, T. D. Nguyen, V. Nguyen and D. Phung, Budgeted Semi-supervised Support Vector Machine,
+    UAI 2016; as X. Geng et al. (the paper of TSGS3VM, section 6.1) compare with it.
+
+    Deviation: Le et al. take the unlabeled points' loss from the edges of a neighbourhood graph. In that comparison all methods
+    have the same loss u of a single point, and so has this.
+
+    Deviation: budgets are kept by removal, as in Z. Wang, K. Crammer and S. Vucetic, Breaking the Curse of Kernelization,
+    JMLR 13, 2012, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from dsgcore.baselines.bgs3vm import BGS3VM
+    >>> X, y = make_moons(400, noise=0.1, random_state=0)
+    >>> few = np.where(np.arange(400) < 40, y, -1)
+    >>> BGS3VM(sigma=5.0, random_state=0).fit(X, few).score(X, y) > 0.9
+    True
+    """
+
+    title: ClassVar[str] = "BGS3VM"
+    citation: ClassVar[str] = "BGS3VM, Le, Duong, Dinh, Nguyen, Nguyen and Phung, UAI 2016"
+    sentence: ClassVar[str] = "learns a semi-supervised support vector machine with a limited number of support vectors"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        *PARAMETERS,
+        Integer(
+            "budget_labeled",
+            100,
+            low=1,
+            high=10**6,
+            scale="log",
+            symbol="B_l",
+            usual=(10, 1000),
+            label="Labeled support vectors",
+            sentence="How many labeled points the function may keep.",
+        ),
+        Integer(
+            "budget_unlabeled",
+            None,
+            low=1,
+            high=10**6,
+            scale="log",
+            symbol="B_u",
+            usual=(10, 10_000),
+            optional=True,
+            label="Unlabeled support vectors",
+            sentence="How many unlabeled points the function may keep; null: a fifth of them.",
+        ),
+        Integer(
+            "n_passes",
+            1,
+            low=1,
+            high=10_000,
+            scale="log",
+            usual=(1, 100),
+            label="Passes",
+            sentence="How often as many iterations are made as there are points.",
+        ),
+        STEP_SIZE,
+    )
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        sigma: float | str = "scale",
+        C: float = 100.0,
+        C_star: float | None = None,
+        loss: str = "symmetric hinge",
+        s: float = -0.3,
+        budget_labeled: int = 100,
+        budget_unlabeled: int | None = None,
+        n_passes: int = 1,
+        step_size: float = 1.0,
+        memory_limit: float = 4.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.C = C
+        self.C_star = C_star
+        self.loss = loss
+        self.s = s
+        self.budget_labeled = budget_labeled
+        self.budget_unlabeled = budget_unlabeled
+        self.n_passes = n_passes
+        self.step_size = step_size
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+
+    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+        budget = min(s["budget_labeled"], n) + _budget(s["budget_unlabeled"], n)
+        # The support vectors, their kernel matrix, and their kernels at the objective's points.
+        count = 2 * budget * (d + 2) + 3 * budget**2 + 3 * POINTS_FOR_OBJECTIVE * budget
+        return numbers(count, f"{budget:,} support vectors and their kernel matrix")
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        points = in_order(X, y)
+        kernel = self._some_kernel(points.X)
+        descent = _Descent(kernel, points, bound_problem(s, points), s)
+        draws = _Draws(self._seed(), points, s["n_passes"])
+        watch.expect(s["n_passes"] * STEPS_PER_PASS)
+        for stop in draws.stops:
+            descent.go_on(draws, stop)
+            watch.step(descent.objective(draws.for_objective))
+        self.model_ = expansion(kernel, *descent.supports(), 0.0)
+
+
+def _budget(given: int | None, n_unlabeled: int) -> int:
+    """Return how many kernels there may be at unlabeled points."""
+    return max(1, int(BUDGET_SHARE * n_unlabeled)) if given is None else min(given, n_unlabeled)
+
+
+class _Draws:
+    """Which points each iteration takes, where the objective is told, and from which points."""
+
+    def __init__(self, seed: int, points: Points, n_passes: int) -> None:
+        n_l, n_u = points.n_labeled, points.n_unlabeled
+        n_iter = n_passes * max(n_l, n_u)
+        self.labeled = generator(seed, "labeled").integers(n_l, size=n_iter)
+        self.unlabeled = n_l + generator(seed, "unlabeled").integers(n_u, size=n_iter)
+        self.stops = np.unique(np.linspace(0, n_iter, n_passes * STEPS_PER_PASS + 1).astype(int))[1:]
+        rng = generator(seed, "objective")
+        self.for_objective = [
+            rng.permutation(rows)[:POINTS_FOR_OBJECTIVE]
+            for rows in (np.flatnonzero(points.y > 0), np.flatnonzero(points.y < 0), n_l + np.arange(n_u))
+        ]
+
+
+class _Supports:
+    """Kernels at points, at most as many as the budget."""
+
+    def __init__(self, kernel: HasMatrix, budget: int, d: int) -> None:
+        self.kernel, self.size = kernel, 0
+        self.X, self.coef = np.zeros((budget, d)), np.zeros(budget)
+        self.rows, self.since = np.zeros(budget, dtype=int), np.zeros(budget, dtype=int)
+
+    def values(self, X: NDArray) -> NDArray:
+        """Return what these kernels add to f at each row of `X`."""
+        return self.kernel.matrix(X, self.X[: self.size]) @ self.coef[: self.size]
+
+    def add(self, t: int, row: int, x: NDArray, coef: float) -> None:
+        """Add, at iteration `t`, a kernel at the point of this row; in a smaller one's place where there are too many."""
+        held = np.flatnonzero(self.rows[: self.size] == row)
+        if len(held):
+            self.coef[held[0]] += coef
+        elif self.size < len(self.coef):
+            self.size += 1
+            self._put(self.size - 1, t, row, x, coef)
+        elif (slot := self._least(abs(coef))) is not None:
+            self._put(slot, t, row, x, coef)
+
+    def _least(self, other: float) -> int | None:
+        """Return where the smallest kernel is, the oldest one of those that are; None if `other` is smaller still."""
+        # Coefficients are multiples of C / t: which of two equal ones is the smaller is not left to rounding.
+        sizes = np.abs(self.coef)
+        least = sizes.min()
+        if other < (1.0 - TIE) * least:
+            return None
+        ties = np.flatnonzero(sizes <= (1.0 + TIE) * least)
+        return int(ties[np.argmin(self.since[ties])])
+
+    def _put(self, slot: int, t: int, row: int, x: NDArray, coef: float) -> None:
+        self.X[slot], self.coef[slot], self.rows[slot], self.since[slot] = x, coef, row, t
+
+
+class _Descent:
+    """The stochastic gradients' function on its way."""
+
+    def __init__(self, kernel: HasMatrix, points: Points, problem: SemiSupervisedSVM, s: dict[str, Any]) -> None:
+        self.kernel, self.points, self.problem, self.theta = kernel, points, problem, s["step_size"]
+        d = points.X.shape[1]
+        self.labeled = _Supports(kernel, min(s["budget_labeled"], points.n_labeled), d)
+        self.unlabeled = _Supports(kernel, _budget(s["budget_unlabeled"], points.n_unlabeled), d)
+        self.t = 0
+
+    def go_on(self, draws: _Draws, stop: int) -> None:
+        """Make the iterations until `stop`."""
+        X, y = self.points.X, self.points.y
+        u, C, C_star = LOSSES[self.problem.loss], self.problem.C, self.problem.C_star
+        assert C_star is not None  # a bound problem has one
+        for i, j in zip(draws.labeled[self.t : stop].tolist(), draws.unlabeled[self.t : stop].tolist(), strict=True):
+            self.t += 1
+            step = self.theta / self.t
+            f = self.values(X[[i, j]])
+            self._shrink(1.0 - step)
+            if y[i] * f[0] < 1.0:
+                self.labeled.add(self.t, i, X[i], step * C * y[i])
+            slope = C_star * float(u.slope(f[1], self.problem.s))
+            if slope != 0.0:
+                self.unlabeled.add(self.t, j, X[j], -step * slope)
+
+    def values(self, X: NDArray) -> NDArray:
+        """Return f at each row of `X`."""
+        return self.labeled.values(X) + self.unlabeled.values(X)
+
+    def _shrink(self, by: float) -> None:
+        self.labeled.coef *= by
+        self.unlabeled.coef *= by
+
+    def supports(self) -> tuple[NDArray, NDArray]:
+        """Return the support vectors and their coefficients."""
+        held = [(part.X[: part.size], part.coef[: part.size]) for part in (self.labeled, self.unlabeled)]
+        X, coef = (np.concatenate(parts) for parts in zip(*held, strict=True))
+        return (X, coef) if len(X) else (self.points.X[:1], np.zeros(1))
+
+    def objective(self, rows: list[NDArray]) -> float:
+        """Return the objective, its losses from some positives, negatives and unlabeled points."""
+        X, coef = self.supports()
+        ridge = 0.5 * float(coef @ self.kernel.matrix(X, X) @ coef)
+        positive, negative, unlabeled = (self.values(self.points.X[some]) for some in rows)
+        y = np.concatenate([np.ones(len(positive)), -np.ones(len(negative))])
+        return ridge + loss(self.problem, y, np.concatenate([positive, negative]), unlabeled)

@@ -1,0 +1,225 @@
+"""CUU: mini-batch gradient descent on explicit kernel features with the corrected risk of two unlabeled sets."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dsgcore.baselines.basis import Basis, Model, choose_centers
+from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.pairs_base import PRIOR, Y_HOLDS, PairsBaseline, split_sources
+from dsgcore.baselines.parameters import CENTERS, LAM
+from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
+from dsgcore.parameters import Choice, Integer, Parameter, Real
+from dsgcore.sampling import batch_rows
+from dsgcore.schedules import SCHEDULES
+
+OWN: tuple[Parameter, ...] = (
+    Choice(
+        "loss",
+        "squared",
+        options=tuple(MARGIN_LOSSES),
+        symbol="l",
+        label="Loss",
+        sentence="What a value on the wrong side costs.",
+    ),
+    Choice(
+        "correction",
+        "absolute value",
+        options=tuple(SLOPES_BELOW_ZERO),
+        symbol="δ",
+        label="Correction",
+        sentence="What is done with a class's estimated risk where it falls below zero; identity does nothing.",
+    ),
+    Integer(
+        "n_iter",
+        100,
+        low=1,
+        high=10**6,
+        scale="log",
+        usual=(10, 1000),
+        symbol="T",
+        label="Iterations",
+        sentence="How many mini-batches are drawn.",
+    ),
+    Integer(
+        "batch_size",
+        1000,
+        low=1,
+        high=2**20,
+        scale="log",
+        usual=(10, 2000),
+        symbol="B",
+        label="Batch size",
+        sentence="Points drawn from the pairs, and from the unlabeled points, per iteration.",
+    ),
+    Real(
+        "step_size",
+        1.0,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        usual=(0.01, 10.0),
+        symbol="η",
+        label="Step size",
+        sentence="How far each iteration goes, in units that follow the length of the features.",
+    ),
+    Choice(
+        "schedule",
+        "constant",
+        options=tuple(SCHEDULES),
+        label="Schedule",
+        sentence="How the step depends on the iteration and the length of the run.",
+    ),
+)
+
+
+class CUU(PairsBaseline):
+    """Classification from similar pairs and unlabeled points: the corrected risk, by mini-batches on kernel features.
+
+    With f = w'[k(x, c_1) .. k(x, c_m), 1] it goes down the gradient of
+
+        J(w) = delta(A_1) + delta(A_2) + (lam / 2) |w|^2,
+
+    A_1 and A_2 the two classes' risks of `dsgcore.baselines.uu_risk.UURisk`, on mini-batches of members of similar pairs
+    and of unlabeled points, whose kernel values at the centres are computed anew at each iteration.
+
+    Parameters
+    ----------
+    kernel, y_holds, prior, sigma, length, nu, power, centers, memory_limit, random_state
+        As in `dsgcore.baselines.susl.SUSL`. The papers' CUU(All) has centers=None, CUU(2000) has centers=2000;
+        random_state seeds the mini-batches too.
+    loss : {"squared", "double hinge", "logistic", "sigmoid"}, default="squared"
+        Loss of a margin.
+    correction : {"absolute value", "ReLU", "identity"}, default="absolute value"
+        delta: what is done with a class's risk below zero.
+    lam : float in [0, 1000], default=1e-2
+        Ridge.
+    n_iter : int in [1, 1000000], default=100
+        Iterations.
+    batch_size : int in [1, 1048576], default=1000
+        Points drawn from each of the two sets per iteration, with replacement.
+    step_size : float in [1e-6, 1e6], default=1.0
+        The schedule's constant, in units of 1 over the mean squared length of the features of the first mini-batch: so
+        it need not follow the number of centres.
+    schedule : {"constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"}, default="constant"
+        How the step depends on the iteration and the length of the run.
+
+    Attributes
+    ----------
+    classes_, prior_, model_, n_features_in_
+        As in `dsgcore.baselines.susl.SUSL`.
+    objectives_ : ndarray of shape (n_iter_,)
+        J on each iteration's mini-batch, before its step.
+    memory_, n_iter_, converged_
+        As of every `dsgcore.baselines.Baseline`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: see there, and if the run diverges.
+
+    Notes
+    -----
+    Source: N. Lu, T. Zhang, G. Niu and M. Sugiyama, Mitigating Overfitting in Supervised Classification from Two
+    Unlabeled Datasets: A Consistent Risk Correction Approach, AISTATS 2020; with kernel features and plain steps as in the
+    comparisons of the TSGSU paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsgcore.baselines import CUU
+    >>> rng = np.random.default_rng(0)
+    >>> classes = (rng.random(500) < 0.7).astype(int)
+    >>> X = rng.normal(size=(500, 2)) + 3 * classes[:, None]
+    >>> of_pairs = np.repeat(rng.random(100) < 0.7**2 / (0.7**2 + 0.3**2), 2)
+    >>> pairs = (rng.normal(size=(200, 2)) + 3 * of_pairs[:, None]).reshape(100, 2, 2)
+    >>> model = CUU(prior=0.7, sigma=0.1, centers=50, random_state=0).fit(X, pairs=pairs)
+    >>> model.score(X, classes) > 0.9
+    True
+    """
+
+    title: ClassVar[str] = "CUU"
+    citation: ClassVar[str] = "Lu, Zhang, Niu and Sugiyama, AISTATS 2020"
+    sentence: ClassVar[str] = "learns from similar pairs by mini-batches on kernels at fixed centres, risk corrected"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Y_HOLDS, PRIOR, LAM, CENTERS, *OWN)
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        y_holds: str = "pairs",
+        prior: float | str = "estimate",
+        sigma: float | str = "scale",
+        length: float | str = "scale",
+        nu: str = "3/2",
+        power: int | str = 3,
+        loss: str = "squared",
+        correction: str = "absolute value",
+        lam: float = 1e-2,
+        centers: int | ArrayLike | None = None,
+        n_iter: int = 100,
+        batch_size: int = 1000,
+        step_size: float = 1.0,
+        schedule: str = "constant",
+        memory_limit: float = 4.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.y_holds = y_holds
+        self.prior = prior
+        self.sigma = sigma
+        self.length = length
+        self.nu = nu
+        self.power = power
+        self.loss = loss
+        self.correction = correction
+        self.lam = lam
+        self.centers = centers
+        self.n_iter = n_iter
+        self.batch_size = batch_size
+        self.step_size = step_size
+        self.schedule = schedule
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+
+    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+        m, rows = self._count_features(n, d, s), 2 * s["batch_size"]
+        # The kernel's distances and values, their copy beside the ones of the bias, and the centres.
+        return numbers(3.0 * rows * m + m * d, f"{m:,} features of {rows:,} points at a time")
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        seed = self._seed()
+        basis = Basis(self._kernel(X), choose_centers(X, s["centers"], seed), has_bias=True)
+        risk = similar_unlabeled_risk(self.prior_, s["loss"], s["correction"])
+        watch.expect(s["n_iter"])
+        self.model_ = Model(basis, _descend(basis, risk, split_sources(X, y), s, seed, watch))
+
+
+def _descend(
+    basis: Basis, risk: UURisk, sets: tuple[NDArray, NDArray], s: dict[str, Any], seed: int, watch: Watch
+) -> NDArray:
+    """Return the weights after `n_iter` steps from zero."""
+    w, size, B = np.zeros(basis.size), 0.0, s["batch_size"]
+    for t in range(1, s["n_iter"] + 1):
+        drawn = [_draw(points, name, t, B, seed) for points, name in zip(sets, ("similar", "unlabeled"), strict=True)]
+        phi = basis.features(np.concatenate(drawn))
+        size = size or float(np.einsum("ij,ij->", phi, phi)) / len(phi)
+        f1, f2 = np.split(phi @ w, 2)
+        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is told by its objective
+            objective = risk.value(f1, f2) + s["lam"] / 2.0 * float(w @ w)
+        if not np.isfinite(objective):
+            raise ValueError(
+                f"CUU diverged at iteration {t}: step_size {s['step_size']:g} is too big for this problem; try half of it"
+            )
+        watch.step(objective)
+        step = SCHEDULES[s["schedule"]](s["step_size"], t, s["n_iter"]) / size
+        w = (1.0 - step * s["lam"]) * w - step * (np.concatenate(risk.gradient(f1, f2)) @ phi)
+    return w
+
+
+def _draw(points: NDArray, name: str, t: int, size: int, seed: int) -> NDArray:
+    return points[batch_rows(seed, name, t, np.arange(len(points)), size)]

@@ -1,0 +1,119 @@
+"""Features in which a model's penalty is the plain sum of squares of its weights, whichever norm it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg import lapack
+
+from dsgcore.baselines.basis import MAX_VALUES, Basis, HasMatrix, Model
+from dsgcore.parameters import Choice
+
+# What stands before the sum of squares of the weights.
+FACTORS = {"euclidean": 1.0, "half euclidean": 0.5, "half rkhs": 0.5}
+PENALTY = Choice(
+    "penalty",
+    "half euclidean",
+    options=("half euclidean", "half rkhs"),
+    label="Penalty",
+    sentence="The ridge: half the squared length of the weights, or half the squared norm of f in the kernel's space.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Features psi with f(x) = psi(x)'v and the penalty |v|^2.
+
+    Parameters
+    ----------
+    basis : Basis
+    factor : ndarray of shape (m, m) or None
+        None where psi is the basis's phi. Else L, lower triangular with L L' = k(c, c): psi = L^-1 phi, so that
+        |v|^2 is the squared norm of f in the kernel's space (and the squared bias).
+    """
+
+    basis: Basis
+    factor: NDArray | None = None
+
+    def features(self, X: NDArray) -> NDArray:
+        """Return psi of each row of `X`, of shape (n, size)."""
+        values = self.basis.features(X)
+        if self.factor is not None:
+            m = len(self.factor)
+            values[:, :m] = linalg.solve_triangular(self.factor, values[:, :m].T, lower=True).T
+        return values
+
+    def blocks(self, X: NDArray) -> Iterator[NDArray]:
+        """Yield the features of `X` in blocks of rows of bounded size."""
+        size = self.block_size()
+        for start in range(0, len(X), size):
+            yield self.features(X[start : start + size])
+
+    def block_size(self) -> int:
+        """Return how many rows a block has at most."""
+        return max(1, MAX_VALUES // self.basis.size)
+
+    def count(self, n: int) -> int:
+        """Return how many blocks `n` rows make."""
+        return -(-n // self.block_size())
+
+    def model(self, v: NDArray) -> Model:
+        """Return f for weights v of shape (size,) or (size, k)."""
+        coef = v.copy()
+        if self.factor is not None:
+            m = len(self.factor)
+            coef[:m] = linalg.solve_triangular(self.factor, v[:m], lower=True, trans="T")
+        return Model(self.basis, coef)
+
+
+def add_products(H: NDArray, psi: NDArray, weight: float, room: NDArray) -> None:
+    """Add weight * psi'psi to H in place; `room` is an array of H's shape that is written over."""
+    np.matmul(psi.T, psi, out=room)
+    room *= weight
+    H += room
+
+
+def block_numbers(n: int, m: int) -> float:
+    """Return how many numbers a block of at most `n` rows of `m` features takes while it is computed and used."""
+    return 4.0 * m * min(n, max(1, MAX_VALUES // m))
+
+
+def factor_numbers(m: int, penalty: str) -> tuple[float, float]:
+    """Return how many numbers factoring the centres' kernel matrix takes at its peak, and how many of them stay."""
+    return (3.0 * m * m, 1.0 * m * m) if penalty == "half rkhs" else (0.0, 0.0)
+
+
+def system_numbers(n: int, m: int, penalty: str) -> float:
+    """Return how many numbers making and solving a system in the `m` features of `n` points takes at its peak."""
+    peak, factor = factor_numbers(m, penalty)
+    return max(peak, factor + 2.0 * m * m + block_numbers(n, m))
+
+
+def make_design(kernel: HasMatrix | None, centers: NDArray, penalty: str, *, has_bias: bool = False) -> Design:
+    """Return the features for one of the `FACTORS`' penalties.
+
+    Parameters
+    ----------
+    kernel : HasMatrix or None
+        None for the coordinates themselves, whose two norms are one.
+    centers : ndarray of shape (m, d)
+    penalty : str
+    has_bias : bool, default False
+
+    Notes
+    -----
+    For the kernel's norm the centres' kernel matrix is factored by Cholesky's method with pivoting, which stops where the
+    rest is rounding: centres that add nothing are left out, and the system in v is as well conditioned as the risk and
+    the ridge make it, however flat the kernel is.
+    """
+    if kernel is None:
+        return Design(Basis(None, centers[:0], has_bias))
+    if penalty != "half rkhs":
+        return Design(Basis(kernel, centers, has_bias))
+    factor, pivots, rank, _ = lapack.dpstrf(kernel.matrix(centers, centers), lower=1)
+    kept = pivots[:rank] - 1
+    return Design(Basis(kernel, centers[kept], has_bias), np.tril(factor[:rank, :rank]))

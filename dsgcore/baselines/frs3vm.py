@@ -1,0 +1,229 @@
+"""FRS3VM: the semi-supervised support vector machine by stochastic gradients on random features that do not change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.s3vm_objective import PARAMETERS, STEP_SIZE, bound_problem, loss
+from dsgcore.baselines.s3vm_parts import Points, S3VMBaseline, in_order
+from dsgcore.kernels import Gaussian
+from dsgcore.parameters import Integer, Parameter
+from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.sampling import FREQUENCIES, batch_rows, generator
+
+# Feature values held at a time when a model is evaluated.
+MAX_VALUES = 2**22
+
+
+class FRS3VM(S3VMBaseline):
+    """Semi-supervised support vector machine by stochastic gradients on random features drawn once.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "linear"}, default="gaussian"
+        The kernel; the linear one has the coordinates themselves for features.
+    sigma : float in [1e-6, 1e6] or "scale", default="scale"
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). "scale" is 1 / (n_features_in_ * X.var()).
+    C, C_star, loss, s
+        As in `dsgcore.TSGS3VM`: C weighs the labeled points' mean loss.
+    n_features : int in [1, 65536], default=256
+        Frequencies m; each gives a cosine and a sine.
+    batch_size : int in [1, 65536], default=128
+        Points drawn from each source (positives, negatives, unlabeled points) per iteration, with replacement.
+    n_passes : int in [1, 10000], default=10
+        A pass is as many iterations as are needed to draw as many unlabeled points as there are.
+    step_size : float in [1e-6, 1], default=1.0
+        theta; the step at iteration t is theta / t.
+    memory_limit : float, default=4.0
+        GB that a fit may take.
+    random_state : int, RandomState instance or None, default=None
+        Seed of features and batches.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second one is the positive class.
+    model_ : dsgcore.baselines.frs3vm.RandomFeatures
+        The function f.
+    objectives_ : ndarray of shape (n_iter_,)
+        Objective after each pass.
+    converged_ : bool
+        True: the passes are made in any case.
+    memory_, n_iter_, n_features_in_ : int
+        Bytes, passes, coordinates.
+
+    Notes
+    -----
+    Objective: ||w||^2 / 2 + C mean_L max(0, 1 - y f) + C* mean_U u(f), f = w'phi, as in `dsgcore.problems.s3vm`;
+    phi(x) = sqrt(1/m) [cos w_j'x .., sin w_j'x ..] with the same frequencies in all iterations.
+
+    Source: X. Geng, B. Gu, X. Li, W. Shi, G. Zheng and H. Huang, Scalable Semi-Supervised SVM via Triply Stochastic
+    Gradients, IJCAI 2019, section 6.1 (as a method to compare with); A. Rahimi and B. Recht, Random Features for
+    Large-Scale Kernel Machines, NIPS 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from dsgcore.baselines.frs3vm import FRS3VM
+    >>> X, y = make_moons(400, noise=0.1, random_state=0)
+    >>> few = np.where(np.arange(400) < 40, y, -1)
+    >>> FRS3VM(sigma=5.0, random_state=0).fit(X, few).score(X, y) > 0.9
+    True
+    """
+
+    title: ClassVar[str] = "FRS3VM"
+    citation: ClassVar[str] = "FRS3VM, random features by Rahimi and Recht, NIPS 2007"
+    sentence: ClassVar[str] = "learns a semi-supervised support vector machine on random features that do not change"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        *PARAMETERS,
+        Integer(
+            "n_features",
+            256,
+            low=1,
+            high=65_536,
+            scale="log2",
+            symbol="m",
+            usual=(16, 4096),
+            label="Random features",
+            sentence="How many frequencies are drawn, once.",
+        ),
+        Integer(
+            "batch_size",
+            128,
+            low=1,
+            high=65_536,
+            scale="log2",
+            symbol="B",
+            usual=(1, 1024),
+            label="Batch size",
+            sentence="Points drawn from each source per iteration.",
+        ),
+        Integer(
+            "n_passes",
+            10,
+            low=1,
+            high=10_000,
+            scale="log",
+            usual=(1, 100),
+            label="Passes",
+            sentence="How often as many unlabeled points are drawn as there are.",
+        ),
+        STEP_SIZE,
+    )
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        sigma: float | str = "scale",
+        C: float = 100.0,
+        C_star: float | None = None,
+        loss: str = "symmetric hinge",
+        s: float = -0.3,
+        n_features: int = 256,
+        batch_size: int = 128,
+        n_passes: int = 10,
+        step_size: float = 1.0,
+        memory_limit: float = 4.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.C = C
+        self.C_star = C_star
+        self.loss = loss
+        self.s = s
+        self.n_features = n_features
+        self.batch_size = batch_size
+        self.n_passes = n_passes
+        self.step_size = step_size
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+
+    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+        size = d if self.kernel == "linear" else 2 * s["n_features"]
+        # The features, their phases while they are made, and those of the batches.
+        count = n * size * 1.5 + 3 * min(s["batch_size"], n) * size
+        return numbers(count, f"{size:,} features of {n:,} points")
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        points = in_order(X, y)
+        kernel, seed, d = self._kernel(points.X), self._seed(), points.X.shape[1]
+        turns = None
+        if isinstance(kernel, Gaussian):
+            turns = kernel.frequencies(generator(seed, FREQUENCIES), d, s["n_features"]).astype(float)
+        size = d if turns is None else 2 * s["n_features"]
+        model = RandomFeatures(turns, np.zeros(size))
+        descent = _Descent(model.features(points.X), points, bound_problem(s, points), seed)
+        watch.expect(s["n_passes"])
+        for _ in range(s["n_passes"]):
+            descent.make_pass(s["batch_size"], s["step_size"])
+            watch.step(descent.objective())
+        self.model_ = RandomFeatures(turns, descent.w)
+
+
+@dataclass(frozen=True, eq=False)
+class RandomFeatures:
+    """f(x) = w'phi(x), phi(x) = sqrt(1/m) [cos, sin] of m phases, or x itself.
+
+    Parameters
+    ----------
+    turns : ndarray of shape (d, m), or None
+        Frequencies in turns per unit; None for the coordinates themselves.
+    w : ndarray of shape (2m,) or (d,)
+    """
+
+    turns: NDArray | None
+    w: NDArray
+
+    def features(self, X: NDArray) -> NDArray:
+        """Return phi of each row of `X`."""
+        if self.turns is None:
+            return X
+        m = self.turns.shape[1]
+        phases = X @ (2.0 * np.pi * self.turns)
+        phi = np.empty((len(X), 2 * m))
+        np.cos(phases, out=phi[:, :m])
+        np.sin(phases, out=phi[:, m:])
+        phi *= m**-0.5
+        return phi
+
+    def evaluate(self, X: NDArray) -> NDArray:
+        """Return f at each row of `X`, of shape (n,), in pieces of bounded size."""
+        size = max(1, MAX_VALUES // len(self.w))
+        return np.concatenate([self.features(X[i : i + size]) @ self.w for i in range(0, len(X), size)])
+
+
+class _Descent:
+    """The stochastic gradients' weights on their way."""
+
+    def __init__(self, phi: NDArray, points: Points, problem: SemiSupervisedSVM, seed: int) -> None:
+        self.phi, self.points, self.problem, self.seed = phi, points, problem, seed
+        self.rows = problem.rows(np.concatenate([points.y > 0, np.full(points.n_unlabeled, -1)]))
+        self.w, self.t = np.zeros(phi.shape[1]), 0
+
+    def make_pass(self, batch_size: int, theta: float) -> None:
+        """Make as many iterations as one pass has."""
+        for _ in range(-(-self.points.n_unlabeled // batch_size)):
+            self.t += 1
+            self._step(batch_size, theta / self.t)
+
+    def _step(self, batch_size: int, step: float) -> None:
+        batches = {
+            source: batch_rows(self.seed, source, self.t, rows, batch_size) for source, rows in self.rows.items()
+        }
+        features = {source: self.phi[batch] for source, batch in batches.items()}
+        slopes = self.problem.coefficients({source: phi @ self.w for source, phi in features.items()})
+        self.w = (1.0 - step) * self.w - step * sum(slopes[source] @ phi for source, phi in features.items())
+
+    def objective(self) -> float:
+        """Return the objective over all points."""
+        labeled, unlabeled = np.split(self.phi @ self.w, [self.points.n_labeled])
+        return 0.5 * float(self.w @ self.w) + loss(self.problem, self.points.y, labeled, unlabeled)

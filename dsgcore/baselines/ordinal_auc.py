@@ -1,0 +1,279 @@
+"""PNU-AUC and SAMULT for ordered classes: one model for each place where the classes can be cut in two."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+
+from dsgcore.baselines.auc_base import (
+    AUC_KERNELS,
+    AUC_PARAMETERS,
+    check_prior,
+    closed_form_memory,
+    count_steps,
+    estimated_prior,
+    minimise,
+)
+from dsgcore.baselines.base import OrdinalBaseline, unlabeled_rows
+from dsgcore.baselines.basis import choose_centers
+from dsgcore.baselines.design import make_design
+from dsgcore.baselines.memory import Memory
+from dsgcore.baselines.pair_risk import PairRisk, pnu_risk, samult_risk
+from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
+from dsgcore.baselines.pnu_auc import ETA
+from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.samult import GAMMA
+from dsgcore.estimators.inputs import encode, ordered_labels
+from dsgcore.metrics import auc
+from dsgcore.parameters import Parameter
+from dsgcore.problems.base import UNLABELED
+from dsgcore.problems.thresholds import thresholds
+
+GAMMAS = OneOrSeveral("gamma", 0.5, low=0.0, high=1.0, symbol="γ", label=GAMMA.label, sentence=GAMMA.sentence)
+ETAS = OneOrSeveral("eta", 0.5, low=-1.0, high=1.0, symbol="η", label=ETA.label, sentence=ETA.sentence)
+PRIORS = Priors(
+    "prior",
+    0.5,
+    low=0.0,
+    high=1.0,
+    symbol="π",
+    label="Share above each cut",
+    sentence="Which part of the unlabeled points is of the classes above a cut.",
+)
+
+
+class CutBaseline(OrdinalBaseline):
+    """Shell of a method that learns a binary model for each cut: codes from j on are positive, those before negative."""
+
+    parameters: ClassVar[tuple[Parameter, ...]] = AUC_PARAMETERS
+    kernels: ClassVar[tuple[str, ...]] = AUC_KERNELS
+
+    conditions_: NDArray
+
+    def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
+        """Return what to minimise at each cut."""
+        raise NotImplementedError
+
+    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+        return closed_form_memory(n, d, getattr(self, "kernel", "gaussian"), s)
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        sets = [_sets(X, y, j) for j in range(1, y.max() + 1)]
+        risks = self._risks(sets, s)
+        design = make_design(self._kernel(X), choose_centers(X, s["centers"], self._seed()), s["penalty"])
+        watch.expect(sum(count_steps(risk, design, own) for risk, own in zip(risks, sets, strict=True)))
+        optima = [minimise(risk, design, own, s, watch) for risk, own in zip(risks, sets, strict=True)]
+        for optimum in optima:
+            optimum.solution.warn(type(self).__name__)
+        self.conditions_ = np.array([optimum.solution.condition for optimum in optima])
+        self.model_ = design.model(np.column_stack([optimum.weights for optimum in optima]))
+        is_labeled = y != UNLABELED
+        f = self.model_.evaluate(X[is_labeled]).mean(axis=1)
+        self.thresholds_ = thresholds(y[is_labeled], f, loss="hinge", margin=0.0)
+
+    def cut_functions(self, X: ArrayLike) -> NDArray:
+        """Return f_1(x) .. f_{k-1}(x), of shape (n, k - 1): the higher, the further above each cut."""
+        return self._values(X)
+
+    def ranking_function(self, X: ArrayLike) -> NDArray:
+        """Return the mean of the models at each cut, of shape (n,): the higher, the later in the order of the classes."""
+        return self.cut_functions(X).mean(axis=1)
+
+    def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the mean AUC over the k - 1 cuts, each of its own model: Eq. (2) of the QS3ORAO paper.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        y : array-like of shape (n,)
+            True labels; points with -1 are left out.
+
+        Returns
+        -------
+        float
+            In [0, 1]; cuts without a point on either side are left out; NaN where none is left.
+        """
+        f = self.cut_functions(X)
+        _, codes = encode(column_or_1d(ordered_labels(y)[0]), self.classes_)
+        f, codes = f[codes != UNLABELED], codes[codes != UNLABELED]
+        areas = np.array([auc(codes >= j, f[:, j - 1]) for j in range(1, len(self.classes_))])
+        return float(np.nanmean(areas)) if np.isfinite(areas).any() else float("nan")
+
+
+def _sets(X: NDArray, y: NDArray, j: int) -> dict[str, NDArray]:
+    """Return the points of the classes from code j on, of those before, and the unlabeled ones."""
+    is_unlabeled = y == UNLABELED
+    return {
+        "positive": X[y >= j],
+        "negative": X[~is_unlabeled & (y < j)],
+        "unlabeled": X[unlabeled_rows(is_unlabeled)],
+    }
+
+
+class MSAMULT(CutBaseline):
+    """Semi-supervised ordinal regression by k - 1 models of SAMULT, one for each place where the classes can be cut.
+
+    Parameters
+    ----------
+    kernel, sigma, length, nu, power, lam, penalty, centers, memory_limit, random_state
+        As in `dsgcore.baselines.pnu_auc.PNUAUC`.
+    gamma : float in [0, 1], or k - 1 of them, default=0.5
+        Weight of the labeled pairs, in all models or in each.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels in their order.
+    model_ : dsgcore.baselines.basis.Model
+        The k - 1 functions.
+    thresholds_ : ndarray of shape (k - 1,)
+        Values of the functions' mean, in rising order, that separate the classes.
+    conditions_ : ndarray of shape (k - 1,)
+        Estimated condition numbers of the systems.
+    objectives_ : ndarray of shape (k - 1,)
+        J of each model at its solution.
+    memory_, n_iter_, converged_
+        As of every `dsgcore.baselines.Baseline`.
+    n_features_in_ : int
+        Number of coordinates d of a point.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: see there.
+
+    Warns
+    -----
+    UserWarning
+        From `fit`, if thresholds coincide: no point then gets the classes between them.
+
+    Notes
+    -----
+    Source: the comparisons of the QS3ORAO paper (AAAI 2020), with `dsgcore.baselines.samult.SAMULT`. The paper
+    measures the mean of the models' areas under the curve, as `mean_auc` does. It has no rule for classes: here they are
+    cut from the mean of the models' values, at the thresholds of `dsgcore.QS3ORAO`.
+    """
+
+    title: ClassVar[str] = "M-SAMULT"
+    citation: ClassVar[str] = "Xie and Li, AAAI 2018, one model for each cut"
+    sentence: ClassVar[str] = "ranks ordered classes by one SAMULT model for each place where they can be cut in two"
+    parameters: ClassVar[tuple[Parameter, ...]] = (GAMMAS, *AUC_PARAMETERS)
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        sigma: float | str = "scale",
+        length: float | str = "scale",
+        nu: str = "3/2",
+        power: int | str = 3,
+        gamma: float | ArrayLike = 0.5,
+        lam: float = 1e-2,
+        penalty: str = "euclidean",
+        centers: int | ArrayLike | None = None,
+        memory_limit: float = 4.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.length = length
+        self.nu = nu
+        self.power = power
+        self.gamma = gamma
+        self.lam = lam
+        self.penalty = penalty
+        self.centers = centers
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+
+    def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
+        return [samult_risk(gamma) for gamma in for_each_cut("gamma", s["gamma"], len(sets))]
+
+
+class MPNUAUC(CutBaseline):
+    """Semi-supervised ordinal regression by k - 1 models of PNU-AUC, one for each place where the classes can be cut.
+
+    Parameters
+    ----------
+    kernel, sigma, length, nu, power, lam, penalty, centers, memory_limit, random_state
+        As in `dsgcore.baselines.pnu_auc.PNUAUC`.
+    eta : float in [-1, 1], or k - 1 of them, default=0.5
+        Weight of the pairs with unlabeled points, and its sign which of them, in all models or in each.
+    prior : float in [0, 1], k - 1 of them, or "estimate", default="estimate"
+        Share of the classes above each cut; "estimate" is that by energy distance, cut to [0.01, 0.99].
+
+    Attributes
+    ----------
+    priors_ : ndarray of shape (k - 1,)
+        The shares that were used.
+    classes_, model_, thresholds_, conditions_, objectives_, memory_, n_iter_, converged_, n_features_in_
+        As in `dsgcore.baselines.ordinal_auc.MSAMULT`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: see there.
+
+    Warns
+    -----
+    UserWarning
+        From `fit`, if thresholds coincide, or a system is singular or indefinite (see `PNUAUC`).
+
+    Notes
+    -----
+    Source: the comparisons of the QS3ORAO paper (AAAI 2020), with `dsgcore.baselines.pnu_auc.PNUAUC`. On measure and
+    classes see `MSAMULT`.
+    """
+
+    title: ClassVar[str] = "M-PNU-AUC"
+    citation: ClassVar[str] = "Sakai, Niu and Sugiyama, Machine Learning 2018, one model for each cut"
+    sentence: ClassVar[str] = "ranks ordered classes by one PNU-AUC model for each place where they can be cut in two"
+    parameters: ClassVar[tuple[Parameter, ...]] = (ETAS, PRIORS, *AUC_PARAMETERS)
+
+    priors_: NDArray
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        sigma: float | str = "scale",
+        length: float | str = "scale",
+        nu: str = "3/2",
+        power: int | str = 3,
+        eta: float | ArrayLike = 0.5,
+        prior: float | str | ArrayLike = "estimate",
+        lam: float = 1e-2,
+        penalty: str = "euclidean",
+        centers: int | ArrayLike | None = None,
+        memory_limit: float = 4.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.length = length
+        self.nu = nu
+        self.power = power
+        self.eta = eta
+        self.prior = prior
+        self.lam = lam
+        self.penalty = penalty
+        self.centers = centers
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+
+    def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
+        etas = for_each_cut("eta", s["eta"], len(sets))
+        self.priors_ = np.array(_priors(s["prior"], sets))
+        for prior, eta in zip(self.priors_, etas, strict=True):
+            check_prior(prior, eta)
+        return [pnu_risk(eta, prior) for eta, prior in zip(etas, self.priors_, strict=True)]
+
+
+def _priors(given: Any, sets: list[dict[str, NDArray]]) -> list[float]:
+    if isinstance(given, str):
+        return [estimated_prior(own) for own in sets]
+    return list(for_each_cut("prior", given, len(sets)))

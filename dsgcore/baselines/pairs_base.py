@@ -1,0 +1,184 @@
+"""What the methods that learn from similar pairs and unlabeled points share."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from dsgcore.baselines.base import Baseline, check_two_classes, unlabeled_rows
+from dsgcore.baselines.basis import count_centers
+from dsgcore.baselines.design import PENALTY, system_numbers
+from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.parameters import CENTERS, LAM, Prior
+from dsgcore.baselines.progress import Callback
+from dsgcore.estimators.inputs import encode
+from dsgcore.estimators.pairs import drawn_members, members_of, pair_ids, stacked
+from dsgcore.kernels import KERNELS
+from dsgcore.parameters import Choice, Parameter
+from dsgcore.prior import similar_class_prior
+from dsgcore.problems.base import UNLABELED
+from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+
+PRIOR = Prior(
+    "prior",
+    0.7,
+    low=0.01,
+    high=0.99,
+    symbol="π₊",
+    usual=(0.05, 0.95),
+    label="Share of positives",
+    sentence="Which part of all points is positive; not one half, where similar pairs say nothing.",
+)
+Y_HOLDS = Choice(
+    "y_holds",
+    "pairs",
+    options=("pairs", "classes"),
+    label="What y holds",
+    sentence="Pair ids, or classes from which similar pairs are drawn.",
+)
+
+
+class PairsBaseline(ClassifierMixin, Baseline):
+    """Shell of a method that learns from similar pairs: `_learn` gets points and their pair ids, -1 for unlabeled.
+
+    The centres, where none are given, are the members of the pairs and then the unlabeled points.
+    """
+
+    parameters: ClassVar[tuple[Parameter, ...]] = (Y_HOLDS, PRIOR, LAM, PENALTY, CENTERS)
+    kernels: ClassVar[tuple[str, ...]] = ("lm", "linear", *KERNELS)
+
+    classes_: NDArray
+    prior_: float
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        y_holds: str = "pairs",
+        prior: float | str = "estimate",
+        sigma: float | str = "scale",
+        length: float | str = "scale",
+        nu: str = "3/2",
+        power: int | str = 3,
+        lam: float = 1e-2,
+        penalty: str = "half euclidean",
+        centers: int | ArrayLike | None = None,
+        memory_limit: float = 4.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.y_holds = y_holds
+        self.prior = prior
+        self.sigma = sigma
+        self.length = length
+        self.nu = nu
+        self.power = power
+        self.lam = lam
+        self.penalty = penalty
+        self.centers = centers
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that two classes are wanted, and that of classes of equal share nothing can be learned."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn from similar pairs and unlabeled points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points; with `pairs` the unlabeled ones alone.
+        y : array-like of shape (n,), optional
+            Pair ids or classes, as `y_holds` says, and -1 for unlabeled points.
+        pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
+            Instead of `y`: the similar pairs' members (stacked two after two).
+        callback : callable, optional
+            Gets a `dsgcore.baselines.Progress` between outer steps; returns True to cancel.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range (the prior too close to 1/2, for instance), an id does not occur exactly twice,
+            or there are no pairs or no unlabeled points.
+        MemoryLimitError
+            If the fit needs more than `memory_limit`.
+        Cancelled
+            If the callback returned True.
+        """
+        points, given = self._validated(X, y, pairs)
+        if self._checked()["y_holds"] == "pairs":
+            return self._learn_pairs(points, pair_ids(given), np.array([0, 1]), callback)
+        classes, codes = encode(given)
+        check_two_classes(classes)
+        labeled, unlabeled = codes[codes != UNLABELED], points[unlabeled_rows(codes == UNLABELED)]
+        members = points[drawn_members(codes, self._seed())]
+        return self._learn_pairs(*stacked(members, unlabeled), classes, callback, share=float(np.mean(labeled)))
+
+    def _validated(self, X: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None) -> tuple[NDArray, NDArray]:
+        """Return points, and pair ids or classes."""
+        if pairs is None:
+            return validate_data(self, X, y, dtype=np.float64)
+        if y is not None:
+            raise ValueError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
+        if self._checked()["y_holds"] != "pairs":
+            raise ValueError(f"pairs go with y_holds='pairs' only, got y_holds={self.y_holds!r}")
+        unlabeled = validate_data(self, X, dtype=np.float64)
+        return stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
+
+    def _learn_pairs(
+        self, X: NDArray, ids: NDArray, classes: NDArray, callback: Callback | None, share: float | None = None
+    ) -> Self:
+        """Choose the prior, put similar points first, and learn; `share` is the second class's among labels."""
+        similar, unlabeled = SimilarUnlabeled().rows(ids).values()
+        prior = self._checked()["prior"]
+        if prior == "estimate":
+            prior = similar_class_prior(X[similar], X[unlabeled], seed=self._seed()) if share is None else share
+        SimilarUnlabeled(prior=prior)  # refuses one half
+        self.prior_ = prior
+        order = np.concatenate([similar, unlabeled])
+        self._run(X[order], ids[order], callback)
+        self.classes_ = classes
+        return self
+
+    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+        m = self._count_features(n, d, s)
+        return numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations")
+
+    def _count_features(self, n: int, d: int, s: dict[str, Any]) -> int:
+        return (d if self.kernel == "lm" else count_centers(n, s["centers"])) + 1
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return f(x), of shape (n,): the higher, the more positive."""
+        return self._values(X)
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the predicted label of each row of `X`, of shape (n,): the second class's where f(x) >= 0."""
+        is_second = self.decision_function(X) >= 0
+        return self.classes_[is_second.astype(int)]
+
+
+def split_sources(X: NDArray, ids: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the members of the similar pairs, and the unlabeled points."""
+    return X[ids != UNLABELED], X[ids == UNLABELED]

@@ -1,0 +1,239 @@
+"""QNS3VM: the semi-supervised support vector machine with smooth losses, by a quasi-Newton method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
+from scipy.special import expit
+
+from dsgcore.baselines.memory import Memory
+from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.s3vm_parts import (
+    BALANCE_TARGET,
+    Points,
+    S3VMBaseline,
+    centred_expansion,
+    centred_matrix,
+    in_order,
+    matrix_memory,
+)
+from dsgcore.parameters import Integer, Parameter, Real
+
+# How close the smooth hinge is to the hinge, and the Gaussian loss of an unlabeled value to a peak at 0.
+HINGE_SHARPNESS = 20.0
+UNLABELED_SHARPNESS = 3.0
+# The weight of the unlabeled points in each of the minimisations, as shares of `lam_u`.
+SHARES = (0.0, 1e-6, 1e-4, 0.01, 0.1, 0.5, 1.0)
+MEMORY = 50  # corrections of the quasi-Newton method
+ROUNDING = 1e-12  # a smaller relative fall of the objective is none
+
+
+class QNS3VM(S3VMBaseline):
+    """Semi-supervised support vector machine by a quasi-Newton method on smooth losses.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "linear"}, default="gaussian"
+        The kernel.
+    sigma : float in [1e-6, 1e6] or "scale", default="scale"
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). "scale" is 1 / (n_features_in_ * X.var()).
+    lam : float in [1e-9, 1000], default=1e-2
+        Ridge.
+    lam_u : float in [0, 1e6], default=1.0
+        Weight of the unlabeled points' mean loss, beside 1 for that of the labeled ones.
+    balance_target : float in [-1, 1] or None, default=None
+        Mean of f over the unlabeled points. None is the mean label (+1, -1) of the labeled ones.
+    tol : float in [1e-12, 0.1], default=1e-5
+        Largest derivative of the objective by a coefficient where a minimisation ends.
+    max_iter : int in [1, 100000], default=5000
+        Iterations at most of each of the seven minimisations.
+    memory_limit : float, default=4.0
+        GB that a fit may take.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second one is the positive class.
+    model_ : dsgcore.baselines.basis.Model
+        The function f, with its bias.
+    dual_coef_ : ndarray of shape (n_l + n_u,)
+        Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
+    objectives_ : ndarray of shape (n_iter_,)
+        Objective after each iteration, with the weight of the unlabeled points as it was then.
+    weights_ : ndarray of shape (n_iter_,)
+        That weight; the objective falls while it stays the same.
+    converged_ : bool
+        Whether all minimisations ended within `max_iter` iterations.
+    memory_, n_iter_, n_features_in_ : int
+        Bytes, iterations, coordinates.
+
+    Warns
+    -----
+    ConvergenceWarning
+        From `fit`, if `max_iter` iterations were not enough.
+
+    Notes
+    -----
+    Objective, over f = sum_i c_i k'(., x_i) + r with k' the kernel centred on the unlabeled points, so that mean_U f = r:
+
+        mean_L log(1 + exp(20 (1 - y f))) / 20 + lam_u mean_U exp(-3 f^2) + lam c'K'c.
+
+    It is minimised for rising weights lam_u of the unlabeled points, each time from the last result, beginning with c = 0.
+
+    Source: F. Gieseke, A. Airola, T. Pahikkala and O. Kramer, Sparse Quasi-Newton Optimization for Semi-Supervised Support
+    Vector Machines, ICPRAM 2012, (6)-(10) and Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from dsgcore.baselines.qns3vm import QNS3VM
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> few = np.where(np.arange(200) < 20, y, -1)
+    >>> QNS3VM(sigma=2.0).fit(X, few).score(X, y) > 0.9
+    True
+    """
+
+    title: ClassVar[str] = "QN-S3VM"
+    citation: ClassVar[str] = "QN-S3VM, Gieseke, Airola, Pahikkala and Kramer, ICPRAM 2012"
+    sentence: ClassVar[str] = (
+        "learns a semi-supervised support vector machine with smooth losses, by a quasi-Newton method"
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Real(
+            "lam",
+            1e-2,
+            low=1e-9,
+            high=1000.0,
+            scale="log",
+            symbol="λ",
+            usual=(1e-5, 10.0),
+            label="Ridge",
+            sentence="How strongly a simple function is preferred.",
+        ),
+        Real(
+            "lam_u",
+            1.0,
+            low=0.0,
+            high=1e6,
+            scale="log",
+            symbol="λ'",
+            usual=(0.0, 100.0),
+            label="Weight of the unlabeled points",
+            sentence="How much the unlabeled points near the boundary cost, beside the labeled ones' 1.",
+        ),
+        BALANCE_TARGET,
+        Real(
+            "tol",
+            1e-5,
+            low=1e-12,
+            high=0.1,
+            scale="log",
+            label="Tolerance",
+            sentence="A minimisation ends where no derivative of the objective by a coefficient is larger.",
+        ),
+        Integer(
+            "max_iter",
+            5000,
+            low=1,
+            high=100_000,
+            label="Iterations at most",
+            sentence="After as many iterations each of the seven minimisations stops, converged or not.",
+        ),
+    )
+
+    dual_coef_: NDArray
+    weights_: NDArray
+
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        *,
+        sigma: float | str = "scale",
+        lam: float = 1e-2,
+        lam_u: float = 1.0,
+        balance_target: float | None = None,
+        tol: float = 1e-5,
+        max_iter: int = 5000,
+        memory_limit: float = 4.0,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.lam = lam
+        self.lam_u = lam_u
+        self.balance_target = balance_target
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+
+    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+        return matrix_memory(n, 2 * (MEMORY + 5) * n)
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        points = in_order(X, y)
+        kernel = self._some_kernel(points.X)
+        mean = float(points.y.mean()) if s["balance_target"] is None else s["balance_target"]
+        objective = Objective(centred_matrix(kernel, points), points, s["lam"], s["lam_u"], mean)
+        self.dual_coef_, self.weights_ = _minimise(objective, s["tol"], s["max_iter"], watch)
+        self.model_ = centred_expansion(kernel, points, self.dual_coef_, mean)
+
+
+class Objective:
+    """The smooth objective over the coefficients for the centred kernel, and its gradient.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Centred kernel matrix of labeled, then unlabeled points.
+    points : Points
+    lam, lam_u, mean : float
+        Ridge, weight of the unlabeled points, mean of f over them.
+    """
+
+    def __init__(self, K: NDArray, points: Points, lam: float, lam_u: float, mean: float) -> None:
+        self.K, self.y, self.n_labeled = K, points.y, points.n_labeled
+        self.lam, self.lam_u, self.mean = lam, lam_u, mean
+
+    def __call__(self, coef: NDArray, share: float = 1.0) -> tuple[float, NDArray]:
+        """Return the objective and its gradient of shape (n,), with a share of the unlabeled points' weight."""
+        v = self.K @ coef
+        labeled, unlabeled = np.split(v + self.mean, [self.n_labeled])
+        z = HINGE_SHARPNESS * (1.0 - self.y * labeled)
+        weight = share * self.lam_u / len(unlabeled)
+        bumps = weight * np.exp(-UNLABELED_SHARPNESS * unlabeled**2)
+        value = np.logaddexp(0.0, z).mean() / HINGE_SHARPNESS + bumps.sum() + self.lam * coef @ v
+        slopes = np.concatenate([-self.y * expit(z) / len(z), -2.0 * UNLABELED_SHARPNESS * unlabeled * bumps])
+        return float(value), self.K @ (slopes + 2.0 * self.lam * coef)
+
+
+def _minimise(objective: Objective, tol: float, max_iter: int, watch: Watch) -> tuple[NDArray, NDArray]:
+    """Return the coefficients in which the last minimisation ends, and the weight at each iteration."""
+    coef = np.zeros(len(objective.K))
+    weights: list[float] = []
+    unfinished: list[float] = []
+    watch.expect(len(SHARES) * max_iter)
+    options = {"maxcor": MEMORY, "gtol": tol, "ftol": ROUNDING, "maxiter": max_iter, "maxfun": 20 * max_iter}
+    for share in SHARES if objective.lam_u > 0 else SHARES[:1]:
+        tell = _teller(share * objective.lam_u, weights, watch)
+        found = minimize(objective, coef, (share,), method="L-BFGS-B", jac=True, callback=tell, options=options)
+        coef = found.x
+        if not found.success:
+            unfinished.append(share * objective.lam_u)
+    if unfinished:
+        listed = ", ".join(f"{weight:.3g}" for weight in unfinished)
+        watch.give_up(f"it stopped after {max_iter} iterations with lam_u = {listed}; try a larger max_iter or tol")
+    return coef, np.array(weights)
+
+
+def _teller(weight: float, weights: list[float], watch: Watch) -> Callable[[OptimizeResult], None]:
+    """Return what the minimiser calls after each iteration."""
+
+    def tell(intermediate_result: OptimizeResult) -> None:
+        weights.append(weight)
+        watch.step(float(intermediate_result.fun))
+
+    return tell

@@ -1,0 +1,50 @@
+"""The objective of the comparison methods that go down stochastic gradients: that of TSGS3VM."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.baselines.s3vm_parts import Points
+from dsgcore.parameters import Parameter, Real
+from dsgcore.problems.s3vm import SemiSupervisedSVM
+
+# As of TSGS3VM: C weighs the labeled points' mean loss, not their sum.
+PARAMETERS: tuple[Parameter, ...] = tuple(
+    replace(p, default=100.0) if p.name == "C" else p for p in SemiSupervisedSVM.parameters if p.name != "is_balanced"
+)
+STEP_SIZE = Real(
+    "step_size",
+    1.0,
+    low=1e-6,
+    high=1.0,
+    scale="log",
+    symbol="θ",
+    usual=(0.01, 1.0),
+    label="Step size",
+    sentence="The step at iteration t is θ/t; with θ = 1 the function is the mean of what the iterations added.",
+)
+
+
+def bound_problem(s: dict[str, Any], points: Points) -> SemiSupervisedSVM:
+    """Return the problem with the parameters `s`, bound to the points' labels."""
+    problem = SemiSupervisedSVM(**{p.name: s[p.name] for p in PARAMETERS})
+    return problem.bind(np.concatenate([points.y > 0, np.full(points.n_unlabeled, -1)]))
+
+
+def loss(problem: SemiSupervisedSVM, y: NDArray, labeled: NDArray, unlabeled: NDArray) -> float:
+    """Return the objective without its ridge, from values at labeled points and at unlabeled ones.
+
+    Parameters
+    ----------
+    problem : SemiSupervisedSVM
+        Bound to labels.
+    y : ndarray of shape (n_l,)
+        +1 and -1, both.
+    labeled : ndarray of shape (n_l,)
+    unlabeled : ndarray of shape (n_u,)
+    """
+    return sum(problem.terms({"positive": labeled[y > 0], "negative": labeled[y < 0], "unlabeled": unlabeled}).values())

@@ -1,0 +1,145 @@
+"""PNU-AUC's own choice of its parameters: five folds, and a risk that weighs pairs by how much they vary."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from dsgcore.baselines.base import unlabeled_rows
+from dsgcore.baselines.basis import choose_centers
+from dsgcore.baselines.linear_system import IllPosedWarning
+from dsgcore.baselines.pnu_auc import PNUAUC
+from dsgcore.estimators.inputs import encode, seed_of
+from dsgcore.metrics import auc_of_samples
+from dsgcore.problems.base import UNLABELED
+
+
+@dataclass(frozen=True)
+class PNUAUCRisk:
+    """Scorer of a fitted `PNUAUC`: minus its risk with the zero-one loss, on points that it has not seen.
+
+    The risk is (1 - |g|) R_PN + |g| R*, with the zero-one loss (ties 1/2), where
+    R* = (R_PU - p / 2) / (1 - p) for eta >= 0 and (R_UN - (1 - p) / 2) / p for eta < 0, p = prior. The weight g is
+    not eta but what makes the sum vary least: a / (a + b) with a = (1 - p)^2 (n_P - 1), b = p^2 n_N for eta >= 0, and
+    -b / (a + b) with a = (1 - p)^2 n_P, b = p^2 (n_N - 1) for eta < 0.
+
+    Parameters
+    ----------
+    n_positive, n_negative : int
+        Labeled points of all folds together.
+
+    Notes
+    -----
+    Source: the authors' public program of T. Sakai, G. Niu and M. Sugiyama, Machine Learning, 2018.
+    """
+
+    n_positive: int
+    n_negative: int
+
+    def __call__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
+        """Return minus the risk on points X with labels y, -1 for unlabeled (of all points where there is none)."""
+        f = np.asarray(estimator.decision_function(X))
+        _, codes = encode(np.asarray(y), estimator.classes_)
+        P, N, U = f[codes == 1], f[codes == 0], f[unlabeled_rows(codes == UNLABELED)]
+        p, weight = estimator.prior_, abs(self.weight(estimator.eta, estimator.prior_))
+        if estimator.eta >= 0:
+            semi = (1.0 - auc_of_samples(P, U) - p / 2.0) / (1.0 - p)
+        else:
+            semi = (1.0 - auc_of_samples(U, N) - (1.0 - p) / 2.0) / p
+        return -float((1.0 - weight) * (1.0 - auc_of_samples(P, N)) + weight * semi)
+
+    def weight(self, eta: float, prior: float) -> float:
+        """Return g."""
+        is_positive = eta >= 0
+        a = (1.0 - prior) ** 2 * (self.n_positive - is_positive)
+        b = prior**2 * (self.n_negative - (not is_positive))
+        return a / (a + b) if is_positive else -b / (a + b)
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What a search has found.
+
+    Attributes
+    ----------
+    risks : ndarray of shape (n_sigma, n_lam, n_eta)
+        Mean risk over the folds.
+    place : tuple of int
+        Where it is lowest; of equal ones the first, sigma running fastest and eta slowest.
+    parameters : dict
+        sigma, lam and eta there.
+    estimator : PNUAUC
+        Fitted with them to all points.
+    """
+
+    risks: NDArray
+    place: tuple[int, int, int]
+    parameters: dict[str, float]
+    estimator: PNUAUC
+
+
+def select_pnu_auc(
+    estimator: PNUAUC,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    sigma: Sequence[float],
+    lam: Sequence[float],
+    eta: Sequence[float],
+    cv: Any = None,
+) -> Selection:
+    """Choose sigma, lam and eta by the risk on held-out folds, and fit the best to all points.
+
+    Parameters
+    ----------
+    estimator : PNUAUC
+        Its other parameters.
+    X : array-like of shape (n, d)
+        Points.
+    y : array-like of shape (n,)
+        Labels of two classes, and -1 for unlabeled points.
+    sigma, lam, eta : sequence of float
+        Values to try.
+    cv : splitter of scikit-learn, optional
+        Default: five folds in each of which positives, negatives and unlabeled points keep their shares.
+
+    Returns
+    -------
+    Selection
+
+    Notes
+    -----
+    As in the authors' program the centres are chosen once, from all points: held-out ones carry kernels too, which takes
+    no label. Systems that are singular or indefinite are solved without a warning.
+    """
+    X, y = np.asarray(X, dtype=float), np.asarray(y)
+    _, codes = encode(y)
+    seed = seed_of(estimator.random_state)
+    fixed = clone(estimator).set_params(centers=choose_centers(X, estimator._checked()["centers"], seed))
+    splitter = StratifiedKFold(5, shuffle=True, random_state=seed) if cv is None else cv
+    folds = list(splitter.split(X, codes))
+    score = PNUAUCRisk(int((codes == 1).sum()), int((codes == 0).sum()))
+    grid = list(product(eta, lam, sigma))  # sigma runs fastest
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IllPosedWarning)
+        risks = [_mean_risk(fixed.set_params(eta=e, lam=l, sigma=s), X, y, folds, score) for e, l, s in grid]
+        best = int(np.argmin(risks))
+        chosen = dict(zip(("eta", "lam", "sigma"), grid[best], strict=True))
+        final = clone(fixed).set_params(**chosen).fit(X, y)
+    shape = (len(eta), len(lam), len(sigma))
+    e, l, s = (int(i) for i in np.unravel_index(best, shape))
+    return Selection(np.reshape(risks, shape).transpose(2, 1, 0), (s, l, e), chosen, final)
+
+
+def _mean_risk(
+    estimator: PNUAUC, X: NDArray, y: NDArray, folds: Iterable[tuple[NDArray, NDArray]], score: PNUAUCRisk
+) -> float:
+    return -float(np.mean([score(clone(estimator).fit(X[a], y[a]), X[b], y[b]) for a, b in folds]))

@@ -1,0 +1,122 @@
+"""SU-SL: classification from similar pairs and unlabeled points with the squared loss, in closed form."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.baselines.basis import choose_centers
+from dsgcore.baselines.design import Design, add_products, make_design
+from dsgcore.baselines.linear_system import solve_symmetric
+from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
+from dsgcore.baselines.progress import Watch
+
+
+class SUSL(PairsBaseline):
+    """Classification from similar pairs and unlabeled points with the squared loss, in closed form.
+
+    With p the share of positives, p_S = p^2 + (1 - p)^2 and f = w'[k(x, c_1) .. k(x, c_m), 1], the minimiser of
+
+        J(w) = -p_S / (2p - 1) mean_S f + mean_U [f^2 / 4 + 1/4 + f / (2 (2p - 1))] + (lam / 2) |w|^2
+
+    over all members S of the similar pairs and the unlabeled points U: the risk with the loss (t f - 1)^2 / 4.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "lm", "linear", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
+        Kernel of the features k(x, c); "lm" takes the coordinates themselves.
+    y_holds : {"pairs", "classes"}, default="pairs"
+        What `y` says, as in `dsgcore.TSGSU`: pair ids, or classes from which similar pairs are drawn.
+    prior : float in [0.01, 0.99] or "estimate", default="estimate"
+        Share of positives among the unlabeled points, not within 0.001 of 1/2; "estimate" as in `dsgcore.TSGSU`.
+    sigma, length, nu, power
+        The kernel's, as in `dsgcore.TSGSU`.
+    lam : float in [0, 1000], default=1e-2
+        Ridge.
+    penalty : {"half euclidean", "half rkhs"}, default="half euclidean"
+        What lam stands before: |w|^2 / 2 as in the authors' program, or half the squared norm of f in the kernel's space
+        (the bias squared in both).
+    centers : int, array-like of shape (m, d) or None, default=None
+        How many of the points, drawn at random, carry a kernel, or which points; None takes all.
+    memory_limit : float, default=4.0
+        GB that a fit may take beside the points.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the centres, and of the pairs drawn from classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, the second one positive; [0, 1] where `y` holds pairs.
+    prior_ : float
+        The share of positives that was used.
+    model_ : dsgcore.baselines.basis.Model
+        f; its `coef` has the bias last.
+    condition_ : float
+        Estimated condition number of the system.
+    objective_ : float
+        J at the solution.
+    memory_, objectives_, n_iter_, converged_
+        As of every `dsgcore.baselines.Baseline`.
+    n_features_in_ : int
+        Number of coordinates d of a point.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: see there.
+
+    Notes
+    -----
+    Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018, (9).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsgcore.baselines import SUSL
+    >>> rng = np.random.default_rng(0)
+    >>> classes = (rng.random(500) < 0.7).astype(int)
+    >>> X = rng.normal(size=(500, 2)) + 3 * classes[:, None]
+    >>> of_pairs = np.repeat(rng.random(100) < 0.7**2 / (0.7**2 + 0.3**2), 2)
+    >>> pairs = (rng.normal(size=(200, 2)) + 3 * of_pairs[:, None]).reshape(100, 2, 2)
+    >>> model = SUSL(prior=0.7, sigma=0.1, lam=0.1).fit(X, pairs=pairs)
+    >>> model.score(X, classes) > 0.9
+    True
+    """
+
+    title: ClassVar[str] = "SU-SL"
+    citation: ClassVar[str] = "Bao, Niu and Sugiyama, ICML 2018"
+    sentence: ClassVar[str] = "learns from similar pairs with the squared loss, in closed form"
+
+    condition_: float
+    objective_: float
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        centers = choose_centers(X, s["centers"], self._seed())
+        design = make_design(self._kernel(X), centers, s["penalty"], has_bias=True)
+        similar, unlabeled = split_sources(X, y)
+        watch.expect(design.count(len(unlabeled)) + 1)
+        A, b = _system(design, similar, unlabeled, self.prior_, watch)
+        A[np.diag_indices(len(A))] += s["lam"]
+        solution = solve_symmetric(A, b)
+        solution.warn(type(self).__name__)
+        objective = 0.25 - float(b @ solution.x) / 2.0  # J where A w = b
+        watch.step(objective)
+        self.model_, self.condition_, self.objective_ = design.model(solution.x), solution.condition, objective
+
+
+def _system(
+    design: Design, similar: NDArray, unlabeled: NDArray, prior: float, watch: Watch
+) -> tuple[NDArray, NDArray]:
+    """Return A and b, with which the risk is w'Aw / 2 - b'w + 1/4."""
+    scale = 1.0 / (2.0 * prior - 1.0)
+    similar_share = prior**2 + (1.0 - prior) ** 2
+    b = sum(psi.sum(axis=0) for psi in design.blocks(similar)) * (scale * similar_share / len(similar))
+    A = np.zeros((design.basis.size,) * 2)
+    room = np.empty_like(A)
+    for psi in design.blocks(unlabeled):
+        b -= psi.sum(axis=0) * (0.5 * scale / len(unlabeled))
+        add_products(A, psi, 0.5 / len(unlabeled), room)
+        watch.step()
+    return A, b

@@ -1,0 +1,346 @@
+"""What all comparison methods have in common; each one's own is in a file beside this."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import itertools
+import math
+import pickle
+import re
+import subprocess
+import sys
+import tracemalloc
+import warnings
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+import dsgcore
+from dsgcore import baselines
+from dsgcore.baselines import COMPETITORS, Baseline, Cancelled, MemoryLimitError, Progress
+from dsgcore.baselines.basis import Basis, Linear, Model, choose_centers, count_centers
+from dsgcore.baselines.cuu import CUU
+from dsgcore.baselines.design import make_design
+from dsgcore.baselines.linear_system import IllPosedWarning, solve_symmetric
+from dsgcore.baselines.memory import kernel_matrix
+from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
+from dsgcore.baselines.parameters import CENTERS
+from dsgcore.baselines.pnu_auc import PNUAUC
+from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.samult import SAMULT
+from dsgcore.baselines.sudh import SUDH
+from dsgcore.baselines.susl import SUSL
+from dsgcore.experiments.settings import SETTINGS
+from dsgcore.kernels import KERNELS, Gaussian
+from dsgcore.parameters import Parameter, ParameterError
+
+ALL = [(setting, cls) for setting, classes in COMPETITORS.items() for cls in classes]
+EACH = pytest.mark.parametrize(("setting", "cls"), ALL, ids=[cls.__name__ for _, cls in ALL])
+OWN = (SUSL, SUDH, CUU, PNUAUC, SAMULT, MPNUAUC, MSAMULT)
+SETTING = {cls: setting for setting, cls in ALL}
+
+
+def make(cls, **parameters):
+    """Make an estimator; what is not said is small and fixed, where it is a parameter of the method's."""
+    known = inspect.signature(cls).parameters
+    small = {"random_state": 0, "n_iter": 30} | ({"prior": 0.7} if SETTING[cls] == "similar_unlabeled" else {})
+    return cls(**{**{name: value for name, value in small.items() if name in known}, **parameters})
+
+
+def data(setting, n=80, seed=0):
+    """Points and what the setting's methods learn from: pair ids, or labels of two or three classes with -1."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % (3 if setting in ("ordinal", "multiclass") else 2)
+    X = rng.normal(size=(n, 2)) + 1.5 * y[:, None]
+    if setting == "similar_unlabeled":
+        return X, np.where(np.arange(n) < n // 2, np.arange(n) // 2, -1)
+    return X, np.where(np.arange(n) < n // 2, y, -1)
+
+
+def fit(model, X, y, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", IllPosedWarning)
+        warnings.filterwarnings("ignore", message="thresholds coincide")
+        return model.fit(X, y, **more)
+
+
+def test_every_setting_has_competitors():
+    assert list(COMPETITORS) == list(SETTINGS)
+    assert {name: len(classes) for name, classes in COMPETITORS.items()} == {
+        "similar_unlabeled": 3,
+        "auc": 2,
+        "s3vm": 5,
+        "ordinal": 3,
+        "multiclass": 3,
+    }
+    assert len({cls.__name__ for _, cls in ALL}) == 16
+    with pytest.raises(KeyError):
+        COMPETITORS["clustering"]
+
+
+def test_importing_the_package_imports_no_method():
+    code = "import sys, dsgcore.baselines as b; print([m for m in sys.modules if m.startswith('dsgcore.baselines.')])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "['dsgcore.baselines.registry']"
+
+
+def test_each_method_is_a_name_of_the_package():
+    assert all(getattr(baselines, cls.__name__) is cls for _, cls in ALL)
+    assert {cls.__name__ for _, cls in ALL} | set(baselines.__all__) <= set(dir(baselines))
+    with pytest.raises(AttributeError, match="has no attribute 'SVM'"):
+        baselines.SVM  # noqa: B018
+
+
+@EACH
+def test_each_says_what_it_is(setting, cls):
+    assert issubclass(cls, Baseline)
+    for text in (cls.title, cls.citation, cls.sentence):
+        assert isinstance(text, str)
+        assert text
+    assert not cls.sentence.endswith(".")
+    own = inspect.signature(cls).parameters
+    assert all(isinstance(p, Parameter) and p.label and p.sentence for p in cls.parameters)
+    assert {p.name for p in cls.parameters} | {"memory_limit"} <= set(own)
+    assert own["memory_limit"].default == 4.0
+    assert "memory_limit" in cls.__doc__
+
+
+@EACH
+def test_each_reports_progress_and_what_it_held(setting, cls):
+    X, y = data(setting)
+    seen = []
+    model = fit(make(cls), X, y, callback=seen.append)
+    assert [p.step for p in seen] == list(range(1, len(seen) + 1))
+    assert all(isinstance(p, Progress) and p.step <= p.total for p in seen)
+    assert all(a.seconds <= b.seconds for a, b in itertools.pairwise(seen))
+    known = [p.objective for p in seen if not math.isnan(p.objective)]
+    np.testing.assert_array_equal(model.objectives_, known)
+    assert np.isfinite(model.objectives_).all()
+    assert 0 < model.memory_ <= model.estimate_memory(*X.shape)  # less where unlabeled points play no part
+    assert isinstance(model.converged_, bool)
+    with pytest.raises(FrozenInstanceError):
+        seen[0].step = 2
+
+
+@EACH
+def test_each_can_be_cancelled_and_keeps_its_model(setting, cls):
+    X, y = data(setting)
+    model = make(cls)
+    with pytest.raises(Cancelled, match=f"^{cls.__name__} was cancelled after step 1$"):
+        fit(model, X, y, callback=lambda progress: True)
+    values = "model_" if hasattr(fit(clone(model), X, y), "model_") else "coef_"
+    assert not hasattr(model, values)
+    before = fit(model, X, y).decision_function(X)
+    others = data(setting, seed=1)[0]
+    steps = []
+    last = fit(clone(model), others, y, callback=lambda progress: steps.append(progress.step)) and steps[-1]
+    with pytest.raises(Cancelled):
+        fit(model, others, y, callback=lambda progress: progress.step == last)
+    check_is_fitted(model)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+@EACH
+def test_each_goes_on_unless_the_callback_says_true(setting, cls):
+    X, y = data(setting)
+    f = fit(make(cls), X, y).decision_function(X)
+    for answer in (None, False, 0):
+        np.testing.assert_array_equal(fit(make(cls), X, y, callback=lambda p, a=answer: a).decision_function(X), f)
+
+
+@EACH
+def test_each_is_refused_where_it_needs_too_much_memory(setting, cls):
+    X, y = data(setting)
+    need = make(cls).estimate_memory(40, 2)  # of the labeled points alone
+    limit = 0.001
+    if need <= limit * 1e9:  # these need so little that only more points show it
+        hidden = np.full(799 * 80, -1)
+        y = np.concatenate([y, hidden]) if setting == "similar_unlabeled" else np.tile(y, 800)
+        X = np.tile(X, (800, 1))
+        need = make(cls).estimate_memory(len(X), 2)
+    seen = []
+    with pytest.raises(MemoryLimitError) as refused:
+        make(cls, memory_limit=limit).fit(X, y, callback=seen.append)
+    assert re.fullmatch(rf"{cls.__name__} needs \S+ GB for .*; limit 0\.001 GB", str(refused.value))
+    assert isinstance(refused.value, ValueError)
+    assert seen == []
+    sizes = [make(cls).estimate_memory(n, 50) for n in (100, 1000, 10_000)]
+    assert sizes == sorted(sizes)
+
+
+@EACH
+def test_each_can_be_cloned_and_pickled(setting, cls):
+    X, y = data(setting)
+    model = fit(make(cls), X, y)
+    assert clone(model).get_params() == model.get_params()
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("penalty", ["half euclidean", "half rkhs"])
+@pytest.mark.parametrize("cls", OWN)
+def test_a_fit_holds_no_more_than_it_said(cls, penalty):
+    X, y = data(SETTING[cls], n=900)
+    given = {"batch_size": 300, "n_iter": 3} if cls is CUU else {"penalty": penalty}
+    model = make(cls, sigma=50.0, lam=0.1, **given)  # so sharp that no centre is left out
+    fit(clone(model), *data(SETTING[cls], n=40))  # what is imported at first use is not the fit's
+    tracemalloc.start()
+    try:
+        fit(model, X, y)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # The points, in their order too, and small things are beside it.
+    assert peak < model.memory_ + 10 * X.nbytes + 2e5
+    assert peak > 0.3 * model.memory_
+
+
+@pytest.mark.parametrize("name", ["linear", "lm", *KERNELS])
+@pytest.mark.parametrize("cls", OWN)
+def test_every_kernel_works_with_its_own_scale(cls, name):
+    assert name in cls.kernels
+    X, y = data(SETTING[cls])
+    f = fit(make(cls, kernel=name, lam=0.5), X, y).decision_function(X)
+    assert np.isfinite(f).all()
+    assert np.std(f) > 0
+    if name in ("gaussian", "laplacian", "matern"):  # "scale" follows the units of the points
+        np.testing.assert_allclose(
+            fit(make(cls, kernel=name, lam=0.5), 8.0 * X, y).decision_function(8.0 * X), f, rtol=1e-5
+        )
+
+
+@pytest.mark.parametrize("cls", OWN)
+def test_same_seed_same_bits(cls):
+    X, y = data(SETTING[cls])
+    first, again, other = (
+        fit(clone(make(cls, centers=10)).set_params(random_state=seed), X, y).decision_function(X) for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+@pytest.mark.parametrize("cls", COMPETITORS["multiclass"])
+def test_the_methods_of_ps3vts_family_are_the_estimators_with_progress(cls):
+    X, y = data("multiclass")
+    seen = []
+    model = make(cls).fit(X, y, callback=seen.append)
+    same = getattr(dsgcore, cls.__name__)(n_iter=30, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, same.coef_)
+    assert len(seen) == seen[0].total == 31  # an iteration each, and the objective of the end
+    assert clone(model).memory_limit == 4.0
+
+
+@pytest.mark.parametrize("name", ["susl", "sudh", "cuu", "pnu_auc", "samult"])
+def test_the_examples_in_the_docstrings_run(name):
+    results = doctest.testmod(importlib.import_module(f"dsgcore.baselines.{name}"))
+    assert results.attempted > 5
+    assert results.failed == 0
+
+
+# --- The parts.
+
+
+def test_the_watch_counts_and_warns():
+    watch = Watch(None, "NAME")
+    watch.expect(5)
+    watch.step()
+    watch.step(2.0)
+    with pytest.warns(ConvergenceWarning, match=r"^NAME has not converged: it is too slow$"):
+        watch.give_up("it is too slow")
+    assert (watch.steps, watch.values, watch.is_converged) == (2, [2.0], False)
+    np.testing.assert_array_equal(watch.objectives(), [2.0])
+
+
+def test_the_memory_of_a_kernel_matrix_is_said_in_one_sentence():
+    with pytest.raises(
+        MemoryLimitError, match=r"^X needs 12\.8 GB for the kernel matrix of 40,000 points; limit 4 GB$"
+    ):
+        kernel_matrix(40_000).check(4.0, "X")
+    kernel_matrix(40_000).check(12.8, "X")
+    assert kernel_matrix(100, copies=2).bytes == 160_000
+
+
+def test_centres_are_drawn_once_each_or_taken_as_given():
+    X = np.arange(20.0).reshape(10, 2)
+    assert choose_centers(X, None, 0) is X
+    assert choose_centers(X, 10, 0) is X
+    some = choose_centers(X, 4, 0)
+    assert len(np.unique(some, axis=0)) == 4
+    assert {tuple(row) for row in some} <= {tuple(row) for row in X}
+    np.testing.assert_array_equal(choose_centers(X, 4, 0), some)
+    np.testing.assert_array_equal(choose_centers(X, some, 0), some)
+    assert [count_centers(10, given) for given in (None, 4, 40, some)] == [10, 4, 10, 4]
+    np.testing.assert_array_equal(CENTERS.check([[1, 2]]), [[1.0, 2.0]])
+    for wrong in (0, 2.5, "all", [1, 2]):
+        with pytest.raises(ParameterError, match=r"^centers must be a whole number of 1 or more, None"):
+            CENTERS.check(wrong)
+
+
+@pytest.mark.parametrize("has_bias", [True, False])
+@pytest.mark.parametrize("kernel", [Gaussian(0.5), Linear(), None])
+def test_models_are_evaluated_in_pieces(kernel, has_bias, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, centers = rng.normal(size=(50, 3)), rng.normal(size=(7, 3))
+    basis = Basis(kernel, centers, has_bias)
+    coef = rng.normal(size=(basis.size, 2))
+    K = X if kernel is None else kernel.matrix(X, centers)
+    wanted = np.hstack([K, np.ones((50, 1))][: 1 + has_bias]) @ coef
+    np.testing.assert_allclose(Model(basis, coef).evaluate(X), wanted)
+    monkeypatch.setattr("dsgcore.baselines.basis.MAX_VALUES", 20)
+    np.testing.assert_allclose(Model(basis, coef[:, 0]).evaluate(X), wanted[:, 0])
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.5), Gaussian(1e-4), Linear()])
+def test_the_kernels_norm_is_the_length_of_the_designs_weights(kernel):
+    rng = np.random.default_rng(0)
+    X, centers = rng.normal(size=(30, 2)), rng.normal(size=(40, 2))
+    design = make_design(kernel, centers, "half rkhs", has_bias=True)
+    v = rng.normal(size=design.basis.size)
+    model = design.model(v)
+    scale = np.abs(v).sum()
+    np.testing.assert_allclose(model.evaluate(X), design.features(X) @ v, atol=1e-6 * scale)
+    a, kept = model.coef[:-1], design.basis.centers
+    assert a @ kernel.matrix(kept, kept) @ a == pytest.approx(v[:-1] @ v[:-1], rel=1e-3)  # of a flat kernel a is huge
+    # Centres that add nothing are left out: of a flat or a linear kernel, most of them.
+    K, P = kernel.matrix(centers, centers), design.features(centers)[:, :-1]
+    np.testing.assert_allclose(P @ P.T, K, atol=1e-12 * len(K) * K.max())
+    assert len(kept) <= 40
+    if isinstance(kernel, Linear):
+        assert len(kept) == 2
+
+
+def test_systems_are_solved_whatever_their_sign():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    b = rng.normal(size=6)
+    for eigenvalues, is_definite in (([1, 2, 3, 4, 5, 100.0], True), ([-1, 2, -3, 4, 5, 100.0], False)):
+        A = Q * eigenvalues @ Q.T
+        A = (A + A.T) / 2
+        solution = solve_symmetric(A.copy(), b)
+        np.testing.assert_allclose(A @ solution.x, b, atol=1e-10)
+        assert (solution.is_definite, solution.is_singular) == (is_definite, False)
+        # LAPACK's estimate, in the 1-norm, is below and by a factor of three at most as a rule.
+        assert np.linalg.cond(A, 1) / 3.0 < solution.condition < np.linalg.cond(A, 1) * 1.001
+    for A in (Q * [0, 0, 1, 2, 3, 4.0] @ Q.T, np.zeros((6, 6))):
+        A = (A + A.T) / 2
+        solution = solve_symmetric(A.copy(), b)
+        np.testing.assert_allclose(solution.x, np.linalg.pinv(A, rcond=1e-12) @ b, atol=1e-10)
+        assert solution.is_singular
+        assert solution.condition > 1e15
+        with pytest.warns(
+            IllPosedWarning, match=r"^NAME: the system is singular \(condition .*\); a larger lam helps$|^NAME"
+        ):
+            solution.warn("NAME")
+
+
+def test_the_memory_limit_is_a_parameter_with_a_range():
+    for wrong in (0.0, -1.0, "much", None, float("inf")):
+        with pytest.raises(ParameterError, match=r"^memory_limit must be a number between 0.001 and 1e"):
+            SAMULT(memory_limit=wrong).fit([[0.0], [1.0]], [0, 1])

@@ -1,0 +1,485 @@
+"""The semi-supervised support vector machines that TSGS3VM is compared with."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pickle
+import re
+
+import numpy as np
+import oracle_files
+import pytest
+from scipy.optimize import check_grad
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dsgcore.baselines import COMPETITORS, Cancelled, MemoryLimitError
+from dsgcore.baselines.bgs3vm import BGS3VM
+from dsgcore.baselines.bls3vm import BLS3VM
+from dsgcore.baselines.frs3vm import FRS3VM
+from dsgcore.baselines.qns3vm import QNS3VM, Objective
+from dsgcore.baselines.s3vm_light import S3VMLight
+from dsgcore.baselines.s3vm_parts import Points, centred_matrix
+from dsgcore.kernels import Gaussian
+from dsgcore.sampling import batch_rows, generator
+
+FIVE = (S3VMLight, BLS3VM, BGS3VM, FRS3VM, QNS3VM)
+KERNEL = {0: "linear", 1: "gaussian"}
+
+
+def make(cls, **parameters):
+    """Make an estimator; what is not said is small."""
+    seeded = {"random_state": 0} if cls in (BGS3VM, FRS3VM) else {}
+    return cls(**{"sigma": 2.0, **seeded, **parameters})
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, y = make_moons(160, noise=0.2, random_state=0)
+    return X, y, np.where(np.arange(160) < 30, y, -1)
+
+
+# The original programs' numbers.
+
+
+def oracle_fit(model, o):
+    """Fit on an oracle's points, labels 0 and 1."""
+    y = np.concatenate([o["y_l"] > 0, np.full(len(o["x_u"]), -1)]).astype(int)
+    return model.fit(np.concatenate([o["x_l"], o["x_u"]]), y)
+
+
+@pytest.mark.parametrize("path", oracle_files.files("svmlight_"))
+def test_s3vm_light_equals_the_original_program(path, record_property):
+    o = oracle_files.load(path)
+    model = S3VMLight(
+        KERNEL[o["kernel"]],
+        sigma=o["gamma"] or "scale",
+        C=o["C"],
+        C_star=None if len(o["x_u"]) else 0.0,
+        positive_share=o["pos_fraction"],
+    )
+    oracle_fit(model, o)
+    residual = np.abs(model.decision_function(o["x_test"]) - o["f_test"]).max()
+    same = np.mean((model.decision_function(o["x_u"]) > 0) == (o["f_u"] > 0)) if len(o["x_u"]) else 1.0
+    objective = abs(model.objectives_[-1] / o["objective"] - 1)
+    oracle_files.report(record_property, path, f=residual, labels=same, objective=objective)
+    assert same >= 0.95
+    assert residual < 5e-3  # the program stops at 1e-4 in its own units
+    assert objective < 1e-3
+
+
+def single(X):
+    """What the program of CCCP made of its inputs."""
+    return np.asarray(X, dtype=np.float32).astype(float)
+
+
+@pytest.mark.parametrize("path", oracle_files.files("cccp_tsvm_"))
+def test_bls3vm_equals_the_original_program(path, record_property):
+    o = oracle_files.load(path)
+    o.update({name: single(o[name]) for name in ("x_l", "x_u", "x_test")})
+    given = {name: o[name] for name in ("C", "C_star", "s", "balance_target")}
+    model = oracle_fit(BLS3VM(KERNEL[o["kernel"]], sigma=o["gamma"] or "scale", **given), o)
+    residual = np.abs(model.decision_function(o["x_test"]) - o["f_test"]).max()
+    objective = abs(model.objectives_[-1] / o["objective"] - 1)
+    oracle_files.report(record_property, path, f=residual, objective=objective, steps=model.n_iter_)
+    assert residual < 1e-4  # the program prints six digits
+    assert objective < 1e-5
+    assert model.n_iter_ == o["cccp_loops"]
+
+
+@pytest.mark.parametrize("path", oracle_files.files("cccp_tsvm_rbf_defaultz"))
+def test_bls3vm_has_the_original_programs_default_weight(path):
+    o = oracle_files.load(path)
+    assert o["C_star"] == pytest.approx(o["C"] * len(o["x_l"]) / len(o["x_u"]))
+    model, same = (oracle_fit(make(BLS3VM, C=o["C"], C_star=c), o) for c in (None, o["C_star"]))
+    np.testing.assert_array_equal(model.dual_coef_, same.dual_coef_)
+
+
+@pytest.mark.parametrize("path", oracle_files.files("qns3vm_"))
+def test_qns3vm_equals_the_original_program(path, record_property):
+    o = oracle_files.load(path)
+    model = QNS3VM(
+        KERNEL[o["kernel"]],
+        sigma=1.0 / (2.0 * o["sigma"] ** 2),
+        lam=o["lam"],
+        lam_u=o["lamU"],
+        balance_target=o["estimate_r"],
+    )
+    oracle_fit(model, o)
+    residual = np.abs(model.decision_function(o["x_test"]) - o["f_test"]).max()
+    objective = abs(model.objectives_[-1] / o["objective"] - 1)
+    oracle_files.report(record_property, path, f=residual, objective=objective)
+    assert objective < 1e-3
+    assert residual < 1e-2  # a local search: both stop near the same minimum
+
+
+# S3VM-light.
+
+
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_s3vm_light_ends_in_a_machine_on_labels_that_no_switch_improves(moons, share):
+    X, _, few = moons
+    model = make(S3VMLight, C=2.0, C_star=0.5, positive_share=share).fit(X, few)
+    labeled = few != -1
+    labels = np.where(labeled, 2 * few - 1, 0)
+    labels[~labeled] = model.labels_
+    wanted = np.mean(few[labeled]) if share is None else share
+    assert np.sum(model.labels_ > 0) == int(130 * wanted + 0.5)
+    # By another route: libsvm's own Gaussian kernel, and a finer tolerance.
+    svm = SVC(C=1.0, gamma=2.0, tol=1e-6).fit(X, labels, sample_weight=np.where(labeled, 2.0, 0.5))
+    f = model.decision_function(X)
+    np.testing.assert_allclose(f, svm.decision_function(X), atol=5e-3)
+    slack = np.maximum(0.0, 1.0 - labels * f)[~labeled]
+    pairs = slack[model.labels_ > 0][:, None] + slack[model.labels_ < 0]
+    both = np.minimum.outer(slack[model.labels_ > 0], slack[model.labels_ < 0]) > 0
+    assert (pairs[both] <= 2.0 + 1e-3).all()
+
+
+def test_s3vm_lights_objective_falls_while_the_weight_stays(moons):
+    X, _, few = moons
+    model = make(S3VMLight, positive_share=0.7).fit(X, few)  # far from the truth: labels must be switched
+    fall = np.diff(model.objectives_)[(np.diff(model.weights_, axis=0) == 0).all(axis=1)]
+    assert len(fall) > 3
+    assert (fall < 1e-3).all()
+    assert model.converged_
+    negative, positive = model.weights_.T
+    assert negative[-1] == positive[-1] == 1.0
+    assert len(np.unique(negative)) == 19  # the labels alone, 1e-5 2^0 .. 1e-5 2^16, and 1
+    both = (negative > 0) & (positive < 1)
+    np.testing.assert_allclose(positive[both] / negative[both], 91 / 39)
+
+
+def test_s3vm_light_without_weight_on_the_unlabeled_points_is_the_machine_on_the_labels(moons):
+    X, _, few = moons
+    model = make(S3VMLight, C=3.0, C_star=0.0).fit(X, few)
+    svm = SVC(C=3.0, gamma=2.0, tol=1e-6).fit(X[few != -1], few[few != -1])
+    np.testing.assert_allclose(model.decision_function(X), svm.decision_function(X), atol=1e-3)
+    assert model.n_iter_ == 1
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_s3vm_light_labels_one_or_two_unlabeled_points(moons, n):
+    X, y, _ = moons
+    few = np.where(np.arange(160) < n, -1, y)
+    model = make(S3VMLight).fit(X, few)
+    assert sorted(model.labels_) == ([-1.0, 1.0] if n == 2 else [float(2 * round(np.mean(y[1:])) - 1)])
+
+
+# BLS3VM.
+
+
+def check_optimality(model, X, few, *, C, C_star, s, atol):
+    """The KKT conditions of the last convex step, from the coefficients and the values alone."""
+    labeled = few != -1
+    f = np.concatenate([model.decision_function(X[labeled]), model.decision_function(X[~labeled])])
+    n = labeled.sum()
+    y, f_l, f_u = 2.0 * few[labeled] - 1.0, f[:n], f[n:]
+    pull = y * model.dual_coef_[:n]
+    assert (pull > -atol).all()
+    assert (pull < C + atol).all()
+    np.testing.assert_allclose(pull[y * f_l < 1 - atol], C, atol=atol)
+    np.testing.assert_allclose(pull[y * f_l > 1 + atol], 0.0, atol=atol)
+    tangents = C_star * ((f_u < s) * 1.0 - (-f_u < s))
+    pull = -(model.dual_coef_[n:] + tangents)  # in C* times the subdifferential of max(0, |f| - 1)
+    assert (np.abs(pull) < C_star + atol).all()
+    np.testing.assert_allclose(pull[np.abs(f_u) < 1 - atol], 0.0, atol=atol)
+    outside = np.abs(f_u) > 1 + atol
+    np.testing.assert_allclose(pull[outside], C_star * np.sign(f_u[outside]), atol=atol)
+    return f_l, f_u
+
+
+@pytest.mark.parametrize(("s", "target"), [(0.0, None), (-0.3, 0.2), (-0.9, -0.5)])
+def test_bls3vm_ends_where_its_last_convex_step_is_optimal(moons, s, target):
+    X, _, few = moons
+    model = make(BLS3VM, C=5.0, C_star=0.7, s=s, balance_target=target, tol=1e-8).fit(X, few)
+    _, f_u = check_optimality(model, X, few, C=5.0, C_star=0.7, s=s, atol=1e-4)
+    wanted = np.mean(2.0 * few[few != -1] - 1.0) if target is None else target
+    assert f_u.mean() == pytest.approx(wanted, abs=1e-9)
+    assert model.converged_
+    assert (np.diff(model.objectives_) < 1e-6).all()
+
+
+def test_bls3vms_coefficients_are_those_of_its_function(moons):
+    X, _, few = moons
+    model = make(BLS3VM, C=5.0).fit(X, few)
+    order = np.concatenate([X[few != -1], X[few == -1]])
+    points = Points(order, 2.0 * few[few != -1] - 1.0)
+    f = centred_matrix(Gaussian(2.0), points) @ model.dual_coef_ + points.y.mean()
+    np.testing.assert_allclose(model.decision_function(order), f, atol=1e-9)
+    C_star = 5.0 * 30 / 130
+    ramps = sum(np.clip(1.0 - z, 0.0, 1.3).sum() for z in (f[30:], -f[30:]))
+    hinges = np.maximum(0.0, 1.0 - points.y * f[:30]).sum()
+    objective = 0.5 * model.dual_coef_ @ (f - points.y.mean()) + 5.0 * hinges + C_star * ramps
+    assert model.objectives_[-1] == pytest.approx(objective, rel=1e-9)
+
+
+def test_bls3vm_reaches_labeled_values_beyond_the_regressions_second_kink():
+    x = np.concatenate([np.linspace(0.01, 0.1, 10), [30.0], -np.linspace(0.01, 0.1, 10), [-30.0]])
+    X, few = x[:, None], np.where(x > 0, 1, 0)
+    X, few = np.concatenate([X, [[0.5], [-0.5]]]), np.concatenate([few, [-1, -1]])
+    model = BLS3VM("linear", C=1e4, C_star=1.0, tol=1e-9).fit(X, few)
+    f_l, _ = check_optimality(model, X, few, C=1e4, C_star=1.0, s=-0.3, atol=1e-2)
+    assert np.abs(f_l).max() > 1000
+
+
+def test_bls3vm_says_in_one_sentence_that_it_has_not_converged(moons):
+    X, _, few = moons
+    with pytest.warns(
+        ConvergenceWarning, match=r"^BLS3VM has not converged: .* 1 convex steps; try a larger max_iter$"
+    ):
+        model = make(BLS3VM, C=10.0, s=0.0, max_iter=1).fit(X, few)
+    assert not model.converged_
+    assert model.n_iter_ == 1
+
+
+# QNS3VM.
+
+
+@pytest.fixture(scope="module")
+def smooth():
+    rng = np.random.default_rng(3)
+    points = Points(rng.normal(size=(20, 2)), np.where(np.arange(8) % 2, 1.0, -1.0))
+    return Objective(centred_matrix(Gaussian(0.5), points), points, 0.1, 0.7, 0.2)
+
+
+def test_qns3vms_gradient_is_that_of_its_objective(smooth):
+    coef = np.random.default_rng(4).normal(size=20)
+    for share in (0.0, 1.0):
+        assert check_grad(lambda c: smooth(c, share)[0], lambda c: smooth(c, share)[1], coef) < 1e-5  # noqa: B023
+
+
+def test_qns3vms_objective_is_the_papers(smooth):
+    coef = np.random.default_rng(4).normal(size=20)
+    f = smooth.K @ coef + 0.2
+    hinge = np.log1p(np.exp(20 * (1 - smooth.y * f[:8]))).mean() / 20
+    wanted = hinge + 0.7 * np.exp(-3 * f[8:] ** 2).mean() + 0.1 * coef @ smooth.K @ coef
+    assert smooth(coef)[0] == pytest.approx(wanted, rel=1e-12)
+    assert f[8:].mean() == pytest.approx(0.2, abs=1e-12)
+
+
+def test_qns3vm_ends_where_the_gradient_vanishes(moons):
+    X, _, few = moons
+    model = make(QNS3VM, lam=0.05, lam_u=0.5).fit(X, few)
+    points = Points(np.concatenate([X[few != -1], X[few == -1]]), 2.0 * few[few != -1] - 1.0)
+    objective = Objective(centred_matrix(Gaussian(2.0), points), points, 0.05, 0.5, float(points.y.mean()))
+    value, gradient = objective(model.dual_coef_)
+    assert np.abs(gradient).max() < 1e-4
+    assert model.objectives_[-1] == pytest.approx(value, rel=1e-9)
+    assert (np.diff(model.objectives_)[np.diff(model.weights_) == 0] <= 1e-12).all()
+    # Where the last result is good enough for the next weight too, no iteration is made with that.
+    assert set(model.weights_) <= {0.5 * share for share in (0, 1e-6, 1e-4, 0.01, 0.1, 0.5, 1)}
+    assert {0.0, 0.005, 0.05, 0.25, 0.5} <= set(model.weights_)
+    assert model.decision_function(X[few == -1]).mean() == pytest.approx(points.y.mean(), abs=1e-9)
+
+
+def test_qns3vm_says_in_one_sentence_that_it_has_not_converged(moons):
+    X, _, few = moons
+    said = r"^QNS3VM has not converged: it stopped after 2 iterations with lam_u = 0, .*; try a larger max_iter or tol$"
+    with pytest.warns(ConvergenceWarning, match=said):
+        model = make(QNS3VM, max_iter=2).fit(X, few)
+    assert not model.converged_
+
+
+# BGS3VM.
+
+
+def naive_bgs3vm(X, few, *, budgets, sigma, C, n_iter, seed):
+    """The same descent over dictionaries from rows to coefficients."""
+    labeled, unlabeled = np.flatnonzero(few != -1), np.flatnonzero(few == -1)
+    C_star = C * len(labeled) / len(unlabeled)
+    first = generator(seed, "labeled").integers(len(labeled), size=n_iter)
+    second = generator(seed, "unlabeled").integers(len(unlabeled), size=n_iter)
+    coef = [{}, {}]
+
+    def f(x):
+        return sum(c * np.exp(-sigma * np.sum((x - X[row]) ** 2)) for part in coef for row, c in part.items())
+
+    for t in range(1, n_iter + 1):
+        i, j = labeled[first[t - 1]], unlabeled[second[t - 1]]
+        y, r = 2 * few[i] - 1, f(X[j])
+        slopes = [-C * y * (y * f(X[i]) < 1), -C_star * np.sign(r) * (abs(r) < 1)]
+        coef = [{row: (1 - 1 / t) * c for row, c in part.items()} for part in coef]
+        for part, row, slope, budget in zip(coef, (i, j), slopes, budgets, strict=True):
+            if slope != 0:
+                part[row] = part.get(row, 0.0) - slope / t
+            if len(part) > budget:
+                least = min(abs(c) for c in part.values())
+                del part[next(row for row, c in part.items() if abs(c) <= (1 + 1e-9) * least)]
+    return np.array([f(x) for x in X]), [len(part) for part in coef]
+
+
+@pytest.mark.parametrize("budgets", [(100, 130), (7, 11), (1, 1)])
+def test_bgs3vm_equals_its_naive_twin(moons, budgets):
+    X, _, few = moons
+    model = make(BGS3VM, C=3.0, budget_labeled=budgets[0], budget_unlabeled=budgets[1], n_passes=2, random_state=5)
+    f, sizes = naive_bgs3vm(X, few, budgets=budgets, sigma=2.0, C=3.0, n_iter=260, seed=5)
+    np.testing.assert_allclose(model.fit(X, few).decision_function(X), f, rtol=1e-9, atol=1e-12)
+    assert len(model.model_.basis.centers) == sum(sizes)
+    assert sizes[0] <= budgets[0]
+    assert sizes[1] <= budgets[1]
+
+
+def test_bgs3vms_default_budget_is_a_fifth_of_the_unlabeled_points(moons):
+    X, _, few = moons
+    f, same = (make(BGS3VM, budget_unlabeled=b).fit(X, few).decision_function(X) for b in (None, 26))
+    np.testing.assert_array_equal(f, same)
+
+
+def test_bgs3vms_objective_is_that_of_its_function(moons):
+    X, _, few = moons
+    model = make(BGS3VM, C=3.0, loss="ramp", s=-0.4).fit(X, few)
+    f = model.decision_function(X)
+    centers, coef = model.model_.basis.centers, model.model_.coef[:-1]
+    ridge = 0.5 * coef @ np.exp(-2.0 * cdist(centers, centers, "sqeuclidean")) @ coef
+    hinge = np.maximum(0.0, 1.0 - (2.0 * few - 1.0) * f)[few != -1].mean()
+    ramp = np.minimum(0.6, np.maximum(0.0, 1.0 - np.abs(f)))[few == -1].mean()
+    # All points are among those that the objective is told from: there are less than 500.
+    assert model.objectives_[-1] == pytest.approx(ridge + 3.0 * hinge + 3.0 * 30 / 130 * ramp, rel=1e-9)
+    assert len(model.objectives_) == model.n_iter_ == 10
+
+
+# FRS3VM.
+
+
+def test_frs3vm_without_unlabeled_points_comes_to_the_optimum_on_the_same_features(moons):
+    X, _, few = moons
+    model = make(FRS3VM, C=10.0, C_star=0.0, n_features=32, n_passes=2000).fit(X, few)
+    phi, y = model.model_.features(X[few != -1]), few[few != -1]
+    assert phi.shape == (30, 64)
+    np.testing.assert_allclose(np.sum(phi**2, axis=1), 1.0)
+    # The sum of 30 hinge losses weighs C / 30 each.
+    svm = LinearSVC(loss="hinge", dual=True, C=10.0 / 30, fit_intercept=False, tol=1e-8, max_iter=10**6).fit(phi, y)
+    w = svm.coef_[0]
+    best = 0.5 * w @ w + 10.0 * np.maximum(0.0, 1.0 - (2.0 * y - 1.0) * (phi @ w)).mean()
+    assert best - 1e-6 <= model.objectives_[-1] < 1.001 * best
+    assert model.objectives_[0] > 1.01 * best
+    assert np.linalg.norm(model.model_.w - w) < 0.05 * np.linalg.norm(w)
+
+
+def test_frs3vm_equals_its_naive_twin(moons):
+    X, _, few = moons
+    model = make(FRS3VM, C=4.0, n_features=9, batch_size=16, n_passes=2, step_size=0.5, random_state=3).fit(X, few)
+    order = np.concatenate([X[few != -1], X[few == -1]])
+    y = 2.0 * few[few != -1] - 1.0
+    omega = 2 * np.pi * Gaussian(2.0).frequencies(generator(3, "frequencies"), 2, 9).astype(float)
+    phi = [np.concatenate([np.cos(x @ omega), np.sin(x @ omega)]) / 3.0 for x in order]
+    rows = {"positive": np.flatnonzero(y > 0), "negative": np.flatnonzero(y < 0), "unlabeled": np.arange(30, 160)}
+    w, C_star = np.zeros(18), 4.0 * 30 / 130
+    for t in range(1, 2 * 9 + 1):  # nine batches of 16 are a pass over 130 points
+        gradient = w.copy()
+        for source, index in rows.items():
+            for i in batch_rows(3, source, t, index, 16):
+                f = phi[i] @ w
+                if source == "unlabeled":
+                    slope = -C_star * np.sign(f) * (abs(f) < 1)
+                else:
+                    slope = -4.0 * len(index) / 30 * y[i] * (y[i] * f < 1)
+                gradient += slope * phi[i] / 16
+        w -= 0.5 / t * gradient
+    np.testing.assert_allclose(model.model_.w, w, rtol=1e-9, atol=1e-12)
+
+
+def test_frs3vm_with_a_linear_kernel_is_linear(moons):
+    X, _, few = moons
+    model = make(FRS3VM, kernel="linear").fit(X, few)
+    np.testing.assert_allclose(model.decision_function(X), X @ model.model_.w)
+
+
+# All five.
+
+
+def test_these_are_the_settings_competitors():
+    assert set(FIVE) <= set(COMPETITORS["s3vm"])
+
+
+@pytest.mark.parametrize("cls", FIVE)
+def test_unlabeled_points_help_to_tell_the_moons_apart(cls, moons):
+    X, y, few = moons
+    assert make(cls).fit(X, few).score(X[30:], y[30:]) > 0.85
+
+
+@pytest.mark.parametrize("cls", FIVE)
+@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
+def test_names_and_copies_make_no_difference(cls, kernel, moons):
+    X, _, few = moons
+    model = make(cls, kernel=kernel).fit(X, few)
+    named = make(cls, kernel=kernel).fit(X, np.array(["a", "b", -1], dtype=object)[few])
+    assert named.classes_.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(named.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(named.predict(X), np.where(model.decision_function(X) > 0, "b", "a"))
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("cls", FIVE)
+def test_a_callback_sees_every_step_and_may_cancel(cls, moons):
+    X, _, few = moons
+    seen = []
+    model = make(cls).fit(X, few, callback=seen.append)
+    assert [p.step for p in seen] == list(range(1, model.n_iter_ + 1))
+    assert all(p.total >= p.step for p in seen)
+    np.testing.assert_array_equal([p.objective for p in seen], model.objectives_)
+    fresh = make(cls)
+    with pytest.raises(Cancelled, match=r"was cancelled after step 2$"):
+        fresh.fit(X, few, callback=lambda p: p.step == 2)
+    assert not hasattr(fresh, "model_")
+
+
+@pytest.mark.parametrize("cls", [S3VMLight, BLS3VM, QNS3VM])
+def test_forty_thousand_points_are_refused_in_one_sentence(cls):
+    assert make(cls).estimate_memory(40_000, 2) > 40_000**2 * 8
+    said = rf"^{cls.__name__} needs 0\.\d+ GB for the kernel matrix of 5,000 points; limit 0\.1 GB$"
+    with pytest.raises(MemoryLimitError, match=said):
+        make(cls, memory_limit=0.1).fit(np.zeros((5000, 1)), np.arange(5000) % 3 - 1)
+
+
+@pytest.mark.parametrize("cls", [BGS3VM, FRS3VM])
+def test_what_does_not_hold_a_kernel_matrix_takes_less(cls):
+    assert make(cls).estimate_memory(40_000, 2) < 40_000**2 * 8 / 5
+    with pytest.raises(MemoryLimitError, match=rf"^{cls.__name__} needs [\d.]+ GB for .*; limit 0\.001 GB$"):
+        make(cls, memory_limit=1e-3).fit(np.zeros((2000, 1)), np.arange(2000) % 3 - 1)
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters", "said"),
+    [
+        (S3VMLight, {"C": 0}, "C must be a number between 1e-06 and 1e+06, got 0"),
+        (S3VMLight, {"positive_share": 2}, "positive_share must be a number between 0 and 1 or null, got 2"),
+        (BLS3VM, {"s": 0.1}, "s must be a number between -0.999 and 0, got 0.1"),
+        (BLS3VM, {"balance_target": -2}, "balance_target must be a number between -1 and 1 or null, got -2"),
+        (QNS3VM, {"lam": 0}, "lam must be a number between 1e-09 and 1000, got 0"),
+        (BGS3VM, {"budget_labeled": 0}, "budget_labeled must be a whole number between 1 and 1000000, got 0"),
+        (FRS3VM, {"n_features": 1.5}, "n_features must be a whole number between 1 and 65536, got 1.5"),
+        (FRS3VM, {"kernel": "matern"}, "kernel must be one of gaussian, linear, got 'matern'"),
+    ],
+)
+def test_bad_parameters_get_one_sentence(moons, cls, parameters, said):
+    X, _, few = moons
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        make(cls, **parameters).fit(X, few)
+
+
+def deviations(estimator):
+    """Checks of scikit-learn that are not met, each with its reason."""
+    return {
+        "check_classifiers_classes": "uses -1 as a class; here -1 marks unlabeled points, as in sklearn.semi_supervised"
+    }
+
+
+@parametrize_with_checks(
+    [S3VMLight(), BLS3VM(), QNS3VM(), BGS3VM(random_state=0), FRS3VM(random_state=0)],
+    expected_failed_checks=deviations,
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", ["s3vm_light", "bls3vm", "bgs3vm", "frs3vm", "qns3vm"])
+def test_the_examples_in_the_docstrings_run(name):
+    results = doctest.testmod(importlib.import_module(f"dsgcore.baselines.{name}"))
+    assert results.attempted > 4
+    assert results.failed == 0
