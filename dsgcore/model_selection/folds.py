@@ -1,0 +1,203 @@
+"""Splitters: which points a model learns from, and which ones it is scored on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import BaseCrossValidator
+
+from dsgcore.estimators.inputs import encode, ordered_labels, seed_of
+from dsgcore.parameters import Choice, Integer
+from dsgcore.problems.base import UNLABELED
+from dsgcore.sampling import generator
+
+N_SPLITS = Integer("n_splits", 5, low=2, high=1000)
+PLACE_OF_UNLABELED = Choice("unlabeled", "folded", options=("folded", "train"))
+
+
+class FoldError(ValueError):
+    """Folds cannot be made of these points. The message says which points are too few."""
+
+
+def encoded(y: ArrayLike) -> tuple[NDArray, NDArray]:
+    """Return the classes, and each label's place among them, -1 for unlabeled.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        As in `fit` of the estimators: ordered categories too.
+    """
+    labels, order = ordered_labels(y)
+    return encode(np.asarray(labels), order)
+
+
+class _Folds(BaseCrossValidator):
+    """Points in folds: each is tested once; subclasses say which fold each point is in, -1 for always in training."""
+
+    def __init__(self, n_splits: int = 5, *, random_state: int | np.random.RandomState | None = None) -> None:
+        self.n_splits = n_splits
+        self.random_state = random_state
+
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
+        """Return the number of splits."""
+        return self.n_splits
+
+    def folds(self, y: ArrayLike) -> NDArray:
+        """Return the number of each point's fold, of shape (n,): 0 to n_splits - 1, and -1 for points never tested.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            As in `fit` of the estimators.
+        """
+        N_SPLITS.check(self.n_splits)
+        return self._folds(y, seed_of(self.random_state))
+
+    def _folds(self, y: ArrayLike, seed: int) -> NDArray:
+        raise NotImplementedError
+
+    def split(self, X: object, y: ArrayLike | None = None, groups: object = None) -> Iterator[tuple[NDArray, NDArray]]:
+        """Yield rows for training and rows for testing.
+
+        Parameters
+        ----------
+        X : object
+            Not looked at.
+        y : array-like of shape (n,)
+            As in `fit` of the estimators, -1 for unlabeled points.
+        groups : object
+            Not looked at.
+        """
+        if y is None:
+            raise FoldError("folds follow from the labels, so y must be given, got None")
+        fold = self.folds(y)
+        for number in range(self.n_splits):
+            yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+
+
+class LabeledFolds(_Folds):
+    """k folds in which each class keeps its share; the labels of a fold's points are not seen in its training.
+
+    Parameters
+    ----------
+    n_splits : int >= 2, default=5
+    unlabeled : {"folded", "train"}, default="folded"
+        Whether the unlabeled points are folded as well, and so held out for scores that use them, or are in every training
+        set and in no test set.
+    random_state : int, RandomState instance or None, default=None
+        An int gives the same folds at every call.
+
+    Notes
+    -----
+    The classes' points are dealt out one after the other, so the folds' sizes differ by one at most, and a class of two
+    points or more is in every training set.
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        unlabeled: str = "folded",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(n_splits, random_state=random_state)
+        self.unlabeled = unlabeled
+
+    def _folds(self, y: ArrayLike, seed: int) -> NDArray:
+        keeps = PLACE_OF_UNLABELED.check(self.unlabeled) == "train"
+        classes, codes = encoded(y)
+        labeled = np.flatnonzero(codes != UNLABELED)
+        _check_count("labeled points", len(labeled), self.n_splits)
+        for code, name in enumerate(classes):
+            _check_count(f"labeled points of class {name}", int((codes == code).sum()), 2)
+        fold = np.full(len(codes), -1)
+        drawn = labeled[generator(seed, "folds of labeled points").permutation(len(labeled))]
+        fold[drawn[np.argsort(codes[drawn], kind="stable")]] = np.arange(len(labeled)) % self.n_splits
+        if not keeps:
+            _deal(fold, np.flatnonzero(codes == UNLABELED), self.n_splits, seed)
+        return fold
+
+
+class PairFolds(_Folds):
+    """k folds of similar pairs and of unlabeled points: both members of a pair are always on the same side.
+
+    Parameters
+    ----------
+    n_splits : int >= 2, default=5
+    random_state : int, RandomState instance or None, default=None
+        An int gives the same folds at every call.
+
+    Notes
+    -----
+    Source: W. Shi et al., Machine Learning, 2021, section 6: the set of similar pairs and the unlabeled data are divided
+    evenly into five parts each.
+    """
+
+    def _folds(self, y: ArrayLike, seed: int) -> NDArray:
+        ids = np.asarray(y)
+        is_unlabeled = ids == UNLABELED
+        pairs, place = np.unique(ids[~is_unlabeled], return_inverse=True)
+        _check_count("similar pairs", len(pairs), self.n_splits)
+        _check_count("unlabeled points", int(is_unlabeled.sum()), self.n_splits)
+        of_pair = np.empty(len(pairs), dtype=int)
+        of_pair[generator(seed, "folds of pairs").permutation(len(pairs))] = np.arange(len(pairs)) % self.n_splits
+        fold = np.full(len(ids), -1)
+        fold[~is_unlabeled] = of_pair[place]
+        _deal(fold, np.flatnonzero(is_unlabeled), self.n_splits, seed)
+        return fold
+
+
+class UnlabeledFolds(_Folds):
+    """The folds of TSGS3VM's paper: all labeled points and *one* part of the unlabeled ones train, the other parts test.
+
+    Parameters
+    ----------
+    n_splits : int >= 2, default=5
+    random_state : int, RandomState instance or None, default=None
+        An int gives the same folds at every call.
+
+    Notes
+    -----
+    Source: X. Geng et al., IJCAI 2019, section 6.1. The score is the test error, for which the labels hidden in training
+    are needed: give `SeenLabels` both.
+    """
+
+    def _folds(self, y: ArrayLike, seed: int) -> NDArray:
+        seen = np.asarray(y)
+        seen = seen[:, 0] if seen.ndim == 2 else seen
+        unlabeled = np.flatnonzero(encoded(seen)[1] == UNLABELED)
+        _check_count("unlabeled points", len(unlabeled), self.n_splits)
+        fold = np.full(len(seen), -1)
+        _deal(fold, unlabeled, self.n_splits, seed)
+        return fold
+
+    def split(self, X: object, y: ArrayLike | None = None, groups: object = None) -> Iterator[tuple[NDArray, NDArray]]:
+        """Yield rows for training and rows for testing.
+
+        Parameters
+        ----------
+        X : object
+            Not looked at.
+        y : array-like of shape (n,), or (n, 2)
+            As in `fit` of the estimators, -1 for unlabeled points; or as `SeenLabels` takes it.
+        groups : object
+            Not looked at.
+        """
+        if y is None:
+            raise FoldError("folds follow from the labels, so y must be given, got None")
+        fold = self.folds(y)
+        for number in range(self.n_splits):
+            is_test = (fold != number) & (fold >= 0)
+            yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
+
+
+def _deal(fold: NDArray, rows: NDArray, n_splits: int, seed: int) -> None:
+    """Deal unlabeled rows out among the folds."""
+    fold[rows[generator(seed, "folds of unlabeled points").permutation(len(rows))]] = np.arange(len(rows)) % n_splits
+
+
+def _check_count(what: str, count: int, least: int) -> None:
+    if count < least:
+        raise FoldError(f"the number of {what} must be at least {least}, got {count}")

@@ -1,0 +1,111 @@
+"""Scorers, called with a fitted estimator, points and labels: the higher the better. Points with -1 are unlabeled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dsgcore.estimators.inputs import encode, ordered_labels
+from dsgcore.metrics import auc, auc_of_samples
+from dsgcore.model_selection.folds import FoldError, encoded
+from dsgcore.parameters import ParameterError, Real
+from dsgcore.problems.base import UNLABELED
+from dsgcore.problems.thresholds import mean_auc
+
+PRIOR = Real("prior", 0.5, low=0.01, high=0.99)
+GAMMA = Real("gamma", 0.5, low=0.0, high=1.0)
+
+
+def accuracy(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
+    """Return the share of labeled points that are predicted right."""
+    classes, codes = encoded(y)
+    labeled = codes != UNLABELED
+    return float(np.mean(np.asarray(estimator.predict(X))[labeled] == classes[codes[labeled]]))
+
+
+def auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
+    """Return the AUC on the labeled points; NaN where a class is missing."""
+    codes = _codes(estimator, y)
+    values = _values(estimator, X)
+    return auc(codes[codes != UNLABELED], values[codes != UNLABELED])
+
+
+def mean_auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
+    """Return the mean AUC over the k - 1 places where the ordered classes can be cut in two, on the labeled points."""
+    codes = _codes(estimator, y)
+    values = np.asarray(estimator.ranking_function(X))
+    return mean_auc(codes[codes != UNLABELED], values[codes != UNLABELED])
+
+
+def _codes(estimator: Any, y: ArrayLike) -> NDArray:
+    return encode(np.asarray(ordered_labels(y)[0]), np.asarray(estimator.classes_))[1]
+
+
+def _values(estimator: Any, X: ArrayLike) -> NDArray:
+    return np.asarray(estimator.decision_function(X))
+
+
+@dataclass(frozen=True)
+class AUCRisk:
+    """Scorer: 1 minus the semi-supervised AUC risk with the zero-one loss, on held-out labeled and unlabeled points.
+
+    Parameters
+    ----------
+    gamma : float in [0, 1], default=0.5
+        Weight of the pairs of labeled points: the rest is that of R_PU + R_NU - 1/2, which has the same expectation
+        whatever the share of positives.
+
+    Notes
+    -----
+    Source: (2)-(4) of W. Shi et al., IJCAI 2019, with the zero-one loss, for which the identity they start from holds.
+    """
+
+    gamma: float = 0.5
+
+    def __call__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
+        """Return 1 - gamma R_PN - (1 - gamma) (R_PU + R_NU - 1/2)."""
+        gamma = GAMMA.check(self.gamma)
+        assert gamma is not None
+        codes, values = _codes(estimator, y), _values(estimator, X)
+        p, n, u = (values[codes == code] for code in (1, 0, UNLABELED))
+        if not len(u):
+            raise FoldError("the AUC risk needs unlabeled points in every test set, got none: let them be folded too")
+        return float(gamma * auc_of_samples(p, n) + (1 - gamma) * (auc_of_samples(p, u) + auc_of_samples(u, n) - 0.5))
+
+
+@dataclass(frozen=True)
+class SimilarUnlabeledRisk:
+    """Scorer: minus the similar-unlabeled risk with the zero-one loss; no label is needed.
+
+    Parameters
+    ----------
+    prior : float in [0.01, 0.99], not 1/2
+        Share of positives among the unlabeled points.
+    is_released : bool, default=False
+        Score as the released program of SU-SL does: 1 minus *twice* the risk, and 0 where that is below 0.
+
+    Notes
+    -----
+    Source: H. Bao, G. Niu and M. Sugiyama, Classification from pairwise similarity and unlabeled data, ICML 2018, (7); used
+    with `PairFolds` by W. Shi et al., Machine Learning, 2021, section 6. With the zero-one loss the risk estimates the
+    share of points that are predicted wrong; it can fall below 0.
+    """
+
+    prior: float
+    is_released: bool = False
+
+    def __call__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the score of a fitted estimator on pairs and unlabeled points."""
+        p = PRIOR.check(self.prior)
+        assert p is not None
+        if p == 0.5:
+            raise ParameterError("prior must not be 1/2, where pairs say nothing, got 0.5")
+        is_similar = np.asarray(y) != UNLABELED
+        sign = np.where(np.asarray(estimator.predict(X)) == estimator.classes_[1], 1.0, -1.0)
+        similar = (p**2 + (1 - p) ** 2) * np.mean(sign[is_similar])
+        wrong = p * (1 + sign[~is_similar]) - (1 - p) * (1 - sign[~is_similar])
+        risk = (np.mean(wrong) / 2 - similar) / (2 * p - 1)
+        return float(max(0.0, 1.0 - 2.0 * risk) if self.is_released else -risk)

@@ -1,0 +1,96 @@
+"""Labels that are hidden in training only."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from dsgcore.model_selection.scorers import accuracy
+from dsgcore.parameters import ParameterError
+
+
+def _has(name: str) -> Any:
+    def check(self: SeenLabels) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), name)
+        return True
+
+    return available_if(check)
+
+
+class SeenLabels(MetaEstimatorMixin, BaseEstimator):
+    """Learns from the labels that may be seen, and is scored by the true ones.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any that takes -1 for unlabeled points.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        Fitted.
+    classes_ : ndarray of shape (k,)
+
+    Notes
+    -----
+    ``y`` has two columns: the labels that may be seen, with -1 for unlabeled points, and the true ones. The second column
+    is what a score may use, as the papers' experiments do to choose hyper-parameters for transductive methods; nobody who
+    has no more than the labels can do so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from dsgcore import TSGS3VM
+    >>> from dsgcore.model_selection import SeenLabels, UnlabeledFolds
+    >>> X, y = make_moons(300, noise=0.1, random_state=0)
+    >>> seen = np.where(np.arange(300) < 30, y, -1)
+    >>> search = GridSearchCV(
+    ...     SeenLabels(TSGS3VM(random_state=0)), {"estimator__sigma": [0.1, 5.0]}, cv=UnlabeledFolds(random_state=0)
+    ... )
+    >>> search.fit(X, np.column_stack([seen, y])).best_params_
+    {'estimator__sigma': 5.0}
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from the first column of `y`, of shape (n, 2)."""
+        self.estimator_ = clone(self.estimator).fit(X, _columns(y)[0])
+        self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the label of each row of `X`, of shape (n,)."""
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    @_has("decision_function")
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return the estimator's values."""
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    @_has("ranking_function")
+    def ranking_function(self, X: ArrayLike) -> NDArray:
+        """Return the estimator's ranking of points of ordered classes."""
+        check_is_fitted(self)
+        return self.estimator_.ranking_function(X)
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the accuracy on the second column of `y`, of shape (n, 2)."""
+        return accuracy(self, X, _columns(y)[1])
+
+
+def _columns(y: ArrayLike) -> tuple[NDArray, NDArray]:
+    both = np.asarray(y)
+    if both.ndim != 2 or both.shape[1] != 2:
+        raise ParameterError(f"y must have the shape (n, 2): labels seen, and true ones; got the shape {both.shape}")
+    return both[:, 0], both[:, 1]
