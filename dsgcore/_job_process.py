@@ -1,0 +1,93 @@
+"""The inside of a background process: do one job, and tell how it goes. Started by `dsgcore.experiments.jobs`.
+
+Standard library only: a process is ready in a twentieth of a second, and imports what its job needs.
+What comes in through standard input and goes out through standard output is pickled, one message after the other.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+import traceback
+from typing import IO, Any
+
+from dsgcore._memory import limit_growth
+
+PROGRESS, RESULT, ERROR = "progress", "result", "error"
+
+
+class Outbox:
+    """The way back to the process that asked."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def send(self, kind: str, content: Any) -> None:
+        """Send a message; where nobody reads any more, end."""
+        message = pickle.dumps((kind, content))
+        with self._lock:
+            try:
+                self._stream.write(message)
+                self._stream.flush()
+            except OSError:
+                os._exit(1)
+
+    def report(self, content: Any) -> None:
+        """Tell how far the job is."""
+        self.send(PROGRESS, content)
+
+
+def main() -> None:
+    """Read the job from standard input, do it, send its result or one sentence, and end."""
+    outbox = Outbox(os.fdopen(os.dup(1), "wb"))
+    os.dup2(2, 1)  # what the job prints is not a message
+    function, arguments, memory_limit = _read(sys.stdin.buffer)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        outbox.send(RESULT, _do(pickle.loads(function), pickle.loads(arguments), memory_limit, outbox))
+    except MemoryError:
+        outbox.send(ERROR, out_of_memory(memory_limit))
+    except ValueError as error:  # the project's own exceptions: one sentence each
+        outbox.send(ERROR, str(error) or type(error).__name__)
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:
+        traceback.print_exc()
+        outbox.send(ERROR, f"The process met an error that it does not know, {type(error).__name__}: {error}")
+    sys.stderr.flush()
+    os._exit(0)  # without waiting for the thread that reads
+
+
+def _read(inbox: IO[bytes]) -> tuple[bytes, bytes, int | None]:
+    try:
+        return pickle.load(inbox)
+    except EOFError:  # cancelled before it began
+        os._exit(1)
+
+
+def _do(function: Any, arguments: tuple, memory_limit: int | None, outbox: Outbox) -> Any:
+    if memory_limit is not None:
+
+        def give_up() -> None:
+            outbox.send(ERROR, out_of_memory(memory_limit))
+            os._exit(1)
+
+        limit_growth(memory_limit, give_up)
+    return function(*arguments, report=outbox.report)
+
+
+def out_of_memory(limit: int | None) -> str:
+    """Return the sentence about a job that needed more than its limit, in bytes."""
+    if limit is None:
+        return "This needs more memory than the machine has."
+    return f"This needs more memory than its limit of {limit / 1e9:g} GB."
+
+
+def _end_with_parent() -> None:
+    """Wait until the other end of standard input is closed, which happens however the parent ends; then end."""
+    while os.read(0, 1):
+        pass
+    os._exit(1)

@@ -1,0 +1,70 @@
+"""What memory this process takes, and a wall that it cannot go beyond. Standard library only."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+MEGABYTE = 2**20
+SECONDS_BETWEEN_LOOKS = 0.05
+
+
+def forget_peak() -> int:
+    """Let the peak of resident memory be what is resident now, where the system can; return the peak, in bytes."""
+    with suppress(OSError), open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+    return peak()
+
+
+def peak() -> int:
+    """Return the most memory that has been resident in this process, in bytes; 0 where the system does not say."""
+    with suppress(OSError, StopIteration):
+        return _status("VmHWM")
+    with suppress(ImportError):  # not on Windows
+        import resource
+
+        # May count what the process had before it was this program.
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return 0
+
+
+def _status(name: str) -> int:
+    """Return a number of Linux's own account of this process, in bytes."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        return 1024 * next(int(line.split()[1]) for line in file if line.startswith(name))
+
+
+def limit_growth(limit: int, give_up: Callable[[], None]) -> None:
+    """Let this process take no more than `limit` bytes beyond what it has now.
+
+    On Linux the system itself refuses private memory (RLIMIT_DATA), so that an array that is too large raises
+    `MemoryError` before a byte of it is touched. The address space (RLIMIT_AS) would be the wrong thing to limit: threads
+    of BLAS and of the C library reserve far more of it than they use. Elsewhere a thread looks at the peak of resident
+    memory, and calls `give_up` when it is too high.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes.
+    give_up : callable
+        Ends the process; called by the thread, where there is one.
+    """
+    try:
+        import resource
+
+        wall = _status("VmData") + limit
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (wall if hard == resource.RLIM_INFINITY else min(wall, hard), hard))
+    except (ImportError, OSError, StopIteration, AttributeError):
+        highest = peak() + limit
+        threading.Thread(target=watch, args=(highest, give_up), daemon=True).start()
+
+
+def watch(highest: int, give_up: Callable[[], None]) -> None:
+    """Look at the peak of resident memory again and again; call `give_up` once it is above `highest` bytes."""
+    while peak() <= highest:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    give_up()

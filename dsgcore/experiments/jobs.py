@@ -1,0 +1,304 @@
+"""Background work in processes of its own: begun in turn, watched, cancelled, and never left behind.
+
+Each job is a new interpreter that runs one function of a module on plain data. It is not forked, so it shares nothing with
+the server, and it does not run the caller's main script again, as `multiprocessing` would: that of the app is a page.
+Cancelling is killing, so it needs no help from the job. A job ends by itself when the process that asked for it does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from enum import Enum
+from functools import cache
+from typing import Any, Self
+
+from dsgcore._job_process import ERROR, PROGRESS, RESULT
+
+START = "from dsgcore._job_process import main; main()"
+SECONDS_TO_END = 2.0
+SECONDS_BETWEEN_QUESTIONS = 1.0
+# A core is left for whoever asks. With more than one thread BLAS waits by spinning: where other work has the second core, a
+# fit of small steps then takes fifty times as long.
+THREADS_PER_JOB = 1
+THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS")
+
+
+class JobError(ValueError):
+    """A job cannot be begun. The message says what is wrong and what is allowed."""
+
+
+class JobState(Enum):
+    """Where a job is; the value is the sentence to show."""
+
+    WAITING = "Waiting until another job is done."
+    RUNNING = "Running."
+    DONE = "Done."
+    FAILED = "Failed."
+    CANCELLED = "Cancelled."
+
+
+class Job:
+    """A piece of background work; made by `JobQueue.submit`.
+
+    Attributes
+    ----------
+    state : JobState
+    progress : object
+        What the job reported last; None before that.
+    result : object
+        What its function returned, once it is done.
+    error : str
+        One sentence, where it failed.
+    """
+
+    def __init__(self, request: bytes, lease: float | None) -> None:
+        self.state = JobState.WAITING
+        self.progress: Any = None
+        self.result: Any = None
+        self.error = ""
+        self._request = request
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._began_at = self._ended_at = 0.0
+        self._lease = lease
+        self.keep()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen: it is done, failed or cancelled, and its process is gone."""
+        return self._over.is_set()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, or was."""
+        if not self._began_at:
+            return 0.0
+        return (self._ended_at or time.monotonic()) - self._began_at
+
+    def keep(self) -> None:
+        """Say that somebody still wants the job: one with a lease is cancelled when nobody has said so for that long."""
+        self._wanted_at = time.monotonic()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the job is over, for so many seconds at most; return whether it is."""
+        return self._over.wait(seconds)
+
+    def cancel(self) -> None:
+        """Kill the job's process, or let it never begin; nothing happens where the job is over."""
+        with self._lock:
+            if self.state in (JobState.WAITING, JobState.RUNNING):
+                self.state = JobState.CANCELLED
+            if self._process is not None:
+                self._process.kill()  # no harm where it has ended by itself: it is not reaped before `_run` does it
+
+    @property
+    def lease_left(self) -> float:
+        """Seconds until the job is cancelled for want of anybody who asks for it; infinite without a lease."""
+        return float("inf") if self._lease is None else self._wanted_at + self._lease - time.monotonic()
+
+    def _begin(self, environment: dict[str, str]) -> bool:
+        """Start the process, unless the job has been cancelled meanwhile."""
+        with self._lock:
+            if self.state is not JobState.WAITING:
+                return False
+            command = [sys.executable, "-P", "-c", START]
+            pipe = subprocess.PIPE
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
+            self.state, self._began_at = JobState.RUNNING, time.monotonic()
+            return True
+
+    def _run(self) -> None:
+        """Hand the request over and take messages until the process ends."""
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(self._request)
+            process.stdin.flush()  # and stays open: its end tells the process that nobody is there any more
+            while True:
+                self._take(*pickle.load(process.stdout))
+        except (EOFError, OSError, pickle.UnpicklingError):
+            pass
+        finally:
+            process.stdout.close()
+            code = process.wait()
+            with suppress(OSError):
+                process.stdin.close()
+            self._finish(code)
+
+    def _take(self, kind: str, content: Any) -> None:
+        with self._lock:
+            if self.state is not JobState.RUNNING:
+                return
+            if kind == PROGRESS:
+                self.progress = content
+            elif kind == RESULT:
+                self.result, self.state = content, JobState.DONE
+            elif kind == ERROR:
+                self.error, self.state = content, JobState.FAILED
+
+    def _finish(self, code: int) -> None:
+        with self._lock:
+            self._process = None
+            self._ended_at = time.monotonic()
+            if self.state is JobState.RUNNING:
+                self.state, self.error = JobState.FAILED, _ended_early(code)
+
+
+def _ended_early(code: int) -> str:
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
+    return f"The background process {how} before it had a result; that happens where memory runs out."
+
+
+class JobQueue:
+    """Jobs that begin in the order in which they are given, so many at a time.
+
+    Parameters
+    ----------
+    n_at_a_time : int, optional
+        Default: one less than there are cores, at least one; each has one thread.
+    """
+
+    def __init__(self, n_at_a_time: int | None = None) -> None:
+        cores = os.cpu_count() or 1
+        self.n_at_a_time = max(1, cores - 1) if n_at_a_time is None else n_at_a_time
+        if self.n_at_a_time < 1:
+            raise JobError(f"the number of jobs at a time must be at least 1, got {n_at_a_time}")
+        self._changed = threading.Condition()
+        self._waiting: deque[Job] = deque()
+        self._running: set[Job] = set()
+        self._is_closed = False
+
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        memory_limit: int | None = None,
+        lease: float | None = None,
+        is_wanted: Callable[[], bool] | None = None,
+    ) -> Job:
+        """Give a job: ``function(*arguments, report=report)`` in a process of its own, when its turn comes.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a module that can be imported. It may call ``report(x)`` with anything that can be pickled. What it
+            returns is the job's result; what a `ValueError` that it raises says is the job's error.
+        *arguments
+            What can be pickled.
+        memory_limit : int, optional
+            Bytes that the job may take beyond what its process has after the imports. Default: no limit.
+        lease : float, optional
+            Cancel the job when nobody has wanted it for so many seconds: neither has `Job.keep` been called, nor has
+            `is_wanted` said so. Default: never.
+        is_wanted : callable, optional
+            Asked every second, by another thread; goes with `lease`.
+
+        Returns
+        -------
+        Job
+
+        Raises
+        ------
+        JobError
+            If the function is not one that another process can find, or the queue is closed.
+        """
+        job = Job(_request(function, arguments, memory_limit), lease)
+        with self._changed:
+            if self._is_closed:
+                raise JobError("the queue of jobs is closed, and takes no more of them")
+            self._waiting.append(job)
+        threading.Thread(target=self._see_to, args=(job,), name="job", daemon=True).start()
+        if lease is not None:
+            threading.Thread(target=_see_to_lease, args=(job, is_wanted), name="job lease", daemon=True).start()
+        return job
+
+    def _see_to(self, job: Job) -> None:
+        try:
+            if self._wait_for_turn(job) and job._begin(_environment()):
+                job._run()
+        except OSError as error:  # no process to be had
+            with job._lock:
+                job.state, job.error = JobState.FAILED, f"The background process could not be started: {error}."
+        finally:
+            with self._changed:
+                self._running.discard(job)
+                self._changed.notify_all()
+            job._over.set()
+
+    def _wait_for_turn(self, job: Job) -> bool:
+        """Wait until the job is the first in the queue and there is room, or it has been cancelled."""
+        with self._changed:
+            while job.state is JobState.WAITING and not self._is_next(job):
+                # A cancelled job need not be told: it looks by itself, several times a second.
+                self._changed.wait(0.2)
+            self._waiting.remove(job)
+            self._changed.notify_all()
+            if job.state is not JobState.WAITING:
+                return False
+            self._running.add(job)
+            return True
+
+    def _is_next(self, job: Job) -> bool:
+        return self._waiting[0] is job and len(self._running) < self.n_at_a_time
+
+    def close(self) -> None:
+        """Cancel all jobs, and wait until their processes are gone."""
+        with self._changed:
+            self._is_closed = True
+            jobs = [*self._waiting, *self._running]
+        for job in jobs:
+            job.cancel()
+        deadline = time.monotonic() + SECONDS_TO_END
+        for job in jobs:
+            job.wait(max(0.0, deadline - time.monotonic()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _request(function: Callable[..., Any], arguments: tuple, memory_limit: int | None) -> bytes:
+    """Return what the process reads: the function by its place, the arguments, and the limit."""
+    if getattr(function, "__module__", "__main__") == "__main__":
+        raise JobError(f"a job must be a function of a module that can be imported, got {function!r}")
+    try:
+        return pickle.dumps((pickle.dumps(function), pickle.dumps(arguments), memory_limit))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise JobError(f"a job must be a function of a module, and its arguments plain data, got {error}") from None
+
+
+def _environment() -> dict[str, str]:
+    """Return the child's environment: modules where this process finds them, and threads for one core."""
+    path = os.pathsep.join(place or os.getcwd() for place in sys.path)
+    return {**os.environ, "PYTHONPATH": path, **dict.fromkeys(THREAD_SETTINGS, str(THREADS_PER_JOB))}
+
+
+def _see_to_lease(job: Job, is_wanted: Callable[[], bool] | None) -> None:
+    while not job.wait(min(SECONDS_BETWEEN_QUESTIONS, max(0.0, job.lease_left))):
+        if is_wanted is not None and is_wanted():
+            job.keep()
+        elif job.lease_left <= 0:
+            job.cancel()
+            return
+
+
+@cache
+def shared_jobs() -> JobQueue:
+    """Return the process's one queue, whose limit holds for all who use it; it is closed when the process ends."""
+    queue = JobQueue()
+    atexit.register(queue.close)
+    return queue

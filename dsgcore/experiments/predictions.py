@@ -1,0 +1,53 @@
+"""What a run predicts where it has values: the classes, by the cuts that its labeled points give."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.baselines.auc_base import best_threshold
+from dsgcore.experiments.run import Run
+from dsgcore.problems.thresholds import classify, thresholds
+
+
+def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
+    """Return the code of the predicted class at points where the run's model has these values.
+
+    Parameters
+    ----------
+    run : Run
+        That has made an iteration.
+    values : ndarray of shape (n,), or (n, K) for classes without an order
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+
+    Notes
+    -----
+    As the estimators do: the highest of several scores; for ordered classes the thresholds that the labeled points give;
+    for the AUC, which has no boundary of its own, the score with the best balanced accuracy on the labeled points; else 0.
+    """
+    labels = run.problem.labels
+    if labels == "classes":
+        return values.argmax(axis=1)
+    y, f = run.split.y_train[run.labeled_rows], run.labeled_values
+    if labels == "ordinal":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of thresholds that coincide: the map shows it
+            return classify(values, thresholds(y, f, margin=0.0))
+    if run.problem.score_name == "AUC":
+        return (values > best_threshold(y == 1, f)).astype(np.int64)
+    return (values + _shift(run) >= 0).astype(np.int64)
+
+
+def _shift(run: Run) -> float:
+    """Return what a balanced problem adds to the values, from the unlabeled points, or the test points where those are many."""
+    problem: Any = run.problem
+    if not getattr(problem, "is_balanced", False):
+        return 0.0
+    values = run.training_values
+    return float(problem.shift(run.test_values if values is None else values[run.split.y_train == -1]))

@@ -1,0 +1,244 @@
+"""A race: a method that a run is compared with, on the run's data, for the same score, in a process of its own."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore._memory import forget_peak, peak
+from dsgcore.baselines import COMPETITORS
+from dsgcore.baselines.progress import Progress
+from dsgcore.data import Split
+from dsgcore.experiments.jobs import Job, JobQueue
+from dsgcore.experiments.plane import Plane
+from dsgcore.experiments.run import load_split
+from dsgcore.experiments.settings import FILE, Setting
+from dsgcore.experiments.spec import Spec
+
+GRID = 60
+GB = 1e9
+# What a fit takes besides what its method says: solvers' code, the points in another precision.
+ALLOWANCE = 300_000_000
+SECONDS_BETWEEN_REPORTS = 0.1
+MAX_STEPS = 1000
+
+
+class RaceError(ValueError):
+    """A race cannot be run. The message says what is wrong and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Race:
+    """A competitor with its parameters, and the run whose data it gets.
+
+    Attributes
+    ----------
+    spec : Spec
+        Of our run.
+    competitor : str
+        Name of the competitor's class, one of its setting's `COMPETITORS`.
+    parameters : mapping of str to object
+        The competitor's own; those not named have its defaults.
+    memory_limit : float
+        GB (of 10^9 bytes) that its fit may take.
+    """
+
+    spec: Spec
+    competitor: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    memory_limit: float = 4.0
+
+    def estimator(self) -> Any:
+        """Return the competitor, ready to be fitted; raise `RaceError` where there is none of that name."""
+        kind = competitor(self.spec.problem.name, self.competitor)
+        return kind(**self.parameters, memory_limit=self.memory_limit)
+
+
+@dataclass(frozen=True)
+class RaceProgress:
+    """How far a competitor is.
+
+    Attributes
+    ----------
+    step, total : int
+        Outer steps made, and how many there will be at most; 0 while the data are loaded.
+    objective : float
+        Its own objective; NaN where it is not known.
+    """
+
+    step: int = 0
+    total: int = 0
+    objective: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class RaceResult:
+    """What a competitor has reached.
+
+    Attributes
+    ----------
+    score : float
+        The setting's score on the run's test points.
+    seconds : float
+        Time of the fit, without imports and the loading of data.
+    memory : int
+        Bytes that the fit held at its peak, beyond what there was before it.
+    estimate : int
+        Bytes that the competitor said beforehand it would need.
+    converged : bool
+    notes : tuple of str
+        What the fit warned of, a sentence each.
+    steps, times, objectives : ndarray of shape (s,)
+        Outer steps, when each was done, and the competitor's own objective after it (NaN where it does not tell).
+    surface : ndarray of shape (GRID^2,) or (GRID^2, K)
+        Values on the grid of the plane through the training points; the boundary is at 0, but for ordinal classes.
+    classes : ndarray of shape (GRID^2,), int64
+        Code of the predicted class on that grid.
+    """
+
+    score: float
+    seconds: float
+    memory: int
+    estimate: int
+    converged: bool
+    notes: tuple[str, ...]
+    steps: NDArray
+    times: NDArray
+    objectives: NDArray
+    surface: NDArray
+    classes: NDArray
+
+
+def competitors(setting: str) -> tuple[type[Any], ...]:
+    """Return the classes of the methods that compete in a setting."""
+    return COMPETITORS[setting]
+
+
+def competitor(setting: str, name: str) -> type[Any]:
+    """Return a competitor's class by its name, or raise `RaceError`."""
+    known = {kind.__name__: kind for kind in competitors(setting)}
+    if name not in known:
+        raise RaceError(f"the competitors in the setting {setting} are {', '.join(known)}, got {name!r}")
+    return known[name]
+
+
+def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job:
+    """Submit a race to a queue; the job's progress is a `RaceProgress`, its result a `RaceResult`.
+
+    Parameters
+    ----------
+    queue : JobQueue
+    race : Race
+    split : Split
+        The run's data. They are loaded again from the spec, except where they came from a file, which may be gone.
+    **options
+        `lease` and `is_wanted` of `JobQueue.submit`.
+    """
+    held = split if race.spec.data.name == FILE else None
+    limit = int(race.memory_limit * GB) + ALLOWANCE
+    plain = {"competitor": race.competitor, "parameters": dict(race.parameters), "memory_limit": race.memory_limit}
+    return queue.submit(run_race, race.spec.to_json(), plain, held, memory_limit=limit, **options)
+
+
+def run_race(
+    spec: str, plain: Mapping[str, Any], split: Split | None, *, report: Callable[[RaceProgress], None]
+) -> RaceResult:
+    """Fit the competitor and measure it.
+
+    Parameters
+    ----------
+    spec : str
+        The run's spec as JSON.
+    plain : mapping
+        The other fields of `Race`.
+    split : Split or None
+        The run's data; None loads them as the spec says.
+    report : callable
+        Told how far the fit is, ten times a second at most.
+
+    Raises
+    ------
+    ValueError
+        In one sentence: the competitor refuses its parameters or the data, or needs too much memory.
+    """
+    race = Race(Spec.from_json(spec), **plain)
+    report(RaceProgress())
+    estimator = race.estimator()
+    data = load_split(race.spec) if split is None else split
+    try:
+        return _measured(race, estimator, data, report)
+    except MemoryError:
+        raise RaceError(
+            f"{race.competitor} needs more memory than the limit of {race.memory_limit:g} GB, and was stopped."
+        ) from None
+
+
+def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RaceProgress], None]) -> RaceResult:
+    log = _Log(report)
+    held = forget_peak()
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        estimator.fit(split.X_train, split.y_train, callback=log)
+    seconds = time.perf_counter() - start
+    memory = max(0, peak() - held)
+    labels, k = race.spec.problem.labels, len(split.class_names)
+    points = Plane.through(split.X_train).grid(GRID)
+    return RaceResult(
+        score=_plain(race.spec.problem).score(split.y_test, _values(estimator, split.X_test, labels, k)),
+        seconds=seconds,
+        memory=memory,
+        estimate=int(estimator.memory_),
+        converged=bool(getattr(estimator, "converged_", True)),
+        notes=tuple(dict.fromkeys(str(w.message) for w in said if issubclass(w.category, UserWarning))),
+        surface=_values(estimator, points, labels, k).astype(np.float32),
+        classes=np.asarray(estimator.predict(points), dtype=np.int64),
+        **log.arrays(),
+    )
+
+
+def _plain(problem: Setting) -> Setting:
+    """Return the problem as it scores values whose boundary is at 0: a competitor has its own way to balance."""
+    return replace(problem, is_balanced=False) if hasattr(problem, "is_balanced") else problem  # type: ignore[type-var]
+
+
+def _values(estimator: Any, X: NDArray, labels: str, k: int) -> NDArray:
+    """Return the values that the setting scores, of shape (n,), or (n, k) for classes without an order."""
+    if labels == "ordinal":
+        return np.asarray(estimator.ranking_function(X))
+    values = np.asarray(estimator.decision_function(X))
+    if labels != "classes":
+        return values
+    known = np.stack([-values, values], axis=1) if values.ndim == 1 else values
+    scores = np.full((len(X), k), -np.inf)
+    scores[:, estimator.classes_] = known
+    return scores
+
+
+class _Log:
+    """The callback of a fit: keeps its steps, and reports some of them."""
+
+    def __init__(self, report: Callable[[RaceProgress], None]) -> None:
+        self.report = report
+        self.rows: list[tuple[int, float, float]] = []
+        self.reported_at = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        self.rows.append((progress.step, progress.seconds, progress.objective))
+        now = time.monotonic()
+        if now - self.reported_at >= SECONDS_BETWEEN_REPORTS:
+            self.reported_at = now
+            self.report(RaceProgress(progress.step, progress.total, progress.objective))
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Return the steps, evenly thinned, the last one always among them."""
+        rows = np.array(self.rows, dtype=float).reshape(-1, 3)
+        kept = np.linspace(0, len(rows) - 1, min(len(rows), MAX_STEPS)).astype(int)
+        steps, times, objectives = rows[kept].T
+        return {"steps": steps.astype(int), "times": times, "objectives": objectives}

@@ -1,0 +1,162 @@
+"""What a competitor's parameters are where a run has their like: the same kernel, ridge, weights and prior."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.data import Split
+from dsgcore.estimators.inputs import width
+from dsgcore.experiments.spec import Spec
+from dsgcore.kernels import KERNELS
+from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, Real
+
+GAUSSIAN = "gaussian"
+UNLABELED = -1
+# What a page does not offer: how labels are given, which is fixed here.
+FIXED = ("y_holds",)
+SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")
+
+Values = dict[str, Any]
+
+
+def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
+    """Return what a competitor takes from a run without a choice: the kernel and its kind of smoothness, and the seed.
+
+    Parameters
+    ----------
+    spec : Spec
+        Of the run.
+    kind : type
+        The competitor's class.
+    """
+    takes, kernel = signature(kind).parameters, _kernel_name(spec, kind)
+    fixed: Values = {}
+    if "kernel" in takes:
+        fixed["kernel"] = kernel
+    if kernel == spec.kernel.name:
+        fixed |= {p.name: getattr(spec.kernel, p.name) for p in spec.kernel.parameters if isinstance(p, Choice)}
+    if "random_state" in takes:
+        fixed["random_state"] = spec.seed
+    return {name: value for name, value in fixed.items() if name in takes}
+
+
+def _kernel_name(spec: Spec, kind: type[Any]) -> str:
+    """Return the run's kernel where the competitor has it, else the Gaussian one."""
+    return spec.kernel.name if spec.kernel.name in getattr(kind, "kernels", ()) else GAUSSIAN
+
+
+def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
+    """Return the parameters that may be chosen, each with the run's own value as its default where it has one.
+
+    Parameters
+    ----------
+    spec : Spec
+        Of the run.
+    split : Split
+        Its data.
+    kind : type
+        The competitor's class.
+    """
+    own = [p for p in kind.parameters if p.name not in FIXED]
+    values = {p.name: p.default for p in own} | _same_names(spec, own) | _translated(spec, split, kind)
+    return (*_kernel_parameters(spec, split, kind), *(_with_default(p, values[p.name]) for p in own))
+
+
+def _kernel_parameters(spec: Spec, split: Split, kind: type[Any]) -> list[Parameter]:
+    takes = signature(kind).parameters
+    if "kernel" not in takes:
+        return []
+    if _kernel_name(spec, kind) == spec.kernel.name:
+        own = [p for p in spec.kernel.parameters if not isinstance(p, Choice) and p.name in takes]
+        return [replace(p, default=getattr(spec.kernel, p.name)) for p in own]
+    same = spec.kernel.name == "orthogonal_gaussian"  # other random features of the same kernel
+    sigma = spec.kernel.sigma if same else float(f"{width(SIGMA, 'scale', split.X_train):.3g}")  # type: ignore[attr-defined]
+    return [replace(SIGMA, default=sigma)]
+
+
+def _same_names(spec: Spec, parameters: list[Parameter]) -> Values:
+    """Return what the run's method or its solver has by the same names."""
+    owners = (spec.kernel, spec.solver, spec.problem)
+    return {p.name: getattr(owner, p.name) for owner in owners for p in parameters if hasattr(owner, p.name)}
+
+
+def _with_default(parameter: Parameter, value: Any) -> Parameter:
+    """Give a parameter a default, the nearest one that it allows; keep its own where that is another kind of thing."""
+    if isinstance(parameter, Real | Integer) and isinstance(value, int | float):
+        value = min(max(float(f"{value:.4g}"), parameter.low), parameter.high)
+        value = int(value) if isinstance(parameter, Integer) else value
+    try:
+        return replace(parameter, default=parameter.check(value))
+    except ParameterError:
+        return parameter
+
+
+def _translated(spec: Spec, split: Split, kind: type[Any]) -> Values:
+    """Return what has another name or another unit in the competitor's objective."""
+    names = {p.name for p in kind.parameters}
+    labels = split.y_train[split.y_train != UNLABELED]
+    values: Values = {}
+    if "penalty" in names:
+        values["penalty"] = "half rkhs"  # the norm of the run's own ridge
+    if "tau_A" in names:
+        values["tau_A"] = spec.solver.lam
+    if getattr(spec.problem, "is_full_gradient", False):
+        values["batch_size"] = None
+    if "prior" in names and spec.problem.labels != "pairs":
+        values["prior"] = _shares_above(labels)
+    rule = RULES.get(kind.__name__)
+    return values if rule is None else values | rule(spec, len(labels), len(split.y_train) - len(labels))
+
+
+def _shares_above(labels: NDArray) -> float | tuple[float, ...]:
+    """Return the share of the labeled points above the place where two classes are cut, or above each such place."""
+    shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
+    return shares[0] if len(shares) == 1 else shares
+
+
+def _sums(spec: Spec, n_labeled: int, n_unlabeled: int) -> Values:
+    """Weights of each point's loss beside half of the squared norm; the run has weights of means, and a ridge."""
+    C, C_star = _weights(spec, n_labeled, n_unlabeled)
+    ridge = spec.solver.lam or 1.0
+    return {"C": C / (ridge * n_labeled), "C_star": C_star / (ridge * max(1, n_unlabeled))}
+
+
+def _ridges(spec: Spec, n_labeled: int, n_unlabeled: int) -> Values:
+    """Return a ridge on the squared norm, and the weight of the unlabeled points, beside a weight of 1 for the labels."""
+    C, C_star = _weights(spec, n_labeled, n_unlabeled)
+    return {"lam": spec.solver.lam / (2.0 * C), "lam_u": C_star / C}
+
+
+def _weights(spec: Spec, n_labeled: int, n_unlabeled: int) -> tuple[float, float]:
+    problem: Any = spec.problem
+    C_star = problem.C * n_labeled / max(1, n_unlabeled) if problem.C_star is None else problem.C_star
+    return problem.C, C_star
+
+
+def _decaying(spec: Spec, n_labeled: int, n_unlabeled: int) -> Values:
+    """Weights beside a ridge of 1, and steps theta / t: the run's theta, where its steps are of that kind."""
+    C, C_star = _weights(spec, n_labeled, n_unlabeled)
+    ridge = spec.solver.lam or 1.0
+    is_alike = spec.solver.schedule == "theta/t"
+    return {"C": C / ridge, "C_star": C_star / ridge, "step_size": spec.solver.step_size * ridge if is_alike else 1.0}
+
+
+def _slacks(spec: Spec, n_labeled: int, n_unlabeled: int) -> Values:
+    """Weight of each slack, of which every labeled point has several, beside the run's ridge."""
+    return {"C": 1.0 / (spec.solver.lam or 1.0)}
+
+
+RULES: dict[str, Callable[[Spec, int, int], Values]] = {
+    "S3VMLight": _sums,
+    "BLS3VM": _sums,
+    "BGS3VM": _decaying,
+    "FRS3VM": _decaying,
+    "QNS3VM": _ridges,
+    "SVOREX": _slacks,
+}

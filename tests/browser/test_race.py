@@ -1,0 +1,132 @@
+"""A race in the Compare tab: refused, not converged, cancelled, done; and what it was started for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+from test_auc_page import CURVE
+
+pytestmark = pytest.mark.slow
+
+COMPETITOR = "#E69F00"
+PATIENCE_MS = 60_000
+TRACES = """chart => {
+    const plot = document.querySelector(`.st-key-${chart} .js-plotly-plot`);
+    return plot ? plot.data.map(trace => [trace.name, trace.type, (trace.line || {}).color || ""]) : [];
+}"""
+
+
+def open_compare(open_page, path, **options):
+    page = open_page(path, **options)
+    expect(page.locator(".st-key-status")).to_contain_text("done", timeout=PATIENCE_MS)
+    page.get_by_role("tab", name="Compare").click()
+    return page
+
+
+def choose(page, setting, title):
+    page.locator(f".st-key-race-{setting} input").click()
+    page.get_by_role("option", name=title, exact=True).click()
+    expect(page.locator(".st-key-race-start")).to_contain_text(f"Race against {title}", timeout=PATIENCE_MS)
+
+
+def give(page, setting, competitor, parameter, value):
+    """Set one of the competitor's numbers."""
+    field = page.locator(f'[class*="st-key-race-{setting}-{competitor}-{parameter}-"] input')
+    if not field.is_visible():
+        page.get_by_text("Its parameters").click()
+    field.fill(str(value))
+    field.press("Enter")
+    expect(field).to_have_value(str(value))
+
+
+def start(page):
+    page.locator(".st-key-race-start button").click()
+
+
+def move(page, key, presses):
+    slider = page.locator(f".st-key-{key} input[type=range]")
+    slider.focus()
+    for _ in range(abs(presses)):
+        slider.press("ArrowRight" if presses > 0 else "ArrowLeft")
+
+
+def alerts(page):
+    return [box.inner_text().strip() for box in page.locator(".st-key-part-race").get_by_test_id("stAlert").all()]
+
+
+def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, page_health):
+    page = open_compare(open_page, "s3vm?speed=instant&svm_n=5000&svm_n_iter=20")
+
+    move(page, "race-limit-s3vm", -5)  # from 4 to 0.1 GB, for 3,500 points
+    expect(page.locator(".st-key-race-limit-s3vm")).to_contain_text("0.1 GB", timeout=PATIENCE_MS)
+    start(page)
+    sentence = re.compile(r"S3VMLight needs 0\.1\d+ GB for the kernel matrix of 3,500 points; limit 0\.1 GB")
+    expect(page.locator(".st-key-part-race").get_by_text(sentence)).to_be_visible(timeout=PATIENCE_MS)
+    assert len(alerts(page)) == 1
+    page_health.assert_clean()
+
+    move(page, "race-limit-s3vm", 5)
+    choose(page, "s3vm", "BGS3VM")
+    give(page, "s3vm", "BGS3VM", "n_passes", 1000)
+    start(page)
+    progress = page.locator(".st-key-race-progress")
+    expect(progress).to_contain_text(re.compile(r"BGS3VM: step [\d,]+ of 10,000"), timeout=PATIENCE_MS)
+    page.locator(".st-key-race-cancel button").click()
+    # The process is gone within two seconds (asserted where processes are tested); a busy machine draws later.
+    expect(page.get_by_text(re.compile(r"BGS3VM was cancelled after \d+\.\d s\."))).to_be_visible(timeout=10_000)
+    assert len(alerts(page)) == 1
+    expect(page.locator(".st-key-race-start button")).to_be_enabled(timeout=PATIENCE_MS)
+    page_health.assert_clean()
+
+
+def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_the_run(open_page, page_health):
+    page = open_compare(open_page, "s3vm?speed=instant&svm_n=300&svm_n_iter=50")
+    choose(page, "s3vm", "QN-S3VM")
+    give(page, "s3vm", "QNS3VM", "max_iter", 1)
+    start(page)
+    expect(page.locator(".st-key-chart-race .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)
+    (said,) = alerts(page)
+    assert re.fullmatch(r"(?s).*QNS3VM has not converged: [^.]*(\.\d[^.]*)*\.", said)
+    assert "\n" not in said.split("QNS3VM has", 1)[1]
+
+    assert ["QN-S3VM", "scatter", COMPETITOR] in page.evaluate(TRACES, "chart-race")
+    assert ["QN-S3VM", "scatter", COMPETITOR] in page.evaluate(
+        TRACES, "chart-score"
+    )  # beside the run, while it is live
+    line = page.evaluate(CURVE, ["chart-race", "QN-S3VM"])
+    assert line[0] == line[-1]
+    for number in (0, 1):
+        kinds = [kind for _, kind, _ in page.evaluate(TRACES, f"chart-race-score-{number}")]
+        assert kinds.count("heatmap") == 1
+    page.locator(".st-key-race-axis").get_by_text("by time").click()
+    page.wait_for_function(
+        "document.querySelector('.st-key-chart-race .js-plotly-plot').layout.xaxis.title.text === 'seconds'"
+    )
+    page.locator(".st-key-race-map").get_by_text("classes").click()
+    expect(page.locator(".st-key-chart-race-classes-1 .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)
+    assert page.evaluate("document.querySelector('.st-key-chart-race-classes-1 .js-plotly-plot').data[0].zmax") == 1.5
+    page_health.assert_clean()
+
+    # Another run meanwhile: the race stays with the one that it was started for.
+    page.locator(".st-key-seed input").fill("7")
+    page.locator(".st-key-seed input").press("Enter")
+    expect(page.get_by_text("Started for an earlier run on other data")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator(".st-key-status")).to_contain_text("done", timeout=PATIENCE_MS)
+    page.wait_for_function(f"!({TRACES})('chart-score').some(trace => trace[0] === 'QN-S3VM')")
+    assert ["QN-S3VM", "scatter", COMPETITOR] in page.evaluate(TRACES, "chart-race")
+    page_health.assert_clean()
+
+
+@pytest.mark.parametrize(("viewport", "theme"), [((390, 844), "dark")])
+def test_a_race_started_while_the_run_goes_on_ends_after_it(open_page, page_health, viewport, theme):
+    page = open_page("similar_unlabeled?su_n=400&su_n_labeled=40&su_n_iter=60", viewport=viewport, theme=theme)
+    page.get_by_role("tab", name="Compare").click()
+    start(page)
+    expect(page.locator(".st-key-chart-race .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator(".st-key-status")).to_contain_text("done", timeout=PATIENCE_MS)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert alerts(page) == []

@@ -1,0 +1,75 @@
+"""What the tests of background jobs have done in other processes: functions of a module that imports little."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+
+def double(x, *, report):
+    return 2 * x
+
+
+def count_to(n, *, report):
+    for i in range(n):
+        report(i + 1)
+    return n
+
+
+def process_id(*, report):
+    return os.getpid()
+
+
+def tell_and_wait(file, *, report):
+    """Write the process's number to a file, so that a test knows it, and wait until killed."""
+    Path(f"{file}.part").write_text(str(os.getpid()))
+    Path(f"{file}.part").rename(file)
+    report("waiting")
+    threading.Event().wait()
+
+
+def hold_the_interpreter(*, report):
+    """Compute without ever letting another thread of this process run."""
+    report("begun")
+    return 3 ** (10**9)
+
+
+def refuse(*, report):
+    raise ValueError("sigma must be positive, got -1")
+
+
+def fail(*, report):
+    raise KeyError("sigma")
+
+
+def die(*, report):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave(*, report):
+    os._exit(3)
+
+
+def take(n_bytes, *, report):
+    import numpy as np
+
+    return int(np.ones(n_bytes, dtype=np.uint8)[-1])
+
+
+def take_bytes(n_bytes, *, report):
+    return len(bytearray(n_bytes))
+
+
+def say(text, *, report):
+    print(text, flush=True)
+    return text
+
+
+def threads(*, report):
+    return os.environ["OMP_NUM_THREADS"]
+
+
+def give_a_function(*, report):
+    return lambda x: x

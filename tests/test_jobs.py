@@ -1,0 +1,250 @@
+"""Background jobs in real processes: results, one sentence for whatever goes wrong, and nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import job_functions as functions
+import pytest
+
+from dsgcore import _memory
+from dsgcore.experiments import jobs
+from dsgcore.experiments.jobs import JobError, JobQueue, JobState
+
+ROOT = Path(__file__).parents[1]
+PATIENCE = 60  # seconds, on a busy machine
+MEGABYTE = 2**20
+
+
+@pytest.fixture
+def queue():
+    with JobQueue(2) as queue:
+        yield queue
+
+
+def until(condition):
+    """Wait for what another process or thread is about to do."""
+    deadline, tick = time.monotonic() + PATIENCE, threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        tick.wait(0.01)
+
+
+def is_alive(process):
+    """Whether a process of this number exists, be it a zombie."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def done(job):
+    assert job.wait(PATIENCE)
+    return job
+
+
+def begun(queue, tmp_path, **options):
+    """Submit a job that waits for ever, and return it with the number of its process."""
+    file = tmp_path / f"pid-{len(list(tmp_path.iterdir()))}"
+    job = queue.submit(functions.tell_and_wait, str(file), **options)
+    until(file.exists)
+    return job, int(file.read_text())
+
+
+def test_a_job_returns_what_its_function_returns(queue):
+    job = done(queue.submit(functions.double, 21))
+    assert (job.state, job.result, job.error) == (JobState.DONE, 42, "")
+    assert job.seconds > 0
+
+
+def test_a_job_runs_in_another_process(queue):
+    process = done(queue.submit(functions.process_id)).result
+    assert process != os.getpid()
+    assert not is_alive(process)
+
+
+def test_progress_is_what_was_reported_last(queue):
+    assert done(queue.submit(functions.count_to, 1000)).progress == 1000
+
+
+def test_what_a_job_prints_does_not_mix_with_its_messages(queue, capfd):
+    assert done(queue.submit(functions.say, "a word")).result == "a word"
+    assert "a word" in capfd.readouterr().err
+
+
+def test_large_arguments_and_results_arrive_whole(queue):
+    content = os.urandom(8 * MEGABYTE)
+    assert done(queue.submit(functions.double, content)).result == content * 2
+
+
+def test_a_job_has_one_thread(queue):
+    assert done(queue.submit(functions.threads)).result == "1"
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (functions.refuse, "sigma must be positive, got -1"),
+        (functions.fail, "The process met an error that it does not know, KeyError: 'sigma'"),
+        (functions.die, "The background process was ended by signal 9 before it had a result"),
+        (functions.leave, "The background process ended with code 3 before it had a result"),
+        (functions.give_a_function, "The process met an error that it does not know"),
+    ],
+)
+def test_whatever_goes_wrong_is_one_sentence(queue, function, sentence):
+    job = done(queue.submit(function))
+    assert job.state is JobState.FAILED
+    assert job.error.startswith(sentence)
+    assert "\n" not in job.error
+    assert job.result is None
+
+
+@pytest.mark.parametrize("function", [functions.take, functions.take_bytes])
+def test_a_job_that_takes_more_memory_than_its_limit_is_told_so(queue, function):
+    job = done(queue.submit(function, 1024 * MEGABYTE, memory_limit=256 * MEGABYTE))
+    assert job.state is JobState.FAILED
+    assert job.error == "This needs more memory than its limit of 0.268435 GB."
+
+
+def test_a_job_within_its_limit_is_not_disturbed(queue):
+    assert done(queue.submit(functions.take, 64 * MEGABYTE, memory_limit=512 * MEGABYTE)).result == 1
+
+
+def test_where_the_system_sets_no_wall_a_thread_watches(monkeypatch):
+    sizes = iter([100, 200, 300, 301])
+    monkeypatch.setattr(_memory, "peak", lambda: next(sizes))
+    monkeypatch.setattr(_memory.time, "sleep", lambda seconds: None)
+    given_up = []
+    _memory.watch(300, lambda: given_up.append(True))
+    assert given_up == [True]
+    assert list(sizes) == []
+
+
+def test_the_peak_of_memory_is_measured_and_forgotten():
+    before = _memory.forget_peak()
+    held = bytearray(os.urandom(1)) * (64 * MEGABYTE)
+    assert _memory.peak() - before > 60 * MEGABYTE
+    del held
+
+
+@pytest.mark.parametrize("function", [functions.tell_and_wait, functions.hold_the_interpreter])
+def test_a_cancelled_job_is_gone_within_two_seconds(queue, tmp_path, function):
+    arguments = (str(tmp_path / "pid"),) if function is functions.tell_and_wait else ()
+    job = queue.submit(function, *arguments)
+    until(lambda: job.progress is not None)
+    process = job._process.pid
+    start = time.monotonic()
+    job.cancel()
+    assert job.wait(2.0)
+    assert time.monotonic() - start < 2.0
+    assert job.state is JobState.CANCELLED
+    assert not is_alive(process)
+    job.cancel()  # once more does nothing
+    assert job.state is JobState.CANCELLED
+
+
+def test_a_job_cancelled_while_it_starts_never_has_a_result(queue):
+    for _ in range(5):
+        job = queue.submit(functions.double, 1)
+        job.cancel()
+        assert done(job).state in (JobState.CANCELLED, JobState.DONE)
+        assert (job.result is None) == (job.state is JobState.CANCELLED)
+
+
+def test_no_more_jobs_run_at_a_time_than_allowed_and_they_begin_in_order(queue, tmp_path):
+    (first, _), (second, _) = begun(queue, tmp_path), begun(queue, tmp_path)
+    third, fourth = queue.submit(functions.double, 3), queue.submit(functions.double, 4)
+    assert not third.wait(0.3)
+    assert third.state is fourth.state is JobState.WAITING
+    assert third.seconds == 0.0
+    third.cancel()
+    assert third.wait(2.0)  # without a turn
+    first.cancel()
+    assert done(fourth).result == 8
+    assert second.state is JobState.RUNNING
+
+
+def test_closing_the_queue_ends_all_jobs_and_takes_no_more(tmp_path):
+    queue = JobQueue(1)
+    job, process = begun(queue, tmp_path)
+    waiting = queue.submit(functions.double, 1)
+    queue.close()
+    assert job.state is waiting.state is JobState.CANCELLED
+    assert not is_alive(process)
+    with pytest.raises(JobError, match="closed"):
+        queue.submit(functions.double, 1)
+
+
+def test_a_job_that_nobody_asks_for_any_more_is_cancelled(queue, tmp_path):
+    job, process = begun(queue, tmp_path, lease=0.5)
+    assert done(job).state is JobState.CANCELLED
+    assert not is_alive(process)
+
+
+def test_a_job_is_kept_as_long_as_it_is_said_to_be_wanted(queue, tmp_path):
+    wanted = threading.Event()
+    wanted.set()
+    job, _ = begun(queue, tmp_path, lease=0.2, is_wanted=wanted.is_set)
+    assert not job.wait(0.7)
+    wanted.clear()
+    assert done(job).state is JobState.CANCELLED
+
+
+def test_a_job_that_somebody_asks_for_is_kept(queue, tmp_path):
+    job, _ = begun(queue, tmp_path, lease=1.0)
+    start = time.monotonic()
+    while time.monotonic() - start < 1.6:
+        job.keep()
+        assert not job.wait(0.05)
+    assert job.state is JobState.RUNNING
+
+
+def test_jobs_end_with_the_process_that_asked_for_them_however_it_ends(tmp_path):
+    file = tmp_path / "pid"
+    program = (
+        "import sys, threading; sys.path.insert(0, sys.argv[1])\n"
+        "import job_functions\n"
+        "from dsgcore.experiments.jobs import shared_jobs\n"
+        "shared_jobs().submit(job_functions.tell_and_wait, sys.argv[2])\n"
+        "threading.Event().wait()\n"
+    )
+    command = [sys.executable, "-c", program, str(Path(__file__).parent), str(file)]
+    with subprocess.Popen(command, cwd=ROOT) as asking:
+        until(file.exists)
+        process = int(file.read_text())
+        asking.send_signal(signal.SIGKILL)
+    until(lambda: not is_alive(process))
+
+
+def test_jobs_leave_no_threads_and_no_open_files(tmp_path):
+    folder = Path(f"/proc/{os.getpid()}/fd")
+    files = len(list(folder.iterdir())) if folder.is_dir() else 0
+    with JobQueue(2) as queue:
+        for job in [queue.submit(functions.double, i, lease=60.0) for i in range(4)]:
+            done(job)
+        cancelled, _ = begun(queue, tmp_path)
+        cancelled.cancel()
+        done(cancelled)
+    until(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("job")])
+    assert (len(list(folder.iterdir())) if folder.is_dir() else 0) == files
+
+
+def test_a_job_must_be_something_another_process_can_find(queue):
+    with pytest.raises(JobError, match="a function of a module"):
+        queue.submit(lambda report: 1)
+    with pytest.raises(JobError, match="plain data"):
+        queue.submit(functions.double, threading.Lock())
+    with pytest.raises(JobError, match="at least 1, got 0"):
+        JobQueue(0)
+
+
+def test_the_shared_queue_is_one_and_has_a_limit():
+    assert jobs.shared_jobs() is jobs.shared_jobs()
+    assert 1 <= jobs.shared_jobs().n_at_a_time <= max(1, (os.cpu_count() or 1) - 1)

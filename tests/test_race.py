@@ -1,0 +1,385 @@
+"""Races: every competitor on its setting's data with the run's parameters, in this process and in one of its own."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import warnings
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
+from dsgcore.baselines import COMPETITORS
+from dsgcore.diagnostics import exact_optimum
+from dsgcore.experiments import default_spec, load_split
+from dsgcore.experiments.jobs import JobQueue, JobState
+from dsgcore.experiments.plane import Plane
+from dsgcore.experiments.predictions import predicted_classes
+from dsgcore.experiments.race import (
+    GRID,
+    MAX_STEPS,
+    Race,
+    RaceError,
+    RaceProgress,
+    begin_race,
+    competitor,
+    competitors,
+    run_race,
+)
+from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
+from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
+from pages._charts import Curve, Surface
+from pages._race_charts import Finish, finish_line, region_heat, score_by_iteration, score_by_time
+from pages._race_state import Started, same_data, whose
+
+# Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
+pytestmark = pytest.mark.compiled
+
+SETTINGS = tuple(COMPETITORS)
+EVERYBODY = [(setting, kind) for setting in SETTINGS for kind in COMPETITORS[setting]]
+NAMES = [kind.__name__ for _, kind in EVERYBODY]
+PATIENCE = 60  # seconds, on a busy machine
+
+
+def small(setting, **sections):
+    """A setting's first spec with few points and iterations; keywords are sections with what differs in them."""
+    plain = default_spec(setting).to_dict()
+    plain["data"] |= {"n": 150}
+    plain["solver"] |= {"n_iter": 20, "n_features": 32}
+    if setting == "similar_unlabeled":
+        plain["data"]["n_labeled"] = 20
+    if setting == "auc":
+        plain["data"] |= {"name": "two_moons", "noise": 0.2, "n_labeled": 20, "convert": None}
+    for section, values in sections.items():
+        plain[section] = {**plain[section], **values} if isinstance(values, dict) else values
+    return Spec.from_dict(plain)
+
+
+def parameters(spec, kind):
+    split = load_split(spec)
+    return fixed_parameters(spec, kind) | {p.name: p.default for p in free_parameters(spec, split, kind)}
+
+
+def raced(spec, kind, report=lambda progress: None, **changes):
+    """Run a race in this process."""
+    plain = {"competitor": kind.__name__, "parameters": parameters(spec, kind) | changes, "memory_limit": 4.0}
+    return run_race(spec.to_json(), plain, None, report=report)
+
+
+def named(setting, name):
+    return competitor(setting, name)
+
+
+# --- every competitor
+
+
+@pytest.mark.parametrize(("setting", "kind"), EVERYBODY, ids=NAMES)
+def test_every_competitor_is_named_and_runs_with_the_runs_parameters(setting, kind):
+    assert kind.title
+    assert kind.sentence
+    assert kind.citation
+    spec, told = small(setting), []
+    result = raced(spec, kind, told.append)
+    k = len(load_split(spec).class_names)
+    assert 0.0 <= result.score <= 1.0
+    assert result.seconds > 0
+    assert result.memory >= 0
+    assert result.estimate > 0
+    assert result.surface.shape == ((GRID**2, k) if setting == "multiclass" else (GRID**2,))
+    assert np.isfinite(result.surface).all()
+    assert set(np.unique(result.classes)) <= set(range(k))
+    assert told[0] == RaceProgress()
+    assert len(result.steps) == len(result.times) == len(result.objectives) <= MAX_STEPS
+    assert result.steps[-1] >= 1
+    assert (np.diff(result.times) >= 0).all()
+
+
+@pytest.mark.parametrize(("setting", "kind"), EVERYBODY, ids=NAMES)
+def test_what_may_be_chosen_is_allowed_and_has_a_name(setting, kind):
+    spec = small(setting)
+    free = free_parameters(spec, load_split(spec), kind)
+    assert {p.name for p in free} <= set(kind().get_params())
+    for p in free:
+        assert p.check(p.default) == p.default
+        assert p.sentence
+    assert not {p.name for p in free} & set(fixed_parameters(spec, kind))
+
+
+def test_the_score_and_the_map_are_those_of_the_competitor_fitted_here():
+    spec = small("auc")
+    kind, split = named("auc", "SAMULT"), load_split(spec)
+    result = raced(spec, kind)
+    model = kind(**parameters(spec, kind)).fit(split.X_train, split.y_train)
+    grid = Plane.through(split.X_train).grid(GRID)
+    assert result.score == spec.problem.score(split.y_test, model.decision_function(split.X_test))
+    np.testing.assert_allclose(result.surface, model.decision_function(grid), rtol=1e-5, atol=1e-6)  # kept in float32
+    np.testing.assert_array_equal(result.classes, model.predict(grid))
+
+
+# --- parameters
+
+
+def test_samult_solves_the_very_problem_of_the_run():
+    spec = small("auc", solver={"lam": 0.05}, problem={"gamma": 0.3})
+    split, kind = load_split(spec), named("auc", "SAMULT")
+    model = kind(**parameters(spec, kind)).fit(split.X_train, split.y_train)
+    problem = spec.problem.bind(split.y_train)
+    Q, linear = problem.quadratic(problem.rows(split.y_train), len(split.X_train))
+    K = spec.kernel.matrix(split.X_train.astype(float), split.X_train.astype(float))
+    f = K @ exact_optimum(K, Q, linear, 0.05)
+    values = model.decision_function(split.X_train)
+    # The threshold is taken off; kernel matrices of float32 points are computed in another order.
+    np.testing.assert_allclose(values - values.mean(), f - f.mean(), atol=1e-5 * np.ptp(f))
+
+
+@pytest.mark.parametrize("lam", [1.0, 0.5])
+def test_weights_of_sums_stand_for_the_runs_weights_of_means(lam):
+    spec = small("s3vm", problem={"C": 8.0, "C_star": 4.0}, solver={"lam": lam})
+    split = load_split(spec)
+    n_labeled, n_unlabeled = (split.y_train >= 0).sum(), (split.y_train < 0).sum()
+    for name in ("S3VMLight", "BLS3VM"):
+        used = parameters(spec, named("s3vm", name))
+        assert used["C"] == pytest.approx(8.0 / lam / n_labeled, rel=1e-3)
+        assert used["C_star"] == pytest.approx(4.0 / lam / n_unlabeled, rel=1e-3)
+    used = parameters(spec, named("s3vm", "QNS3VM"))
+    assert used["lam"] == pytest.approx(lam / 16.0, rel=1e-3)
+    assert used["lam_u"] == pytest.approx(0.5, rel=1e-3)
+    used = parameters(spec, named("s3vm", "BGS3VM"))
+    assert (used["C"], used["C_star"], used["step_size"]) == (8.0 / lam, 4.0 / lam, 1.0)
+
+
+def test_the_prior_is_the_runs_or_the_share_among_its_labels():
+    spec = small("similar_unlabeled", problem={"prior": 0.65})
+    for kind in competitors("similar_unlabeled"):
+        assert parameters(spec, kind)["prior"] == 0.65
+    spec = small("auc", data={"imbalance": 0.25})
+    assert parameters(spec, named("auc", "PNUAUC"))["prior"] == 0.25
+    above = parameters(small("ordinal"), named("ordinal", "MPNUAUC"))["prior"]
+    assert above == (0.8, 0.6, 0.4, 0.2)  # four labels in each of five classes
+
+
+def test_the_kernel_is_the_runs_where_the_competitor_has_it():
+    used = parameters(replace(small("auc"), kernel=Matern(length=0.7, nu="5/2")), named("auc", "SAMULT"))
+    assert (used["kernel"], used["length"], used["nu"]) == ("matern", 0.7, "5/2")
+    assert "sigma" not in used
+
+
+def test_a_kernel_that_the_competitor_has_not_becomes_the_gaussian_one():
+    spec, light = small("s3vm"), named("s3vm", "S3VMLight")
+    used = parameters(replace(spec, kernel=OrthogonalGaussian(3.0)), light)
+    assert (used["kernel"], used["sigma"]) == ("gaussian", 3.0)  # the same one
+    used = parameters(replace(spec, kernel=Laplacian(3.0)), light)
+    X = load_split(spec).X_train
+    assert used["kernel"] == "gaussian"
+    assert used["sigma"] == pytest.approx(1.0 / (X.shape[1] * X.var()), rel=1e-2)
+
+
+def test_what_the_run_has_by_the_same_name_is_taken_over():
+    spec = small("multiclass", solver={"lam": 1e-5, "n_iter": 30}, problem={"tau_I": 1e-4, "is_full_gradient": True})
+    used = parameters(spec, named("multiclass", "SSMC"))
+    expected = {"tau_A": 1e-5, "tau_I": 1e-4, "n_iter": 30, "features": "fourier", "radius": 10.0, "batch_size": None}
+    assert expected.items() <= used.items()
+    cuu = parameters(small("similar_unlabeled"), named("similar_unlabeled", "CUU"))
+    assert (cuu["correction"], cuu["n_iter"], cuu["batch_size"]) == ("ReLU", 20, 128)
+
+
+def test_a_ridge_below_what_the_competitor_allows_becomes_its_smallest():
+    spec = small("similar_unlabeled", solver={"lam": 0.0})
+    assert 0.0 < parameters(spec, named("similar_unlabeled", "SUDH"))["lam"] <= 1e-6
+
+
+# --- what can go wrong
+
+
+def test_a_competitor_of_another_setting_is_refused_in_one_sentence():
+    with pytest.raises(RaceError, match=r"^the competitors in the setting auc are PNUAUC, SAMULT, got 'SVOREX'$"):
+        competitor("auc", "SVOREX")
+
+
+def test_too_little_memory_is_refused_with_the_number():
+    plain = {"competitor": "SAMULT", "parameters": {}, "memory_limit": 0.001}
+    with pytest.raises(ValueError, match=r"^SAMULT needs .*; limit 0\.001 GB$"):
+        run_race(small("auc", data={"n": 1000}).to_json(), plain, None, report=lambda progress: None)
+
+
+def test_memory_that_runs_out_in_spite_of_the_estimate_is_one_sentence(monkeypatch):
+    def full(*_, **__):
+        raise MemoryError
+
+    kind = named("auc", "SAMULT")
+    monkeypatch.setattr(kind, "fit", full)
+    with pytest.raises(RaceError, match=r"^SAMULT needs more memory than the limit of 4 GB, and was stopped\.$"):
+        raced(small("auc"), kind)
+
+
+def test_a_fit_that_does_not_converge_says_so_once_and_has_a_result():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = raced(small("s3vm"), named("s3vm", "QNS3VM"), max_iter=1)
+    assert not result.converged
+    assert len(result.notes) == 1
+    assert result.notes[0].startswith("QNS3VM has not converged: ")
+    assert 0.0 <= result.score <= 1.0
+
+
+# --- in a process of its own
+
+
+@pytest.fixture(scope="module")
+def queue():
+    with JobQueue(2) as queue:
+        yield queue
+
+
+def test_a_race_in_a_process_of_its_own_gives_the_same_numbers(queue):
+    spec = small("auc")
+    kind, split = named("auc", "SAMULT"), load_split(spec)
+    job = begin_race(queue, Race(spec, "SAMULT", parameters(spec, kind)), split)
+    here = raced(spec, kind)
+    assert job.wait(PATIENCE)
+    assert job.state is JobState.DONE, job.error
+    # BLAS may have another number of threads there.
+    assert job.result.score == pytest.approx(here.score, abs=1e-6)
+    np.testing.assert_allclose(job.result.surface, here.surface, atol=1e-5)
+    assert isinstance(job.progress, RaceProgress)
+
+
+def test_a_race_for_data_from_a_file_takes_them_along():
+    """The file may be gone, or have been nowhere but in the session."""
+
+    class Queue:
+        def submit(self, function, spec, plain, split, **options):
+            return function(spec, plain, split, report=lambda progress: None)
+
+    plain = small("s3vm").to_dict()
+    split = load_split(Spec.from_dict(plain))
+    plain["data"] |= {"name": "file", "path": "gone.npz", "n": None, "noise": None, "imbalance": None, "convert": None}
+    here = begin_race(Queue(), Race(small("s3vm"), "BGS3VM", {"random_state": 0}), split)
+    gone = Race(Spec.from_dict(plain), "BGS3VM", {"random_state": 0})
+    assert begin_race(Queue(), gone, split).score == here.score
+
+
+def test_a_parameter_that_is_not_allowed_is_one_sentence():
+    plain = {"competitor": "SUSL", "parameters": {"lam": -1.0}, "memory_limit": 4.0}
+    with pytest.raises(ValueError, match=r"^lam must be a number between 0 and 1000, got -1\.0$"):
+        run_race(small("similar_unlabeled").to_json(), plain, None, report=lambda progress: None)
+
+
+def test_a_race_is_cancelled_within_two_seconds(queue):
+    spec = small("similar_unlabeled")
+    split = load_split(spec)
+    long = Race(spec, "CUU", parameters(spec, named("similar_unlabeled", "CUU")) | {"n_iter": 100_000})
+    job = begin_race(queue, long, split)
+    deadline, tick = time.monotonic() + PATIENCE, threading.Event()
+    while not (job.progress and job.progress.step > 1):
+        assert time.monotonic() < deadline
+        tick.wait(0.02)
+    assert job.progress.total == 100_000
+    assert math.isfinite(job.progress.objective)
+    start = time.monotonic()
+    job.cancel()
+    assert job.wait(2.0)
+    assert time.monotonic() - start < 2.0
+    assert job.state is JobState.CANCELLED
+
+
+# --- what the run itself predicts, for its map beside the competitor's
+
+
+def test_the_runs_classes_are_those_that_its_estimator_predicts():
+    names = ("kernel", "sigma", "lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
+    for setting, kind, own in [
+        ("auc", QSGS2AUC, ("gamma", "pairing")),
+        ("s3vm", TSGS3VM, ("C", "C_star", "loss", "s")),
+        ("similar_unlabeled", TSGSU, ("prior", "loss", "correction", "leak")),
+        ("ordinal", QS3ORAO, ("gamma", "pairing")),
+    ]:
+        spec = small(setting)
+        run = Run(spec)
+        run.advance()
+        given = {name: getattr(spec.solver, name) for name in names if hasattr(spec.solver, name)}
+        given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed}
+        given |= {name: getattr(spec.problem, name) for name in own}
+        model = kind(**given).fit(run.split.X_train, run.split.y_train)
+        values = run.model.evaluate(run.split.X_test)
+        np.testing.assert_array_equal(predicted_classes(run, values), model.predict(run.split.X_test))
+
+
+def test_the_highest_of_several_scores_is_the_predicted_class():
+    run = Run(small("multiclass"))
+    run.advance()
+    values = run.model.evaluate(run.split.X_test)
+    predicted = predicted_classes(run, values)
+    np.testing.assert_array_equal(predicted, values.argmax(axis=1))
+    assert run.problem.score(run.split.y_test, values) == np.mean(predicted == run.split.y_test)
+
+
+def test_a_balanced_run_is_shifted_before_its_sign_is_taken():
+    run = Run(small("s3vm", problem={"is_balanced": True}))
+    run.advance()
+    unlabeled = run.training_values[run.split.y_train == -1]
+    shift = run.problem.shift(unlabeled)
+    values = np.array([-shift - 1e-3, -shift + 1e-3])
+    assert predicted_classes(run, values).tolist() == [0, 1]
+
+
+# --- what a race belongs to
+
+
+def test_a_race_stays_with_the_run_that_it_was_started_for():
+    spec = small("auc")
+    live, other = SimpleNamespace(run=SimpleNamespace(spec=spec)), SimpleNamespace(run=SimpleNamespace(spec=spec))
+    started = Started(Race(spec, "SAMULT"), "SAMULT", live, job=None)
+    assert whose(started, live) == "On the data of this run: Two moons, seed 0."
+    assert whose(started, other) == "Started for an earlier run on the same data: Two moons, seed 0."
+    other.run.spec = replace(spec, seed=3)
+    said = "Started for an earlier run on other data, and compared with that one: Two moons, seed 0."
+    assert whose(started, other) == said
+
+
+def test_scores_are_compared_on_the_same_points_only():
+    spec = small("auc")
+    assert same_data(spec, replace(spec, solver=replace(spec.solver, lam=1.0)))
+    assert not same_data(spec, replace(spec, seed=1))
+    assert not same_data(spec, replace(spec, data=replace(spec.data, n_labeled=30)))
+    assert not same_data(spec, replace(small("s3vm"), data=spec.data))
+
+
+def test_a_competitor_without_a_result_has_no_line():
+    job = SimpleNamespace(result=None)
+    assert Started(Race(small("auc"), "SAMULT"), "SAMULT", None, job).finish is None
+    job.result = SimpleNamespace(score=0.9, seconds=2.0)
+    finish = Started(Race(small("auc"), "SAMULT"), "SAMULT", None, job).finish
+    assert finish == Finish("SAMULT", 0.9, 2.0)
+
+
+# --- its figures
+
+
+def test_the_line_is_horizontal_over_the_iterations_and_begins_with_the_result_in_time():
+    t, clock = np.arange(1, 6), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    finish = Finish("SAMULT", 0.9, 2.0)
+    run = Curve("the run", t, np.linspace(0.5, 0.95, 5), "#000000")
+    ours, line = score_by_iteration(run, finish, title="Test AUC", n_iter=300)["data"]
+    assert (ours["name"], line["x"], line["y"]) == ("the run", [0.0, 300.0], [0.9, 0.9])
+    assert line["line"]["color"] == finish_line(finish, 300)["line"]["color"] == "#E69F00"
+    figure = score_by_time(replace(run, x=clock), finish, title="Test AUC")
+    _, line, mark = figure["data"]
+    assert line["x"] == [2.0, 2.1]
+    assert (mark["x"], mark["y"]) == ([2.0], [0.9])
+    assert figure["layout"]["xaxis"]["range"] == [0, 2.1]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_regions_have_a_pale_shade_of_each_classs_colour(theme):
+    surface = Surface(np.zeros((2, 2)), 0.0, 1.0, 0.0, 1.0)
+    heat = region_heat(np.array([[0, 1], [2, 2]]), surface, ["#000000", "rgb(255, 0, 0)", "#FFFFFF"], theme)
+    assert heat["z"] == [[0, 1], [2, 2]]
+    assert (heat["zmin"], heat["zmax"]) == (-0.5, 2.5)
+    shades = [shade for _, shade in heat["colorscale"]]
+    assert len(shades) == 6
+    assert len(set(shades)) == 3
