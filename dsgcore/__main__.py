@@ -1,4 +1,4 @@
-"""The command line: ``python -m dsgcore run SPEC.json --out DIR`` and ``python -m dsgcore bench``."""
+"""The command line: ``python -m dsgcore run SPEC.json --out DIR``, ``python -m dsgcore data`` and ``python -m dsgcore bench``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bench.add_argument("--only", metavar="NAME", help="one group of measurements")
     bench.add_argument("--long", action="store_true", help="also train from a file of 20 million points")
     bench.add_argument("--json", type=Path, metavar="FILE", help="where the results are written")
+    data = commands.add_parser("data", help="list, fetch, describe and convert data sets")
+    if _names(arguments, "data"):
+        from dsgcore.data.command import add_arguments  # here, as below: it takes time to import
+
+        add_arguments(data)
     given = parser.parse_args(arguments)
     try:
+        if given.command == "data":
+            return _data(given)
         if given.command == "bench":
             return _bench(given.only, given.json, is_long=given.long)
         return _run(given.spec, given.out, is_quiet=given.quiet)
@@ -34,10 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(spec_file: Path, out: Path, *, is_quiet: bool) -> int:
     # Imported here: `--help` and a mistyped command answer at once.
-    from dsgcore.experiments import Run, Spec, summary_json
+    from dsgcore.experiments import Run, Spec, load_split, summary_json
 
     spec = Spec.from_json(spec_file.read_text(encoding="utf-8"))
-    run = Run(spec)
+    run = Run(spec, load_split(spec, folder=spec_file.parent))
     while not run.is_finished:
         run.advance(seconds=1.0)
         if not is_quiet:
@@ -50,6 +57,17 @@ def _run(spec_file: Path, out: Path, *, is_quiet: bool) -> int:
     if not is_quiet:
         print(run.stop_reason.value if run.stop_reason else "")
     return 0
+
+
+def _names(arguments: Sequence[str] | None, command: str) -> bool:
+    given = sys.argv[1:] if arguments is None else arguments
+    return len(given) > 0 and given[0] == command
+
+
+def _data(given: argparse.Namespace) -> int:
+    from dsgcore.data.command import run
+
+    return run(given)
 
 
 def _bench(only: str | None, file: Path | None, *, is_long: bool) -> int:

@@ -26,6 +26,12 @@ def auc(y: NDArray, scores: NDArray) -> float:
     return auc_of_samples(scores[is_positive], scores[~is_positive])
 
 
+def known(y: NDArray, values: NDArray) -> tuple[NDArray, NDArray]:
+    """Return true codes and values of those points whose true code is known, that is not -1."""
+    is_known = np.asarray(y) >= 0
+    return y[is_known], values[is_known]
+
+
 def auc_of_samples(positive: NDArray, negative: NDArray) -> float:
     """Return the AUC from the scores of the positives and of the negatives."""
     positive, negative = np.sort(positive), np.sort(negative)  # NaN last

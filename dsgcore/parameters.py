@@ -96,16 +96,19 @@ class Integer(Parameter):
 
 @dataclass(frozen=True)
 class Choice(Parameter):
-    """One of a few words."""
+    """One of a few words; None too, where it is `optional`."""
 
     options: tuple[str, ...] = ()
+    optional: bool = False
 
     def allowed(self) -> str:
         """Say in words what is allowed."""
-        return "one of " + ", ".join(self.options)
+        return "one of " + ", ".join(self.options) + (" or null" if self.optional else "")
 
-    def check(self, value: object) -> str:
+    def check(self, value: object) -> Any:
         """Return `value`, or raise `ParameterError`."""
+        if value is None and self.optional:
+            return None
         if not isinstance(value, str) or value not in self.options:
             raise self.refuse(value)
         return value

@@ -40,10 +40,11 @@ def histogram_chart(
     marks: Sequence[Mark] = (),
     band: tuple[float, float] | None = None,
     is_share: bool = True,
+    bins: int = BINS,
 ) -> charts.Figure:
     """Return each sample's points over the same bins of the score, as shares of the sample or counted; a band is shaded."""
     held = [sample for sample in samples if len(sample.values)]
-    edges = np.histogram_bin_edges(np.concatenate([s.values for s in held]), BINS) if held else np.zeros(2)
+    edges = np.histogram_bin_edges(np.concatenate([s.values for s in held]), bins) if held else np.zeros(2)
     figure = charts.plain_figure([_steps(sample, edges, is_share=is_share) for sample in held], title=title)
     figure["layout"] |= {
         "xaxis": {"title": {"text": axis}},

@@ -13,6 +13,7 @@ from pages import _charts as charts
 from pages import _class_views as class_views
 from pages import _map_views as map_views
 from pages._live_plotly import live_chart
+from pages._race_state import add_finish_line
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
 # Differences of the score that a few test points make are no verdict.
@@ -173,6 +174,7 @@ def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     )
     if len(run.history):
         _mark_best(figure, run.history)
+    add_finish_line(figure, live)
     return figure
 
 

@@ -16,6 +16,7 @@ def all_pages(*, with_icons: bool) -> list:
         ("s3vm", "S3VM", ":material/call_split:"),
         ("ordinal", "Ordinal", ":material/format_list_numbered:"),
         ("multiclass", "Multi-class", ":material/category:"),
+        ("data", "Data", ":material/table_chart:"),
     )
     return [
         st.Page(f"pages/{name}.py", title=title, icon=icon if with_icons else None, default=name == "home")

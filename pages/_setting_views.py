@@ -146,7 +146,9 @@ def _priors(run: Run) -> None:
     given, true, estimated = st.columns(3)
     problem: Any = run.problem
     given.metric("Share of positives, given", f"{problem.prior:.3f}")
-    true.metric("In the unlabeled points", f"{np.mean(run.split.y_hidden[run.split.y_train == UNLABELED] == 1):.3f}")
+    hidden = run.split.y_hidden[run.split.y_train == UNLABELED]
+    known = hidden[hidden != UNLABELED]  # of one's own file, some may be known to nobody
+    true.metric("In the unlabeled points", f"{np.mean(known == 1):.3f}" if len(known) else "–")
     key = f"_prior_{run.spec.data}_{run.spec.seed}"
     with estimated:
         if key not in st.session_state:

@@ -10,9 +10,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dsgcore.data import CONVERSIONS
+from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, script, theory_of
 from pages import _charts as charts
+from pages import _data_views as data_views
 from pages._live_plotly import live_chart
+from pages._own_file import plain
+from pages._race_views import race
 
 TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
 
@@ -33,6 +38,7 @@ def compare(live: LiveRun) -> None:
         st.caption(
             "Change a setting and run again: the previous run stays as a pale line, and this table says what differs."
         )
+    race(live)
 
 
 def _summary(history: History) -> dict[str, float]:
@@ -86,18 +92,18 @@ def theory(live: LiveRun) -> None:
 def data(live: LiveRun) -> None:
     """Describe the data and how labels were hidden."""
     run, split = live.run, live.run.split
-    samples = {"training": split.y_hidden, "labeled": split.y_hidden[run.labeled_rows], "test": split.y_test}
-    classes = range(int(split.y_hidden.max()) + 1)
-    rows = [
-        {"sample": name, "points": len(y), **{f"class {c}": int((y == c).sum()) for c in classes}}
-        for name, y in samples.items()
-    ]
-    st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
+    conversion = run.spec.data.convert
+    if conversion is not None and conversion != AS_IS:
+        names = " against ".join(split.class_names) if len(split.class_names) == 2 else ", ".join(split.class_names)
+        st.markdown(f":material/swap_horiz: {CONVERSIONS[conversion].sentence} Here: {plain(names)}.")
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    data_views.split_views(split, run.problem.labels, theme, key="chart-tab")
     d = split.X_train.shape[1]
     st.caption(
         f"{d} features, scaling: {run.spec.data.scaling}, fitted on the training points. The labels of unlabeled points are "
         "known here and used for nothing but the diagnostic scores."
     )
+    data_views.columns_and_table(run.spec, split, theme)
 
 
 def code(live: LiveRun) -> None:

@@ -113,6 +113,7 @@ _STYLE = """
 [data-testid="stMetricValue"] {font-variant-numeric: tabular-nums; font-size: 1.7rem}
 [data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
 [data-testid="stTabPanel"] {padding-top: 0.5rem}
+[class*="st-key-part-own-"] {margin-top: 0.6rem}
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.55rem}
 """
 

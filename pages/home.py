@@ -1,4 +1,4 @@
-"""Home: what this is, and the five settings."""
+"""Home: what this is, the five settings, and the data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages._warm_up import is_ready
 
 @dataclass(frozen=True)
 class Card:
-    """A setting as the home page shows it."""
+    """A setting, or the data, as the home page shows it."""
 
     title: str
     paper: str
@@ -56,6 +56,13 @@ CARDS = (
         "Tell many classes apart with a graph over unlabeled points and a penalty on small singular values.",
         ":material/category:",
         "pages/multiclass.py",
+    ),
+    Card(
+        "Data",
+        "the gallery",
+        "Generated and measured sets, each in every setting that it suits: look at one closely before a run does.",
+        ":material/table_chart:",
+        "pages/data.py",
     ),
 )
 

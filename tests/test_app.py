@@ -160,7 +160,7 @@ def test_more_labels_than_points_get_one_sentence():
     app = open_auc(n_labeled="2000", data="Breast cancer")
     assert not app.exception
     assert len(app.error) == 1
-    assert "n_labeled" in app.error[0].value
+    assert "must be a whole number between 2 and 398" in app.error[0].value
 
 
 PAGES = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "ord_", "multiclass": "mc_"}

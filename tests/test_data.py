@@ -15,25 +15,23 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from dsgcore.data import (
-    DATASETS,
-    DEFAULT_DATASET,
     DataError,
     Dataset,
     breast_cancer,
     circles,
     digits_even_odd,
     draw_pairs,
-    equal_frequency_bins,
     gaussian_mixture,
     hide_labels,
     load,
     load_npz,
+    misleading_gap,
     parse_npz,
     two_moons,
     xor,
 )
 
-GENERATED = [two_moons, circles, xor, gaussian_mixture]
+GENERATED = [two_moons, circles, xor, gaussian_mixture, misleading_gap]
 BUNDLED = [digits_even_odd, breast_cancer]
 seeds = st.integers(0, 2**32 - 1)
 few_examples = settings(max_examples=25, deadline=None)  # the machine may be busy
@@ -187,53 +185,6 @@ def test_bundled_data_refuse_bad_options_naming_them(make, options):
 def test_a_subsample_larger_than_what_the_imbalance_leaves_says_how_many_are_left():
     with pytest.raises(DataError, match=r"between 20 and 446 \(the rows left\), got 500"):
         breast_cancer(n=500, imbalance=0.2)
-
-
-# Registry
-
-
-def test_every_kind_of_labels_has_data_sets_that_suit_it():
-    fitting = {
-        labels: [e.name for e in DATASETS.values() if e.suits(labels)]
-        for labels in ("binary", "pairs", "ordinal", "classes")
-    }
-    assert fitting["binary"] == ["two_moons", "circles", "xor", "gaussian_mixture", "digits", "breast_cancer"]
-    assert fitting["pairs"] == fitting["binary"]
-    assert fitting["ordinal"] == ["ordinal_ramp", "ordinal_rings", "diabetes"]
-    assert fitting["classes"] == ["spirals", "blobs", "ten_digits", "wine", "iris"]
-    assert DEFAULT_DATASET in DATASETS
-
-
-@pytest.mark.parametrize("name", list(DATASETS))
-def test_entries_describe_what_they_load(name):
-    entry, data = DATASETS[name], load(name)
-    assert_well_formed(data)
-    assert data.X.shape == (entry.n, entry.d)
-    assert data.name == entry.name == name
-    assert data.licence == entry.licence
-    assert entry.sentence.endswith(".")
-    assert [option.name for option in entry.options] == ["n", "noise", "imbalance"][: 3 if entry.suits("binary") else 2]
-    assert data.X.tobytes() == entry.make().X.tobytes()  # the registry's defaults are the functions' defaults
-
-
-@pytest.mark.parametrize("name", list(DATASETS))
-def test_the_ends_of_each_range_are_accepted(name):
-    for option in DATASETS[name].options:
-        for end in (option.low, min(option.high, 2000)):
-            assert_well_formed(load(name, **{option.name: end}))
-
-
-def test_load_refuses_with_one_sentence():
-    with pytest.raises(DataError, match=r"^noise must be between 0 and 2, got 7$"):
-        load("two_moons", noise=7)
-    with pytest.raises(DataError, match=r"^n must be a whole number between 20 and 569, got 570$"):
-        load("breast_cancer", n=570)
-    with pytest.raises(DataError, match=r"^the data set must be one of two_moons, .*, got 'spiral'$"):
-        load("spiral")
-    with pytest.raises(DataError, match=r"^the options of xor are n, noise, imbalance, seed, got 'gamma'$"):
-        load("xor", gamma=1)
-    with pytest.raises(DataError, match=r"^noise must be between 0 and 2, got None$"):
-        load("xor", noise=None)
 
 
 # Files
@@ -599,10 +550,3 @@ def test_more_pairs_than_the_rows_allow_get_one_sentence(n_pairs):
     with pytest.raises(DataError, match="similar pairs") as caught:
         draw_pairs(load("two_moons", n=1000, imbalance=0.7), n_pairs, 0.3, seed=0)
     assert "\n" not in str(caught.value)
-
-
-def test_equal_frequency_bins_hold_equally_many_in_order():
-    values = np.array([3.0, 1.0, 2.0, 2.0, 5.0, 9.0, -1.0])
-    bins = equal_frequency_bins(values, 3)
-    assert bins.tolist() == [1, 0, 0, 1, 2, 2, 0]
-    assert np.bincount(equal_frequency_bins(np.random.default_rng(0).normal(size=1000), 5)).tolist() == [200] * 5

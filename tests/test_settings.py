@@ -166,7 +166,12 @@ def test_every_bad_value_of_a_settings_own_parameters_gets_one_sentence(setting,
 
 @pytest.mark.parametrize(
     ("section", "name", "value"),
-    [("solver", "dtype", "float32"), ("kernel", "name", "matern"), ("problem", "lam", 1.0), ("data", "name", "digits")],
+    [
+        ("solver", "dtype", "float32"),
+        ("kernel", "name", "matern"),
+        ("problem", "lam", 1.0),
+        ("data", "separation", 3.0),
+    ],
 )
 def test_what_only_other_settings_have_gets_one_sentence(section, name, value):
     plain = default_spec("multiclass").to_dict()

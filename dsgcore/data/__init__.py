@@ -1,17 +1,30 @@
 """Data sets: generated, shipped with scikit-learn, or read from files; and where labels are hidden."""
 
+from dsgcore.data.assumptions import broken
 from dsgcore.data.bundled import breast_cancer, digits_even_odd
 from dsgcore.data.classes import blobs, iris, spirals, ten_digits, wine
+from dsgcore.data.conversions import CONVERSIONS, convert, equal_frequency_bins
 from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.data.entries import OPTION_NAMES, DatasetEntry, DatasetOption
 from dsgcore.data.files import load_npz, parse_npz
-from dsgcore.data.ordinal import diabetes, equal_frequency_bins, ordinal_ramp, ordinal_rings
-from dsgcore.data.registry import DATASETS, DEFAULT_DATASET, DatasetEntry, DatasetOption, load
+from dsgcore.data.ordinal import diabetes, friedman, ordinal_ramp, ordinal_rings
+from dsgcore.data.registry import DATASETS, DEFAULT_DATASET, load
 from dsgcore.data.splits import Scaling, Split, draw_pairs, hide_labels
-from dsgcore.data.synthetic import circles, gaussian_mixture, two_moons, xor
+from dsgcore.data.synthetic import (
+    circles,
+    gaussian_mixture,
+    high_dimensional,
+    misleading_gap,
+    two_gaussians,
+    two_moons,
+    xor,
+)
 
 __all__ = [
+    "CONVERSIONS",
     "DATASETS",
     "DEFAULT_DATASET",
+    "OPTION_NAMES",
     "DataError",
     "Dataset",
     "DatasetEntry",
@@ -20,21 +33,27 @@ __all__ = [
     "Split",
     "blobs",
     "breast_cancer",
+    "broken",
     "circles",
+    "convert",
     "diabetes",
     "digits_even_odd",
     "draw_pairs",
     "equal_frequency_bins",
+    "friedman",
     "gaussian_mixture",
     "hide_labels",
+    "high_dimensional",
     "iris",
     "load",
     "load_npz",
+    "misleading_gap",
     "ordinal_ramp",
     "ordinal_rings",
     "parse_npz",
     "spirals",
     "ten_digits",
+    "two_gaussians",
     "two_moons",
     "wine",
     "xor",

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import math
-import zlib
 
 import numpy as np
 
 from dsgcore.data.datasets import DataError
-
-MAX_SEED = 2**32 - 1
-
-
-def number(value: object) -> float:
-    """Return `value` as a float, or NaN where it is no number, so that every comparison with it fails."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:  # an int beyond float64
-        return math.nan
+from dsgcore.parameters import Integer, ParameterError, Real
+from dsgcore.sampling import MAX_SEED, generator
 
 
 def check_whole(name: str, value: object, low: int, high: int, what_high_is: str = "") -> int:
     """Return `value` as an int in [low, high], or raise `DataError`."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and low <= value <= high:
-        return int(value)
-    of = f" ({what_high_is})" if what_high_is else ""
-    raise DataError(f"{name} must be a whole number between {low} and {high}{of}, got {value!r}")
+    try:
+        return int(Integer(name, low, low=low, high=high).check(value))
+    except ParameterError:
+        of = f" ({what_high_is})" if what_high_is else ""
+        raise DataError(f"{name} must be a whole number between {low} and {high}{of}, got {value!r}") from None
 
 
 def check_between(name: str, value: object, low: float, high: float) -> float:
@@ -35,6 +25,15 @@ def check_between(name: str, value: object, low: float, high: float) -> float:
     if low <= number(value) <= high:
         return number(value)
     raise DataError(f"{name} must be between {low:g} and {high:g}, got {value!r}")
+
+
+def number(value: object) -> float:
+    """Return `value` as a float, or NaN where it is no number, so that every comparison with it fails."""
+    try:
+        checked = Real("", 0.0, low=-math.inf, high=math.inf).check(value)
+    except ParameterError:
+        return math.nan
+    return math.nan if checked is None else checked
 
 
 def check_share(name: str, value: object) -> float:
@@ -52,7 +51,5 @@ def check_noise(value: object) -> float:
 
 
 def keyed_generator(seed: object, stream: str) -> np.random.Generator:
-    """Return the generator of one named stream: a function of (seed, stream) alone."""
-    number = check_whole("seed", seed, 0, MAX_SEED)
-    key = np.array([number, zlib.crc32(f"data/{stream}".encode())], dtype=np.uint64)
-    return np.random.Generator(np.random.Philox(key=key))
+    """Return the generator of one named stream of the data: a function of (seed, stream) alone."""
+    return generator(check_whole("seed", seed, 0, MAX_SEED), f"data/{stream}")

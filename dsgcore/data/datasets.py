@@ -24,7 +24,7 @@ class Dataset:
     X : ndarray of shape (n, d), float32, C-contiguous
         Points.
     y : ndarray of shape (n,), int64
-        Class codes 0..K-1; with two classes, 1 is positive and 0 negative.
+        Class codes 0..K-1; with two classes, 1 is positive and 0 negative; -1 where the source gives no label.
     feature_names : tuple of str, length d
     class_names : tuple of str, length K
         Names in the order of the codes.
@@ -33,6 +33,10 @@ class Dataset:
     licence : str
     sha256 : str, default ""
         Digest of the file's bytes, for data read from a file.
+    pairs : ndarray of shape (n,), int64, or None
+        Ids of similar pairs that the source itself gives, each on two rows; -1 on all others. None: it gives none.
+    report : tuple of str
+        What was done to the source's table, a sentence each.
     """
 
     name: str
@@ -43,3 +47,5 @@ class Dataset:
     source: str
     licence: str
     sha256: str = ""
+    pairs: NDArray[np.int64] | None = None
+    report: tuple[str, ...] = ()

@@ -136,10 +136,11 @@ def _read_arrays(content: bytes, names: tuple[str, str], max_bytes: int) -> list
             raise DataError(f"the file must hold an array {name!r}, and it holds {_shown(sorted(sizes))}")
         if sizes[name] > max_bytes:
             raise DataError(f"array {name!r} must unpack to at most {max_bytes} bytes, got {sizes[name]}")
-    return [_read_array(content, name) for name in names]
+    return [read_array(content, name) for name in names]
 
 
-def _read_array(content: bytes, name: str) -> NDArray:
+def read_array(content: bytes, name: str) -> NDArray:
+    """Unpack one array of an archive, without ever loading Python objects."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             array = arrays[name]

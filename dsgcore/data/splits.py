@@ -53,7 +53,7 @@ class Split:
     y_train : ndarray of shape (n_train,), int64
         Class codes of the labeled rows (pair ids of the similar ones), -1 for all others.
     y_hidden : ndarray of shape (n_train,), int64
-        The true codes of all training rows: for diagnosis only, never for training.
+        The true codes of all training rows, -1 where the source has none: for diagnosis only, never for training.
     X_test : ndarray of shape (n_test, d), float32, C-contiguous
         Points scaled as the training rows are; they may leave [0, 1].
     y_test : ndarray of shape (n_test,), int64
@@ -121,14 +121,18 @@ def hide_labels(
     if scaling not in SCALINGS:
         raise DataError(f"scaling must be one of {', '.join(SCALINGS)}, got {scaling!r}")
     y = dataset.y
-    n_test = _test_size(len(y), test_share)
-    n_labeled = check_whole("n_labeled", n_labeled, 2, len(y) - n_test, "the number of training rows")
+    known = np.flatnonzero(y != UNLABELED)  # rows that their source leaves unlabeled are never asked for their label
+    n_test = _test_size(len(known), test_share)
+    n_labeled = check_whole("n_labeled", n_labeled, 2, len(known) - n_test, "the number of training rows")
     groups = y if stratified else np.zeros_like(y)
     if stratified:
         _check_classes(dataset, n_labeled, n_test)
-    is_test = _draw(groups, n_test, keyed_generator(seed, "split/test"), leave=1)
+    is_test, is_labeled = np.zeros(len(y), dtype=bool), np.zeros(len(y) - n_test, dtype=bool)
+    is_test[known] = _draw(groups[known], n_test, keyed_generator(seed, "split/test"), leave=1)
     train_rows = keyed_generator(seed, "split/order").permutation(np.flatnonzero(~is_test))
-    is_labeled = _draw(groups[train_rows], n_labeled, keyed_generator(seed, "split/labeled"), leave=0)
+    candidates = np.flatnonzero(y[train_rows] != UNLABELED)
+    drawn = _draw(groups[train_rows[candidates]], n_labeled, keyed_generator(seed, "split/labeled"), leave=0)
+    is_labeled[candidates] = drawn
     return _assembled(dataset, train_rows, np.flatnonzero(is_test), is_labeled, scaling)
 
 
@@ -143,7 +147,8 @@ def draw_pairs(
 ) -> Split:
     """Hold out test rows, and draw similar pairs from the others: both members of one class, which stays unknown.
 
-    A pair's class is drawn from the classes' shares, positive with probability pi^2 / (pi^2 + (1 - pi)^2); its members
+    Where the data set itself has pairs, they are drawn from those, and the members of the others are set aside. Otherwise
+    a pair's class is drawn from the classes' shares, positive with probability pi^2 / (pi^2 + (1 - pi)^2); its members
     are drawn without replacement. That takes more from the larger class, so of the rows left over some of the smaller one
     are set aside: the unlabeled points are to have the shares of the data.
 
@@ -165,6 +170,8 @@ def draw_pairs(
     DataError
         When the classes have too few rows for so many pairs, or no row would be left unlabeled.
     """
+    if dataset.pairs is not None:
+        return _given_pairs(dataset, dataset.pairs, n_pairs, test_share, seed, stratified, scaling)
     base = hide_labels(dataset, len(dataset.class_names), test_share, seed, stratified, scaling=scaling)
     n_pairs = check_whole("the number of similar pairs", n_pairs, 1, (len(base.y_hidden) - 1) // 2)
     members = _pair_members(base.y_hidden, n_pairs, keyed_generator(seed, "split/pairs"))
@@ -181,20 +188,45 @@ def draw_pairs(
     )
 
 
+def _given_pairs(
+    dataset: Dataset,
+    pairs: NDArray[np.int64],
+    n_pairs: int,
+    test_share: float,
+    seed: int,
+    stratified: bool,
+    scaling: str,
+) -> Split:
+    """Draw from the data set's own pairs; test rows are drawn from the labeled rows that are in no pair."""
+    ids = np.unique(pairs[pairs != UNLABELED])
+    n_pairs = check_whole("the number of similar pairs", n_pairs, 1, len(ids), "the data set's own pairs")
+    if np.all(pairs != UNLABELED):
+        raise DataError("some rows must be in no similar pair, as unlabeled points and for testing, got only pairs")
+    rows = np.flatnonzero(pairs == UNLABELED)
+    alone = replace(dataset, X=dataset.X[rows], y=dataset.y[rows], pairs=None)
+    base = hide_labels(alone, len(dataset.class_names), test_share, seed, stratified, scaling="none")
+    drawn = np.sort(keyed_generator(seed, "split/pairs").permutation(ids)[:n_pairs])
+    members = np.flatnonzero(np.isin(pairs, drawn))
+    order = keyed_generator(seed, "split/order").permutation(np.concatenate([members, rows[base.train_rows]]))
+    y_train = np.where(pairs[order] == UNLABELED, UNLABELED, np.searchsorted(drawn, pairs[order]))
+    split = _assembled(dataset, order, rows[base.test_rows], y_train != UNLABELED, scaling)
+    return replace(split, y_train=y_train)
+
+
 def _with_same_shares(y: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return as many of the rows as can be kept with both classes' shares being those of all labels `y`."""
-    shares = np.bincount(y, minlength=2) / len(y)
+    shares = np.bincount(y[y != UNLABELED], minlength=2) / np.sum(y != UNLABELED)
     per_class = [rows[y[rows] == label] for label in (0, 1)]
     total = min(len(own) / share for own, share in zip(per_class, shares, strict=True))
     kept = [own[: round(total * share)] for own, share in zip(per_class, shares, strict=True)]
     if not all(len(own) for own in kept):
         raise DataError("the number of similar pairs must leave unlabeled points of both classes; give fewer pairs")
-    return np.concatenate(kept)
+    return np.concatenate([*kept, rows[y[rows] == UNLABELED]])
 
 
 def _pair_members(y: NDArray[np.int64], n_pairs: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return the rows of each pair's members, of shape (n_pairs, 2)."""
-    share = np.mean(y == 1)
+    share = np.mean(y[y != UNLABELED] == 1)
     n_positive = int(rng.binomial(n_pairs, share**2 / (share**2 + (1 - share) ** 2)))
     members = []
     for label, count in ((1, n_positive), (0, n_pairs - n_positive)):
@@ -220,15 +252,16 @@ def _test_size(n: int, test_share: object) -> int:
 def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
     """Refuse a stratified split that cannot give each class a labeled row and a test row."""
     names = dataset.class_names
-    counts = np.bincount(dataset.y, minlength=len(names))
+    y = dataset.y[dataset.y != UNLABELED]
+    counts = np.bincount(y, minlength=len(names))
     smallest = int(np.argmin(counts))
     if counts[smallest] < 2:
         raise DataError(f"each class must have at least 2 rows, got {counts[smallest]} of {names[smallest]!r}")
     for what, given in (("n_labeled", n_labeled), ("the number of test rows", n_test)):
         if given < len(counts):
             raise DataError(f"{what} must be at least {len(counts)}, one for each class, got {given}")
-    if len(dataset.y) - n_test < len(counts):
-        left = len(dataset.y) - n_test
+    if len(y) - n_test < len(counts):
+        left = len(y) - n_test
         raise DataError(f"the number of training rows must be at least {len(counts)}, one per class, got {left}")
 
 

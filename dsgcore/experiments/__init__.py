@@ -1,12 +1,13 @@
 """Specs, runs, and what is recorded and exported of them."""
 
 from dsgcore.experiments.export import script, summary, summary_json
+from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, steered_values
 from dsgcore.experiments.multiclass_engine import MultiClassEngine
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.presets import PRESETS, Preset
-from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_split
+from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_dataset, load_split
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.theory import Theory, theory_of
@@ -14,6 +15,7 @@ from dsgcore.experiments.theory import Theory, theory_of
 __all__ = [
     "PRESETS",
     "SETTINGS",
+    "FileStore",
     "Health",
     "History",
     "LiveRun",
@@ -29,7 +31,9 @@ __all__ = [
     "Surface",
     "Theory",
     "default_spec",
+    "load_dataset",
     "load_split",
+    "read_file",
     "script",
     "steered_values",
     "summary",

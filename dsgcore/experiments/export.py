@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dsgcore.experiments.run import Run
+from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
 
 _SCRIPT = '''"""Repeat one run of {title}: the same data, labels, batches and random features.
@@ -31,10 +32,27 @@ last = run.history.last()
 print(f"{{run.t}} iterations, objective {{last['objective']:.6g}}, test {score_name} {{last['score_test']:.6g}}")
 '''
 
+_SCRIPT_WITH_FILE = (
+    _SCRIPT.replace(
+        "Needs the package dsg-lab.",
+        # A file's name is not for a docstring: it may hold anything.
+        "Needs the package dsg-lab, and beside this script the file\nthat the spec names, whose SHA-256 is checked.",
+    )
+    .replace("\nfrom dsgcore", "\nfrom pathlib import Path\n\nfrom dsgcore")
+    .replace("import Run, Spec", "import Run, Spec, load_split")
+    .replace(
+        "run = Run(Spec.from_json(SPEC))",
+        "spec = Spec.from_json(SPEC)\nrun = Run(spec, load_split(spec, folder=Path(__file__).parent))",
+    )
+)
+
 
 def script(spec: Spec, iterations: int) -> str:
-    """Return a Python script that repeats the first `iterations` iterations of a spec's run."""
-    return _SCRIPT.format(
+    """Return a Python script that repeats the first `iterations` iterations of a spec's run.
+
+    A spec's own file must lie beside the script, under its name; the script checks its digest.
+    """
+    return (_SCRIPT_WITH_FILE if spec.data.name == FILE else _SCRIPT).format(
         title=spec.problem.title,
         spec=spec.to_json(indent=2),
         iterations=iterations,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from dsgcore.experiments.file_data import FileStore
 from dsgcore.experiments.history import History
-from dsgcore.experiments.run import Run
+from dsgcore.experiments.run import Run, load_split
 from dsgcore.experiments.spec import Spec
 from dsgcore.schedules import STEERABLE
 
@@ -22,6 +23,8 @@ class LiveRun:
     spec : Spec
     previous : LiveRun, optional
         The one that this one follows; its history stays as the ghost, and its data are used again where they are the same.
+    files : FileStore, optional
+        Where a spec's own file is looked for, and never on the disk.
 
     Attributes
     ----------
@@ -34,12 +37,13 @@ class LiveRun:
         What the previous run was.
     """
 
-    def __init__(self, spec: Spec, previous: LiveRun | None = None) -> None:
+    def __init__(self, spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None) -> None:
         is_same_data = previous is not None and (previous.run.spec.data, previous.run.spec.seed) == (
             spec.data,
             spec.seed,
         )
-        self.run: Run = Run(spec, previous.run.split if previous is not None and is_same_data else None)
+        is_kept = previous is not None and is_same_data
+        self.run: Run = Run(spec, previous.run.split if previous and is_kept else load_split(spec, files=files))
         twin = replace(spec.twin(), diagnostics=replace(spec.diagnostics, n_probes=0))
         self.supervised = Run(twin, self.run.split) if twin.problem != spec.problem else None
         self.ghost: History | None = None

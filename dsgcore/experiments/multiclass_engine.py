@@ -16,6 +16,7 @@ from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.experiments.multiclass_twin import KernelTwin
 from dsgcore.experiments.spec import Spec
 from dsgcore.graph import laplacian
+from dsgcore.metrics import known
 from dsgcore.problems import UNLABELED, objective
 from dsgcore.problems.multiclass import MultiClass
 from dsgcore.proximal import FeatureMap, Iterate, Task, make_task, solve
@@ -194,13 +195,13 @@ class MultiClassEngine:
         split, score = self.split, self.problem.score
         scores = {
             "score_test": score(split.y_test, self.test_values),
-            "score_labeled": score(split.y_hidden[self.labeled_rows], self.labeled_values),
+            "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values)),
         }
         values = self.training_values
         if values is not None:
             is_unlabeled = split.y_train == UNLABELED
             rows = is_unlabeled if is_unlabeled.any() else np.ones_like(is_unlabeled)
-            scores["score_unlabeled"] = score(split.y_hidden[rows], values[rows])
+            scores["score_unlabeled"] = score(*known(split.y_hidden[rows], values[rows]))
         return scores
 
     def _spectrum(self) -> dict[str, float]:

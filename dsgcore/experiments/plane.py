@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
+from dsgcore._threads import single_threaded_blas
 from dsgcore.expansion import Expansion
 
 MARGIN = 0.06
@@ -44,7 +45,8 @@ class Plane:
             origin, axes = np.zeros(d), np.eye(2, d)
             names = ("x₁", "x₂")
         else:
-            pca = PCA(n_components=2, svd_solver="full").fit(X[:MAX_ROWS_FOR_AXES])
+            with single_threaded_blas():  # several threads take longer for so little, and disturb the other sessions
+                pca = PCA(n_components=2, svd_solver="full").fit(X[:MAX_ROWS_FOR_AXES])
             origin, axes = pca.mean_, pca.components_
             names = ("first principal axis", "second principal axis")
         xy = (X - origin) @ axes.T

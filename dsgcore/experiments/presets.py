@@ -55,8 +55,8 @@ PRESETS: dict[str, tuple[Preset, ...]] = {
         ),
         Preset(
             "unlabeled data hurts",
-            "Where classes overlap and have no gap between them, pushing the boundary away from points misleads.",
-            {"data": "xor", "C_star": 20.0},
+            "A gap between two bands, but the classes are left and right: the boundary goes to the gap, where it does not belong.",
+            {"data": "misleading_gap", "sigma": 5.0},
         ),
     ),
     "similar_unlabeled": (

@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore._threads import single_threaded_blas
-from dsgcore.data import Split, draw_pairs, hide_labels, load, load_npz
+from dsgcore.data import OPTION_NAMES, Dataset, Split, broken, convert, draw_pairs, hide_labels, load
+from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments.engine import Model, engine_for
+from dsgcore.experiments.file_data import FileStore, is_plain_archive, read_archive, read_file
 from dsgcore.experiments.history import History
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
@@ -46,18 +49,78 @@ class Snapshot:
     row: dict[str, float]
 
 
-def load_split(spec: Spec) -> Split:
-    """Load a spec's data and hide labels as it says."""
+def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | None = None) -> Split:
+    """Load a spec's data and hide labels as it says.
+
+    Parameters
+    ----------
+    spec : Spec
+    files : FileStore, optional
+        Contents of files. Where it is given, a spec's file is looked for here and never on the disk.
+    folder : path, optional
+        Where a file named without a folder is looked for if it is not in the working folder.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    DataError
+        When the file is missing, another one than the spec's, or cannot be read; or labels cannot be hidden so.
+    """
     data, labels = spec.data, spec.problem.labels
     if data.name == FILE:
-        assert data.path is not None  # the spec was checked
-        is_binary = labels not in ("ordinal", "classes")
-        dataset = load_npz(data.path, positive=data.positive, is_binary=is_binary, target=data.target)
-    else:
-        options = {name: getattr(data, name) for name in ("n", "noise", "imbalance")}
-        dataset = load(data.name, seed=spec.seed, **{k: v for k, v in options.items() if v is not None})
+        # A conversion makes two classes of several.
+        read_as = labels if data.convert is None else "classes"
+        if is_plain_archive(data, files):
+            return _split(spec, read_archive(data, read_as, folder))
+        file = read_file(data, read_as, files=files, folder=folder)
+        dataset = file.dataset()
+        split = _split(spec, dataset)
+        return _split(spec, file.dataset(split.train_rows)) if file.depends_on_rows(dataset) else split
+    return _split(spec, load_dataset(spec))
+
+
+def load_dataset(
+    spec: Spec, *, files: FileStore | None = None, folder: Path | None = None, fitted_rows: NDArray | None = None
+) -> Dataset:
+    """Load a spec's data with every label, before they are scaled or read as other classes.
+
+    Parameters
+    ----------
+    spec, files, folder
+        As in `load_split`.
+    fitted_rows : ndarray of int, optional
+        Of a file: the rows that missing values and words are fitted on, as the training rows are in `load_split`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        When the file is missing, another one than the spec's, or cannot be read.
+    """
+    data = spec.data
+    if data.name != FILE:
+        options = {name: getattr(data, name) for name in OPTION_NAMES}
+        return load(data.name, seed=spec.seed, **{k: v for k, v in options.items() if v is not None})
+    read_as = spec.problem.labels if data.convert is None else "classes"
+    if is_plain_archive(data, files):
+        return read_archive(data, read_as, folder)
+    return read_file(data, read_as, files=files, folder=folder).dataset(fitted_rows)
+
+
+def _split(spec: Spec, dataset: Dataset) -> Split:
+    """Hide a data set's labels as the spec says."""
+    data, labels = spec.data, spec.problem.labels
+    dataset = convert(dataset, data.convert or AS_IS, data.positive)
     hide = draw_pairs if labels == "pairs" else hide_labels
-    return hide(dataset, data.n_labeled, data.test_share, spec.seed, data.stratified, scaling=data.scaling)
+    split = hide(dataset, data.n_labeled, data.test_share, spec.seed, data.stratified, scaling=data.scaling)
+    noise, shift, is_pairs = data.label_noise, data.prior_shift, labels == "pairs"
+    return broken(split, label_noise=noise, prior_shift=shift, seed=spec.seed, is_pairs=is_pairs)
 
 
 class Run:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, Self
 
 from numpy.typing import NDArray
 
-from dsgcore.data import DATASETS
+from dsgcore.data import CONVERSIONS, DATASETS
+from dsgcore.data.reading import Recipe
 from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.kernels import KERNELS
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, Text
@@ -45,6 +47,23 @@ SETTINGS: dict[str, type[Setting]] = {**PROBLEMS, MultiClassSetting.name: MultiC
 STEERABLE_OF: dict[str, tuple[str, ...]] = {"multiclass": ("step_size", "tau_I", "tau_S", "lam")}
 KERNELS_OF: dict[str, tuple[str, ...]] = {"multiclass": ("gaussian",)}
 DTYPES_OF: dict[str, tuple[str, ...]] = {"multiclass": ("float64",)}
+
+
+@dataclass(frozen=True)
+class RecipeField(Parameter):
+    """A recipe for reading a file, or none."""
+
+    def allowed(self) -> str:
+        """Say in words what is allowed."""
+        return "a recipe or null"
+
+    def check(self, value: object) -> Recipe | None:
+        """Return the recipe, made of plain data where it is that, or raise `DataError`."""
+        if value is None or isinstance(value, Recipe):
+            return value
+        if not isinstance(value, Mapping):
+            raise self.refuse(value)
+        return Recipe.from_dict(value)
 
 
 SEED = Integer(
@@ -94,6 +113,45 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
         label="Share of positives",
         sentence="Which part of all points is positive.",
     ),
+    Real(
+        "separation",
+        None,
+        low=0.0,
+        high=20.0,
+        usual=(0.0, 10.0),
+        optional=True,
+        label="Separation",
+        sentence="Distance between the two clusters' centres, in standard deviations.",
+    ),
+    Integer(
+        "n_irrelevant",
+        None,
+        low=0,
+        high=2000,
+        scale="log",
+        usual=(0, 1000),
+        optional=True,
+        label="Irrelevant features",
+        sentence="How many features are noise that has no part in the classes.",
+    ),
+    Integer(
+        "n_classes",
+        None,
+        low=2,
+        high=20,
+        usual=(2, 10),
+        optional=True,
+        label="Ordered classes",
+        sentence="How many ordered classes there are; a regression target is cut into so many bins of equal frequency.",
+    ),
+    Choice(
+        "convert",
+        None,
+        options=tuple(CONVERSIONS),
+        optional=True,
+        label="Classes",
+        sentence="How the set's classes are read so that they suit this setting.",
+    ),
     Integer(
         "n_labeled",
         200,
@@ -120,6 +178,25 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
         label="Labels by class share",
         sentence="Label the classes in their proportions rather than purely at random.",
     ),
+    Real(
+        "label_noise",
+        0.0,
+        low=0.0,
+        high=1.0,
+        usual=(0.0, 0.5),
+        label="Wrong labels",
+        sentence="Share of the labeled points that get a wrong class (of pairs: that mix two classes): breaks an assumption.",
+    ),
+    Real(
+        "prior_shift",
+        0.0,
+        low=-0.95,
+        high=0.95,
+        usual=(-0.9, 0.9),
+        label="Unlabeled points left out",
+        sentence="Share of the negatives (of more classes: the lower half) missing from the unlabeled points; below 0, of the "
+        "positives: breaks the assumption that labeled and unlabeled points have the same classes.",
+    ),
     Choice(
         "scaling",
         "unit",
@@ -127,15 +204,17 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
         label="Scaling",
         sentence="Features to [0, 1], to zero mean and unit variance, or as they are; fitted on training points only.",
     ),
-    Text("path", None, optional=True, label="File", sentence="A NumPy archive with arrays X (n, d) and y (n,)."),
-    Text("target", "y", label="Labels", sentence="Name of the file's array of labels."),
+    Text("path", None, optional=True, label="File", sentence="A table as CSV, Parquet, LIBSVM text or NumPy archive."),
+    Text("sha256", None, optional=True, label="Digest", sentence="SHA-256 of the file's bytes, which is checked."),
+    RecipeField("recipe", None, label="Recipe", sentence="How the file is read and what its columns are."),
+    Text("target", "y", label="Labels", sentence="Name of the file's column of labels, where no recipe names it."),
     Integer(
         "positive",
         None,
         low=-(2**31),
         optional=True,
         label="Positive label",
-        sentence="The label in the file that counts as positive; the others are negative.",
+        sentence="The class that counts as positive, all others being negative: a file's label, else its number from 0.",
     ),
 )
 STOP_PARAMETERS: tuple[Parameter, ...] = (

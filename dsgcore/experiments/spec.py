@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from dsgcore.data import DATASETS, DataError, DatasetOption
+from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry, DatasetOption
+from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
+from dsgcore.data.reading import Recipe
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     DEFAULT_DATASET,
@@ -52,8 +54,16 @@ class DataSpec:
     stratified: bool = True
     scaling: str = "unit"
     path: str | None = None
+    sha256: str | None = None
+    recipe: Recipe | None = None
     target: str = "y"
     positive: int | None = None
+    separation: float | None = None
+    n_irrelevant: int | None = None
+    n_classes: int | None = None
+    convert: str | None = None
+    label_noise: float = 0.0
+    prior_shift: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -143,7 +153,7 @@ class Spec:
             "setting": self.problem.name,
             "problem": {p.name: getattr(self.problem, p.name) for p in self.problem.parameters},
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
-            "data": asdict(self.data),
+            "data": asdict(self.data) | {"recipe": self.data.recipe and self.data.recipe.to_dict()},
             "solver": asdict(self.solver),
             "stop": asdict(self.stop),
             "diagnostics": asdict(self.diagnostics),
@@ -249,18 +259,23 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
     """Fill in the set's own defaults, and refuse options that it does not have."""
     name = values["name"]
     if name != FILE and not DATASETS[name].suits(labels):
-        fitting = ", ".join(entry.name for entry in DATASETS.values() if entry.suits(labels))
-        raise SpecError(f"the data {name!r} do not suit this setting; those that do are {fitting}, and files")
+        raise SpecError(f"the data {name!r} do not suit this setting: {DATASETS[name].why_not(labels)}")
     if name == FILE:
         if values["path"] is None:
             raise SpecError("path must be given where the data's name is 'file', got null")
         takes: dict[str, DatasetOption] = {}
+        _check_file_conversion(values["convert"], labels)
+        if values["recipe"] is not None and values["positive"] is not None:
+            raise SpecError(
+                f"where a recipe is given, it names the positive label, got positive {values['positive']!r}"
+            )
     else:
         takes = {option.name: option for option in DATASETS[name].options}
-        for option in ("path", "positive"):
+        for option in ("path", "sha256", "recipe"):
             if values[option] is not None:
                 raise SpecError(f"{option} goes with the data's name 'file', got {values[option]!r} with {name!r}")
-    for option in ("n", "noise", "imbalance"):
+        values |= _conversion(DATASETS[name], values["convert"], values["positive"], labels)
+    for option in OPTION_NAMES:
         if values[option] is None:
             values[option] = takes[option].default if option in takes else None
         elif option not in takes:
@@ -268,6 +283,24 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
         else:
             takes[option].check(values[option])
     return DataSpec(**values)
+
+
+def _conversion(entry: DatasetEntry, given: str | None, positive: int | None, labels: str) -> dict[str, Any]:
+    """Return how the set's classes are read for such labels: as given where that leads there, else the usual way."""
+    allowed = entry.conversions_for(labels)
+    name = Choice("convert", allowed[0], options=allowed).check(given or allowed[0])
+    if name != ONE_REST and positive is not None:
+        raise SpecError(f"positive goes with files and with convert {ONE_REST!r}, got {positive!r} with {entry.name!r}")
+    if name == ONE_REST:
+        positive = Integer("positive", 0, low=0, high=len(entry.class_names) - 1).check(positive or 0)
+    return {"convert": name, "positive": positive}
+
+
+def _check_file_conversion(given: str | None, labels: str) -> None:
+    """Refuse what cannot be made of a file's classes: its reader names one class positive, or gives them as they are."""
+    allowed = (HALVES, EVEN_ODD) if labels in ("binary", "pairs") else ()
+    if given is not None and given not in allowed:
+        raise SpecError(f"convert must be {' or '.join([*allowed, 'null'])} with a file in this setting, got {given!r}")
 
 
 def _changes(given: object, problem: Setting, n_iter: int) -> tuple[Change, ...]:

@@ -13,6 +13,7 @@ from dsgcore.data import Split
 from dsgcore.diagnostics import DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.expansion import Expansion
 from dsgcore.experiments.spec import Spec
+from dsgcore.metrics import known
 from dsgcore.problems import UNLABELED, Problem, objective
 from dsgcore.problems.base import Values
 from dsgcore.solver import AllPoints, Carried, Iterate, Task, VisitedPoints, solve, training_points
@@ -127,11 +128,11 @@ class StochasticEngine:
         split, score = self.split, self.problem.score
         scores = {
             "score_test": score(split.y_test, self.test_values),
-            "score_labeled": score(split.y_hidden[self.labeled_rows], self.labeled_values),
+            "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values)),
         }
         if self.training_values is not None:
             rows = self.task.rows["unlabeled"]
-            scores["score_unlabeled"] = score(split.y_hidden[rows], self.training_values[rows])
+            scores["score_unlabeled"] = score(*known(split.y_hidden[rows], self.training_values[rows]))
         return scores
 
     def _feature_error(self, iterate: Iterate) -> dict[str, float]:

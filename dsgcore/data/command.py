@@ -1,0 +1,164 @@
+"""The command ``python -m dsgcore data``: list, fetch, describe, convert."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from dsgcore.data.converting import Converted, convert_file, sniff_file
+from dsgcore.data.datasets import DataError
+from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cache_folder, cached, fetch, remote_set
+from dsgcore.data.reading import MISSING, Recipe
+from dsgcore.data.reading.limits import shown_size
+from dsgcore.data.registry import DATASETS
+
+LABELS = ("binary", "pairs", "ordinal", "classes")
+_LINE_SECONDS = 0.5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's own arguments."""
+    commands = parser.add_subparsers(dest="data_command", required=True)
+    commands.add_parser("list", help="what there is: with the package, and in public archives")
+    get = commands.add_parser("fetch", help="bring sets of the papers from their public archives to the cache")
+    get.add_argument("names", nargs="+", metavar="NAME", help="as `data list` has them")
+    get.add_argument("--quiet", action="store_true", help="print the files' paths alone")
+    tell = commands.add_parser("describe", help="say what a set or a file is, and how it would be read")
+    tell.add_argument("what", metavar="NAME_OR_FILE")
+    make = commands.add_parser("convert", help="write a set or a file as a float32 memory map, in pieces")
+    make.add_argument("what", metavar="NAME_OR_FILE")
+    make.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets X.npy, y.npy and data.json")
+    make.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    for reader in (tell, make):
+        _add_reading_arguments(reader)
+
+
+def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--labels", choices=LABELS, default="classes", help="what is to be learned (default: classes)")
+    parser.add_argument("--label", metavar="COLUMN", help="the column of labels, instead of the one guessed")
+    parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN", help="a column that is no feature")
+    parser.add_argument("--positive", metavar="LABEL", help="the label that is positive, for --labels binary")
+    parser.add_argument("--bins", type=int, metavar="K", help="cut a label that is a number into so many bins")
+    parser.add_argument("--missing", choices=MISSING, help="what is done about missing numbers (default: mean)")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Carry out the command; errors are `DataError` or OSError."""
+    if given.data_command == "list":
+        return _list()
+    if given.data_command == "fetch":
+        return _fetch(given.names, is_quiet=given.quiet)
+    if given.data_command == "describe":
+        return _describe(given)
+    return _convert(given)
+
+
+def _list() -> int:
+    print("With the package:")
+    for entry in DATASETS.values():
+        print(f"  {entry.name:<18} {entry.n:>11,} x {entry.d:<6,} {entry.title}")
+    print("\nIn public archives (fetched by name):")
+    for remote in REMOTE_SETS.values():
+        there = "fetched" if cached(remote) else ""
+        print(
+            f"  {remote.name:<18} {remote.n:>11,} x {remote.d:<6,} {remote.archive:<13} {remote.title:<24} {there}".rstrip()
+        )
+    print(f"\nThe cache is {cache_folder()} (DSGLAB_CACHE names another folder).")
+    return 0
+
+
+def _fetch(names: list[str], *, is_quiet: bool) -> int:
+    sets = [remote_set(name) for name in names]  # a wrong name is told before anything is brought
+    for remote in sets:
+        print(fetch(remote, progress=None if is_quiet else _bar(remote)))
+    return 0
+
+
+def _bar(remote: RemoteSet) -> Callable[[int, int | None], None]:
+    """Return what prints how far a transfer is, now and then."""
+    last = [0.0]
+
+    def show(have: int, total: int | None) -> None:
+        now = time.monotonic()
+        if now - last[0] < _LINE_SECONDS and have != total:
+            return
+        last[0] = now
+        of = f" of {shown_size(total)} ({have / total:.0%})" if total else ""
+        print(f"{remote.name}: {shown_size(have)}{of}", file=sys.stderr)
+
+    return show
+
+
+def _describe(given: argparse.Namespace) -> int:
+    if given.what in DATASETS and not Path(given.what).exists():
+        entry = DATASETS[given.what]
+        print(
+            f"{entry.title}: {entry.n:,} rows, {entry.d:,} columns, {len(entry.class_names)} classes.\n{entry.sentence}"
+        )
+        print(f"Source: {entry.source}. Licence: {entry.licence}.")
+        return 0
+    path, remote = _found(given.what)
+    if remote is not None:
+        classes = f"{remote.classes} classes" if remote.classes else "a number to predict"
+        print(f"{remote.title}, {remote.archive}: {remote.n:,} rows, {remote.d:,} columns, {classes}.")
+        print(f"Tried with {', '.join(remote.used_by)}. Licence: {remote.licence}. {remote.address}")
+    if path is None:
+        print(f"It is not in the cache: python -m dsgcore data fetch {given.what}")
+        return 0
+    recipe = _recipe(path, given, remote)
+    print(f"{path} is read as {recipe.format}:")
+    for name, value in recipe.to_dict().items():
+        if value not in (None, [], {}):
+            print(f"  {name}: {value}")
+    return 0
+
+
+def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
+    """Return the file of a name or path; None where a set of the archives is not in the cache."""
+    if Path(what).exists():
+        return Path(what), None
+    if what in REMOTE_SETS:
+        return cached(REMOTE_SETS[what]), REMOTE_SETS[what]
+    raise DataError(f"there is no file {what!r}, and no set of that name (see: python -m dsgcore data list)")
+
+
+def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> Recipe:
+    """Return the guessed recipe with what the arguments, or the set's own entry, say otherwise."""
+    plain = sniff_file(path, given.labels, given.label or (remote.label if remote else None)).to_dict()
+    ignored = [*given.ignore, *(remote.ignored if remote else ())]
+    plain["roles"] |= dict.fromkeys(ignored, "ignore")
+    plain |= {name: value for name in ("positive", "bins", "missing") if (value := getattr(given, name)) is not None}
+    return Recipe.from_dict(plain)
+
+
+def _convert(given: argparse.Namespace) -> int:
+    path, remote = _found(given.what)
+    if path is None:
+        raise DataError(f"{given.what} is not in the cache: python -m dsgcore data fetch {given.what}")
+    recipe = _recipe(path, given, remote)
+    made = convert_file(
+        path, given.out, recipe, labels=given.labels, progress=None if given.quiet else _counter(time.monotonic())
+    )
+    if not given.quiet:
+        _tell(made)
+    return 0
+
+
+def _counter(start: float) -> Callable[[str, int], None]:
+    last = [start]
+
+    def show(doing: str, rows: int) -> None:
+        if time.monotonic() - last[0] >= _LINE_SECONDS:
+            last[0] = time.monotonic()
+            print(f"{doing}: {rows:,} rows", file=sys.stderr)
+
+    return show
+
+
+def _tell(made: Converted) -> None:
+    for sentence in made.report:
+        print(sentence)
+    print(f"{made.points}: {made.n:,} x {made.d:,}, float32; np.load(..., mmap_mode='r') maps it")

@@ -1,0 +1,156 @@
+"""How a set made for one kind of task is made to suit another: any set can be tried wherever that makes sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.data.datasets import DataError, Dataset
+
+AS_IS = "as they are"
+ONE_REST = "one against the rest"
+EVEN_ODD = "even against odd"
+HALVES = "lower against upper half"
+IN_ORDER = "in order of their numbers"
+BINS = "equal-frequency bins"
+# In words of one kind each: what a set is, and what labels a problem learns from.
+KINDS = ("binary", "ordinal", "classes", "regression")
+LABELS = ("binary", "pairs", "ordinal", "classes")
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A way to make other classes of a set's classes: its name in specs and links, and a sentence for people."""
+
+    name: str
+    sentence: str
+
+
+_ALL = (
+    Conversion(AS_IS, "The classes are used as they are."),
+    Conversion(ONE_REST, "One class is positive, all others together are negative."),
+    Conversion(EVEN_ODD, "Classes with even numbers, counted from 0, are positive, the others negative."),
+    Conversion(HALVES, "The upper half of the ordered classes is positive, the lower half negative."),
+    Conversion(IN_ORDER, "The classes are ranked in the order of their numbers."),
+    Conversion(BINS, "The real-valued target is cut into bins that hold equally many rows."),
+)
+CONVERSIONS: dict[str, Conversion] = {conversion.name: conversion for conversion in _ALL}
+
+
+def equal_frequency_bins(values: NDArray, n_bins: int) -> NDArray[np.int64]:
+    """Return the bin, 0 .. n_bins - 1, of each value; bins hold equally many (up to one), ties go by row order.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+    n_bins : int, >= 2
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return ranks * n_bins // len(values)
+
+
+def conversions_for(kind: str, labels: str, n_classes: int = 2, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the names of the conversions that make a set suit labels, the usual one first; none where it makes no sense.
+
+    Parameters
+    ----------
+    kind : {"binary", "ordinal", "classes", "regression"}
+        What the set is.
+    labels : {"binary", "pairs", "ordinal", "classes"}
+        What the problem learns from.
+    n_classes : int, default 2
+        How many classes (or bins) the set has.
+    extra : tuple of str
+        What this set declares besides: that its classes' numbers mean something (`EVEN_ODD`, `IN_ORDER`).
+
+    Returns
+    -------
+    tuple of str
+        Keys of `CONVERSIONS`.
+    """
+    if labels in ("binary", "pairs"):
+        return _to_two(kind, labels, n_classes, extra)
+    if kind == "regression":
+        return (BINS,)
+    if labels == "classes" or kind == "ordinal":
+        return (AS_IS,)
+    return tuple(name for name in extra if name == IN_ORDER and kind == "classes")
+
+
+def _to_two(kind: str, labels: str, n_classes: int, extra: tuple[str, ...]) -> tuple[str, ...]:
+    if kind == "binary" or n_classes == 2:
+        return (AS_IS,)
+    if kind in ("ordinal", "regression"):
+        return (HALVES,)
+    # Of classes that are equally frequent, as even and odd ones are, similar pairs say nothing.
+    even_odd = tuple(name for name in extra if name == EVEN_ODD and labels != "pairs")
+    return (*even_odd, ONE_REST)
+
+
+def why_not(title: str, kind: str, labels: str) -> str:
+    """Say in one sentence why a set cannot be made to suit labels that no conversion leads to."""
+    if labels == "ordinal" and kind == "binary":
+        return f"{title} has two classes, so there is one threshold only: to rank them is the AUC setting."
+    return f"The classes of {title} have no order, so there is nothing to rank."
+
+
+def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset:
+    """Return the data set with other classes; the points stay as they are.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    name : str
+        A key of `CONVERSIONS`.
+    positive : int, 0 <= positive < K, optional
+        With `ONE_REST`: the number of the class that is positive, counted from 0; default 0.
+
+    Returns
+    -------
+    Dataset
+        With two classes for `ONE_REST`, `EVEN_ODD` and `HALVES`, otherwise `dataset` itself.
+
+    Raises
+    ------
+    DataError
+        When there is no such conversion or class.
+    """
+    if name not in CONVERSIONS:
+        raise DataError(f"the conversion must be one of {', '.join(CONVERSIONS)}, got {name!r}")
+    if name in (AS_IS, IN_ORDER, BINS):
+        return dataset
+    is_positive = _positive_classes(len(dataset.class_names), name, positive)
+    y = np.where(dataset.y < 0, dataset.y, is_positive[dataset.y])  # what has no label stays without one
+    return replace(dataset, y=y, class_names=_two_names(dataset.class_names, is_positive, name))
+
+
+def _positive_classes(k: int, name: str, positive: int | None) -> NDArray[np.bool_]:
+    """Mark the classes that become positive."""
+    codes = np.arange(k)
+    if name == EVEN_ODD:
+        return codes % 2 == 0
+    if name == HALVES:
+        return codes >= k / 2
+    if not 0 <= (positive or 0) < k:
+        raise DataError(f"positive must be the number of a class, between 0 and {k - 1}, got {positive!r}")
+    return codes == (positive or 0)
+
+
+def _two_names(names: tuple[str, ...], is_positive: NDArray[np.bool_], conversion: str) -> tuple[str, str]:
+    low, high = ([name for name, p in zip(names, is_positive, strict=True) if p == side] for side in (False, True))
+    if conversion == ONE_REST:
+        return f"not {high[0]}", high[0]
+    if conversion == HALVES:
+        return _stretch(low), _stretch(high)
+    return ", ".join(low), ", ".join(high)
+
+
+def _stretch(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"

@@ -1,0 +1,214 @@
+"""Any readable file as a float32 memory map with its labels beside it, in pieces: memory does not grow with the file."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading import (
+    IN_PIECES,
+    Limits,
+    Recipe,
+    Source,
+    guess_roles,
+    read_table,
+    sniff_format,
+    suit,
+    with_label,
+)
+from dsgcore.data.reading.delimited import head_text
+from dsgcore.data.reading.features import Features
+from dsgcore.data.reading.labels import class_codes
+from dsgcore.data.reading.sniffing import check_label
+from dsgcore.data.reading.sources import streamed
+from dsgcore.data.reading.tables import Table, pieces
+
+ROWS = 20_000
+HEAD = 2**22
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What a conversion has written.
+
+    Parameters
+    ----------
+    points, labels, description : path
+        ``X.npy`` of shape (n, d), float32; ``y.npy`` of shape (n,), int64; ``data.json`` with names and recipe.
+    n, d : int
+    report : tuple of str
+        What was done, a sentence each.
+    """
+
+    points: Path
+    labels: Path
+    description: Path
+    n: int
+    d: int
+    report: tuple[str, ...]
+
+
+def sniff_file(
+    path: str | os.PathLike[str], labels: str = "classes", label: str | None = None, limits: Limits = IN_PIECES
+) -> Recipe:
+    """Guess the recipe of a file on the disk, its columns' roles by its first rows; `label` names the label's column."""
+    source = streamed(Source.of_path(path), limits)
+    recipe = sniff_format(source)
+    table = _first_rows(source, recipe, limits)
+    recipe = guess_roles(table.frame, recipe, limits)
+    if label is not None and recipe.column("label") != label:
+        recipe = with_label(recipe, table.frame, label, limits)
+    return suit(recipe, table.frame, labels)
+
+
+def _first_rows(source: Source, recipe: Recipe, limits: Limits) -> Table:
+    """Read the first rows: of text, those of its first bytes."""
+    if recipe.format not in ("delimited", "svmlight"):
+        frame, notes = next(pieces(source, recipe, limits, ROWS))
+        return Table(frame, tuple(notes))
+    text = head_text(source, recipe.encoding if recipe.format == "delimited" else "utf-8", HEAD)
+    head = Source.of_bytes(text.encode(), source.name)
+    return read_table(head, replace(recipe, encoding="utf-8"), limits)
+
+
+def convert_file(
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    recipe: Recipe,
+    *,
+    labels: str = "classes",
+    limits: Limits = IN_PIECES,
+    rows: int = ROWS,
+    progress: Progress | None = None,
+) -> Converted:
+    """Write a file's points as a memory map, and its labels.
+
+    The file is read twice: once for the means of missing numbers and the categories, once for the points. Memory holds one
+    piece of `rows` rows, and the label's column. Columns of text, and medians, need whole columns; an archive is read whole.
+
+    Parameters
+    ----------
+    path : path
+    folder : path
+        Made where it is not there; a conversion in it is replaced once the new one is complete.
+    recipe : Recipe
+        As of `sniff_file`.
+    labels : {"binary", "pairs", "ordinal", "classes"}
+    limits : Limits, optional
+    rows : int, default 20,000
+    progress : callable, optional
+        Called with what is being done, and the rows done.
+
+    Returns
+    -------
+    Converted
+
+    Raises
+    ------
+    DataError
+    """
+    check_label(recipe)
+    source = streamed(Source.of_path(path), limits)
+    label = str(recipe.column("label"))
+    kept_labels: list[pd.Series] = []
+
+    def looked_at() -> Iterator[pd.DataFrame]:
+        for frame in _frames(source, recipe, limits, rows, "looking", progress):
+            if label not in frame.columns:
+                raise DataError(f"the recipe gives {label!r} the role label, and the table has no such column")
+            kept_labels.append(frame[label])
+            yield frame
+
+    features = Features(recipe, limits).fit(looked_at())
+    column = pd.concat(kept_labels)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / "X.npy.part"
+    try:
+        kept = _write(part, features, _frames(source, recipe, limits, rows, "writing", progress), len(column))
+        y, names, sentences = class_codes(column[kept], recipe, labels)
+        report = (*sentences, *(s.replace("the training rows", "all rows") for s in features.sentences()))
+        return _finish(folder, part, y, names, features, recipe, report, source)
+    finally:
+        with suppress(FileNotFoundError):
+            part.unlink()
+
+
+def _frames(
+    source: Source, recipe: Recipe, limits: Limits, rows: int, doing: str, progress: Progress | None
+) -> Iterator[pd.DataFrame]:
+    done = 0
+    for frame, _ in pieces(source, recipe, limits, rows):
+        done += len(frame)
+        if progress is not None:
+            progress(doing, done)
+        yield frame
+
+
+def _write(part: Path, features: Features, frames: Iterator[pd.DataFrame], n: int) -> NDArray[np.bool_]:
+    """Write the points of all pieces one after another; return which rows were kept."""
+    kept = np.zeros(n, dtype=bool)
+    start, d = 0, len(features.names)
+    with part.open("wb") as file:
+        file.write(bytes(_header_size(n, d)))
+        for frame in frames:
+            mine = features.is_kept(frame)
+            kept[start : start + len(frame)] = mine
+            start += len(frame)
+            file.write(features.transform(frame[mine] if not mine.all() else frame).tobytes())
+        if not kept.any():
+            raise DataError("no row is left once those with missing numbers are dropped: replace the numbers instead")
+        file.seek(0)
+        _write_header(file, int(kept.sum()), d)
+    return kept
+
+
+def _header(n: int, d: int) -> dict[str, object]:
+    return {"descr": "<f4", "fortran_order": False, "shape": (n, d)}
+
+
+def _write_header(file: IO[bytes], n: int, d: int) -> None:
+    np.lib.format.write_array_header_1_0(file, _header(n, d))
+
+
+def _header_size(n: int, d: int) -> int:
+    """Return the bytes of an array's header: they are padded, so that fewer rows do not change them."""
+    text = io.BytesIO()
+    _write_header(text, n, d)
+    return len(text.getvalue())
+
+
+def _finish(
+    folder: Path,
+    part: Path,
+    y: NDArray[np.int64],
+    names: tuple[str, ...],
+    features: Features,
+    recipe: Recipe,
+    report: tuple[str, ...],
+    source: Source,
+) -> Converted:
+    made = Converted(folder / "X.npy", folder / "y.npy", folder / "data.json", len(y), len(features.names), report)
+    description = {
+        "file": source.name,
+        "recipe": recipe.to_dict(),
+        "class_names": names,
+        "feature_names": features.names,
+        "report": report,
+    }
+    np.save(made.labels, y)
+    made.description.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+    os.replace(part, made.points)
+    return made

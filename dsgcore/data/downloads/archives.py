@@ -1,0 +1,163 @@
+"""The papers' sets in their public archives: where each file is, how it is read, and what it must have come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
+UCI = "https://archive.ics.uci.edu/static/public"
+
+
+@dataclass(frozen=True)
+class RemoteSet:
+    """A data set of a public archive.
+
+    Parameters
+    ----------
+    name : str
+        The name on the command line.
+    title : str
+    archive : {"LIBSVM", "UCI", "OpenML", "scikit-learn"}
+    address : str
+        Of the file; of sets that scikit-learn brings (its own and OpenML's, whose digests it checks), the name of its
+        fetcher.
+    n, d : int
+        Rows and columns of features, as the archive states them.
+    classes : int or None
+        None: a number is to be predicted, which is cut into bins.
+    used_by : tuple of str
+        The papers' methods that were tried on it.
+    licence : str
+    member : str or None
+        Of a zip archive: the file inside.
+    label : str or None
+        The column of labels, where it is not the one that a guess would take.
+    ignored : tuple of str
+        Columns that are no features.
+    number : int or None
+        OpenML's number of the set.
+    """
+
+    name: str
+    title: str
+    archive: str
+    address: str
+    n: int
+    d: int
+    classes: int | None
+    used_by: tuple[str, ...]
+    licence: str = "not stated (LIBSVM's page)"
+    member: str | None = None
+    label: str | None = None
+    ignored: tuple[str, ...] = ()
+    number: int | None = None
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file in its archive."""
+        return self.address.rsplit("/", 1)[-1]
+
+    @property
+    def is_through_scikit_learn(self) -> bool:
+        """Whether a fetcher of scikit-learn brings it."""
+        return self.address.startswith("fetch_")
+
+
+def _libsvm(name: str, title: str, path: str, n: int, d: int, classes: int | None, *used_by: str) -> RemoteSet:
+    return RemoteSet(name, title, "LIBSVM", f"{LIBSVM}/{path}", n, d, classes, used_by)
+
+
+def _uci(
+    name: str, title: str, path: str, member: str, size: tuple[int, int], classes: int | None, **more: Any
+) -> RemoteSet:
+    return RemoteSet(name, title, "UCI", f"{UCI}/{path}", *size, classes, licence="CC BY 4.0", member=member, **more)
+
+
+def _openml(name: str, title: str, number: int, n: int, d: int, classes: int | None, *used_by: str) -> RemoteSet:
+    return RemoteSet(name, title, "OpenML", "fetch_openml", n, d, classes, used_by, "as OpenML states", number=number)
+
+
+_SETS = (
+    _libsvm("cod-rna", "Non-coding RNA", "binary/cod-rna", 59_535, 8, 2, "QSG-S2AUC", "TSGS3VM"),
+    _libsvm("w6a", "Web pages", "binary/w6a", 17_188, 300, 2, "TSGS3VM"),
+    _libsvm("ijcnn1", "IJCNN 2001 challenge", "binary/ijcnn1.bz2", 49_990, 22, 2, "QSG-S2AUC", "TSGS3VM"),
+    _libsvm("skin", "Skin segmentation", "binary/skin_nonskin", 245_057, 3, 2, "QSG-S2AUC", "TSGS3VM"),
+    _libsvm("real-sim", "Real against simulated", "binary/real-sim.bz2", 72_309, 20_958, 2, "TSGS3VM"),
+    _libsvm("susy", "SUSY", "binary/SUSY.xz", 5_000_000, 18, 2, "QSG-S2AUC", "TSGSU"),
+    _libsvm("higgs", "HIGGS", "binary/HIGGS.xz", 11_000_000, 28, 2, "QSG-S2AUC", "TSGS3VM"),
+    _libsvm("glass", "Glass", "multiclass/glass.scale", 214, 9, 6, "PS3VT"),
+    _libsvm("svmguide2", "Guide 2", "multiclass/svmguide2", 391, 20, 3, "PS3VT"),
+    _libsvm("vowel", "Vowel", "multiclass/vowel.scale", 528, 10, 11, "PS3VT"),
+    _libsvm("dna", "DNA", "multiclass/dna.scale", 2000, 180, 3, "PS3VT"),
+    _libsvm("segment", "Image segments", "multiclass/segment.scale", 2310, 19, 7, "PS3VT"),
+    _libsvm("pendigits", "Pen digits", "multiclass/pendigits", 7494, 16, 10, "PS3VT"),
+    _libsvm("usps", "USPS digits", "multiclass/usps.bz2", 7291, 256, 10, "PS3VT"),
+    _libsvm("shuttle", "Shuttle", "multiclass/shuttle.scale", 43_500, 9, 7, "PS3VT"),
+    _libsvm("letter", "Letters", "multiclass/letter.scale", 15_000, 16, 26, "PS3VT"),
+    _libsvm("poker", "Poker hands", "multiclass/poker.bz2", 25_010, 10, 10, "PS3VT", "TSGSU"),
+    _libsvm("sensorless", "Sensorless drive", "multiclass/Sensorless", 58_509, 48, 11, "PS3VT"),
+    _libsvm("acoustic", "Vehicles, acoustic", "multiclass/vehicle/acoustic.bz2", 78_823, 50, 3, "QSG-S2AUC"),
+    _libsvm("combined", "Vehicles, combined", "multiclass/vehicle/combined.bz2", 78_823, 100, 3, "QSG-S2AUC"),
+    _libsvm("svhn", "House numbers", "multiclass/SVHN.xz", 73_257, 3072, 10, "TSGSU"),
+    _libsvm("mnist8m", "Deformed MNIST digits", "multiclass/mnist8m.xz", 8_100_000, 784, 10, "TSGSU"),
+    _libsvm("year", "Year of a song", "regression/YearPredictionMSD.bz2", 463_715, 90, None, "QS3ORAO"),
+    _uci(
+        "dota2",
+        "Dota 2 games",
+        "367/dota2+games+results.zip",
+        "dota2Train.csv",
+        (92_650, 116),
+        2,
+        used_by=("QSG-S2AUC", "TSGS3VM"),
+        label="x1",
+    ),
+    _uci(
+        "sgemm",
+        "GPU kernel run times",
+        "440/sgemm+gpu+kernel+performance.zip",
+        "sgemm_product.csv",
+        (241_600, 14),
+        None,
+        used_by=("QS3ORAO",),
+        label="Run1 (ms)",
+        ignored=("Run2 (ms)", "Run3 (ms)", "Run4 (ms)"),
+    ),
+    _uci(
+        "road3d",
+        "Road network",
+        "246/3d+road+network+north+jutland+denmark.zip",
+        "3D_spatial_network.txt",
+        (434_874, 2),
+        None,
+        used_by=("QS3ORAO",),
+        label="x4",
+        ignored=("x1",),
+    ),
+    _uci(
+        "hepmass",
+        "HEPMASS",
+        "347/hepmass.zip",
+        "all_train.csv.gz",
+        (7_000_000, 28),
+        2,
+        used_by=("QSG-S2AUC",),
+        label="# label",
+    ),
+    RemoteSet(
+        "covtype",
+        "Forest cover",
+        "scikit-learn",
+        "fetch_covtype",
+        581_012,
+        54,
+        7,
+        ("QSG-S2AUC", "TSGSU"),
+        "CC BY 4.0",
+    ),
+    _openml("mnist", "MNIST digits", 554, 70_000, 784, 10, "TSGSU"),
+    _openml("yolanda", "Yolanda", 42_705, 400_000, 100, None, "QS3ORAO"),
+)
+REMOTE_SETS: Mapping[str, RemoteSet] = MappingProxyType({remote.name: remote for remote in _SETS})

@@ -1,0 +1,121 @@
+"""The papers' sets by name: brought to the cache once, and then found there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dsgcore.data.datasets import DataError
+from dsgcore.data.downloads.archives import REMOTE_SETS, RemoteSet
+from dsgcore.data.downloads.transfer import Patience, Progress, download
+from dsgcore.data.reading.names import reason_of
+
+
+def cache_folder() -> Path:
+    """Return where files are kept: the environment's DSGLAB_CACHE, else the platform's folder for caches."""
+    if named := os.environ.get("DSGLAB_CACHE"):
+        return Path(named)
+    if sys.platform == "win32":
+        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        root = Path.home() / "Library" / "Caches"
+    else:
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return root / "dsg-lab"
+
+
+def remote_set(name: str) -> RemoteSet:
+    """Return a set of the papers by its name, or raise `DataError`."""
+    if name not in REMOTE_SETS:
+        raise DataError(f"the set must be one of {', '.join(REMOTE_SETS)}, got {name!r}")
+    return REMOTE_SETS[name]
+
+
+def cached(remote: RemoteSet) -> Path | None:
+    """Return the file of a set where it is in the cache."""
+    path = _path(remote)
+    return path if path.exists() else None
+
+
+def _path(remote: RemoteSet) -> Path:
+    member = remote.member and Path(remote.member).name
+    name = f"{remote.name}.npz" if remote.is_through_scikit_learn else member or remote.file_name
+    return cache_folder() / remote.name / name
+
+
+def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Patience | None = None) -> Path:
+    """Bring a set's file to the cache, unless it is there.
+
+    Parameters
+    ----------
+    remote : RemoteSet
+    progress, patience
+        As in `transfer.download`.
+
+    Returns
+    -------
+    path
+        Of a file that `dsgcore.data.reading` reads. What scikit-learn brings shows no progress, and is not taken up again.
+
+    Raises
+    ------
+    DataError
+        With one sentence, also where there is no network.
+    """
+    path = _path(remote)
+    if path.exists():
+        return path
+    if remote.is_through_scikit_learn:
+        return _through_scikit_learn(remote, path)
+    if remote.member is None:
+        return download(remote.address, path, progress=progress, patience=patience)
+    packed = path.with_name(remote.file_name)
+    download(remote.address, packed, progress=progress, patience=patience)
+    _take_out(packed, remote.member, path)
+    packed.unlink()
+    return path
+
+
+def _take_out(packed: Path, member: str, path: Path) -> None:
+    """Unpack one member of a zip archive, or of one inside it."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with zipfile.ZipFile(packed) as archive:
+            names = [name for name in archive.namelist() if Path(name).name == member]
+            if not names:
+                raise DataError(f"the archive {packed.name!r} holds no {member!r}")
+            with archive.open(names[0]) as source, part.open("wb") as target:
+                shutil.copyfileobj(source, target)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        packed.unlink()
+        raise DataError(f"the archive {packed.name!r} is damaged; it was removed, ask again") from None
+    os.replace(part, path)
+
+
+def _through_scikit_learn(remote: RemoteSet, path: Path) -> Path:
+    """Let scikit-learn's own fetcher bring a set, which checks its digest, and keep its points and labels."""
+    import sklearn.datasets
+
+    fetcher: Any = getattr(sklearn.datasets, remote.address)
+    options = {} if remote.number is None else {"data_id": remote.number, "as_frame": False}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it tries again; the end is told
+            bunch = fetcher(data_home=str(cache_folder() / "scikit-learn"), **options)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"scikit-learn cannot bring {remote.name!r} (is there a network?): {reason_of(error)}"
+        ) from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.stem}.part.npz")
+    np.savez_compressed(part, X=np.asarray(bunch.data, dtype=np.float32), y=np.asarray(bunch.target).astype(str))
+    os.replace(part, path)
+    return path

@@ -1,0 +1,209 @@
+"""One file from a server to the disk: in pieces, taken up where it broke off, and checked."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import shutil
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dsgcore.data.datasets import DataError
+
+PIECE = 2**16
+_PAGES = ("text/html", "application/xhtml+xml")
+
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a server is waited for, and how often it is asked again.
+
+    Parameters
+    ----------
+    seconds : float
+        Without an answer or any byte.
+    attempts : int
+        In a row without getting further.
+    """
+
+    seconds: float = 20.0
+    attempts: int = 4
+
+
+def download(
+    address: str,
+    to: Path,
+    *,
+    digest: tuple[str, str] | None = None,
+    progress: Progress | None = None,
+    patience: Patience | None = None,
+) -> Path:
+    """Bring a file to `to`, unless it is there.
+
+    What has arrived before a break stays beside it as ``.part``, and the rest is asked for; where the server cannot give
+    a rest, or the file has changed meanwhile, it is begun again.
+
+    Parameters
+    ----------
+    address : str
+        With the scheme https (of this machine, http).
+    to : path
+    digest : tuple of str, optional
+        The algorithm ("sha256", "md5") and the hexadecimal digest that the file must have.
+    progress : callable, optional
+        Called with the bytes that have arrived and those that there are (None: not known).
+    patience : Patience, optional
+
+    Returns
+    -------
+    path
+
+    Raises
+    ------
+    DataError
+        With one sentence: no network, no such file, another kind of file, cut off, or a wrong digest.
+    """
+    if to.exists():
+        return to
+    _check_address(address)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    part = to.with_name(to.name + ".part")
+    patience, failures = patience or Patience(), 0
+    while True:
+        before = part.stat().st_size if part.exists() else 0
+        try:
+            _fetch_rest(address, part, progress, patience.seconds)
+            break
+        except (OSError, http.client.HTTPException) as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()
+            _refuse_for_good(error, address)
+            is_further = part.exists() and part.stat().st_size > before
+            failures = 0 if is_further else failures + 1
+            if failures >= patience.attempts:
+                raise DataError(_unreachable(error, address, part)) from None
+    _check_digest(part, digest, address)
+    os.replace(part, to)
+    _mark(part).unlink(missing_ok=True)
+    return to
+
+
+_HEADERS = {"User-Agent": "dsg-lab", "Accept-Encoding": "identity"}
+
+
+def _check_address(address: str) -> None:
+    parts = urlsplit(address)
+    is_local = parts.hostname in ("127.0.0.1", "localhost")
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_local):
+        raise DataError(f"an address must begin with https://, got {address[:80]!r}")
+
+
+def _open(request: urllib.request.Request, seconds: float) -> Any:
+    return urllib.request.urlopen(request, timeout=seconds)
+
+
+def _mark(part: Path) -> Path:
+    """Where it is noted which version of the file a part is of."""
+    return part.with_name(part.name + ".version")
+
+
+def _fetch_rest(address: str, part: Path, progress: Progress | None, seconds: float) -> None:
+    """Ask for what is missing of a part, and append it."""
+    have = part.stat().st_size if part.exists() else 0
+    headers = dict(_HEADERS)
+    if have:
+        headers["Range"] = f"bytes={have}-"
+        if _mark(part).exists():
+            headers["If-Range"] = _mark(part).read_text(encoding="utf-8")
+    try:
+        answer = _open(urllib.request.Request(address, headers=headers), seconds)
+    except urllib.error.HTTPError as error:
+        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and have:
+            error.close()
+            part.unlink()  # more than there is: another version
+            raise OSError("the part on the disk does not fit the server's file") from None
+        raise
+    with answer:
+        _check_kind(answer, address)
+        is_rest = answer.status == http.HTTPStatus.PARTIAL_CONTENT
+        have = have if is_rest else 0
+        length = answer.headers.get("Content-Length")
+        total = have + int(length) if length is not None and length.isdigit() else None
+        _note_version(part, answer)
+        _check_room(part, total, have)
+        with part.open("ab" if is_rest else "wb") as file:
+            while piece := answer.read1(PIECE):
+                file.write(piece)
+                have += len(piece)
+                if progress is not None:
+                    progress(have, total)
+    if total is not None and have < total:
+        raise http.client.IncompleteRead(b"", total - have)
+
+
+def _check_kind(answer: Any, address: str) -> None:
+    kind = answer.headers.get_content_type()
+    if kind in _PAGES:
+        raise DataError(f"{_host(address)} gave a web page instead of the file: {address}")
+
+
+def _note_version(part: Path, answer: Any) -> None:
+    version = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+    if version and not version.startswith("W/"):
+        _mark(part).write_text(version, encoding="utf-8")
+    else:
+        _mark(part).unlink(missing_ok=True)
+
+
+def _check_room(part: Path, total: int | None, have: int) -> None:
+    free = shutil.disk_usage(part.parent).free
+    if total is not None and total - have > free:
+        raise DataError(f"the file needs {total - have:,} bytes more, and {free:,} are free in {str(part.parent)!r}")
+
+
+def _refuse_for_good(error: BaseException, address: str) -> None:
+    """Raise at once for what asking again does not change."""
+    if isinstance(error, urllib.error.HTTPError) and error.code < http.HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise DataError(f"{_host(address)} refused the file with {error.code} ({error.reason}): {address}") from None
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        raise DataError(f"the certificate of {_host(address)} is not valid: {reason.verify_message}") from None
+
+
+def _unreachable(error: BaseException, address: str, part: Path | None) -> str:
+    kept = f"; what has arrived ({part.stat().st_size:,} bytes) is kept, ask again" if part and part.exists() else ""
+    if isinstance(error, TimeoutError) or "timed out" in str(error):
+        return f"{_host(address)} does not answer any more{kept}"
+    if isinstance(error, http.client.IncompleteRead | http.client.RemoteDisconnected | ConnectionResetError):
+        return f"{_host(address)} breaks the transfer off{kept}"
+    if isinstance(error, urllib.error.HTTPError):
+        return f"{_host(address)} has a failure of its own ({error.code} {error.reason}){kept}"
+    return f"{_host(address)} cannot be reached (is there a network?){kept}"
+
+
+def _host(address: str) -> str:
+    return urlsplit(address).netloc
+
+
+def _check_digest(part: Path, digest: tuple[str, str] | None, address: str) -> None:
+    if digest is None:
+        return
+    algorithm, wanted = digest
+    with part.open("rb") as file:
+        got = hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
+    if got != wanted.lower():
+        part.unlink()
+        _mark(part).unlink(missing_ok=True)
+        raise DataError(
+            f"the file from {_host(address)} is not the one that was asked for: its {algorithm.upper()} begins with "
+            f"{got[:12]}, and not with {wanted[:12]}; it was removed"
+        )

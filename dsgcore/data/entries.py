@@ -1,0 +1,118 @@
+"""What a data set says of itself: its size, source and options, and which settings it suits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dsgcore.data._checks import check_between, check_whole
+from dsgcore.data.conversions import conversions_for, why_not
+from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.sampling import MAX_SEED
+
+# All options that some data set has; a spec has a field for each.
+OPTION_NAMES = ("n", "noise", "separation", "n_irrelevant", "imbalance", "n_classes")
+# A share of positives that similar pairs can tell: 2 pi - 1 = 0.4.
+SHARE_FOR_PAIRS = 0.7
+
+
+@dataclass(frozen=True)
+class DatasetOption:
+    """An option of a data set: its name and range, and its default (None: leave the data as they are)."""
+
+    name: str
+    low: float
+    high: float
+    default: float | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the option is a count."""
+        return self.name in ("n", "n_irrelevant", "n_classes", "seed")
+
+    def check(self, value: object) -> float | None:
+        """Return `value` in its own type, or raise `DataError`."""
+        if value is None and self.default is None:
+            return None
+        if self.is_whole:
+            return check_whole(self.name, value, int(self.low), int(self.high))
+        return check_between(self.name, value, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class DatasetEntry:
+    """A data set by name.
+
+    Parameters
+    ----------
+    name : str
+        The name in links and specs.
+    title : str
+        The name that people see.
+    sentence : str
+        What it is, and why to look at it.
+    make : callable
+        Makes the `Dataset` from the options and a seed, all by keyword.
+    options : tuple of DatasetOption
+        Which of `OPTION_NAMES` it takes.
+    n, d : int
+        Rows (by default) and columns.
+    source, licence : str
+    class_names : tuple of str
+        Names of the classes (or bins), by default.
+    target : {"binary", "ordinal", "classes", "regression"}
+        What is to be learned: two classes, ordered ones, several without an order, or a number, cut into bins.
+    conversions : tuple of str
+        What can be made of its classes because their numbers mean something: `EVEN_ODD`, `IN_ORDER`.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    make: Callable[..., Dataset]
+    options: tuple[DatasetOption, ...]
+    n: int
+    d: int
+    source: str
+    licence: str
+    class_names: tuple[str, ...] = ("negative", "positive")
+    target: str = "binary"
+    conversions: tuple[str, ...] = ()
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether the points are drawn from a formula."""
+        return self.source == "generated"
+
+    def conversions_for(self, labels: str) -> tuple[str, ...]:
+        """Return what makes the set suit a problem that learns from such labels, the usual way first."""
+        return conversions_for(self.target, labels, len(self.class_names), self.conversions)
+
+    def suits(self, labels: str) -> bool:
+        """Whether a problem that learns from such labels can use the set: "binary", "pairs", "ordinal" or "classes"."""
+        return bool(self.conversions_for(labels))
+
+    def is_made_for(self, labels: str) -> bool:
+        """Whether the set suits such labels without another reading of its classes."""
+        kind = {"pairs": "binary"}.get(labels, labels)
+        return self.suits(labels) and (self.target == kind or (self.target, kind) == ("regression", "ordinal"))
+
+    def why_not(self, labels: str) -> str:
+        """Say why the set does not suit such labels; empty where it does."""
+        return "" if self.suits(labels) else why_not(self.title, self.target, labels)
+
+    def usual_options(self, labels: str) -> dict[str, float]:
+        """Return the options that should differ from their defaults for such labels: pairs need unequal classes."""
+        option = next((option for option in self.options if option.name == "imbalance"), None)
+        is_even = option is not None and (option.default == 0.5 or self.name == "digits")
+        return {"imbalance": SHARE_FOR_PAIRS} if labels == "pairs" and is_even else {}
+
+    def option(self, name: str) -> DatasetOption:
+        """Return the option of that name, or raise `DataError`."""
+        known = {option.name: option for option in (*self.options, _SEED)}
+        if name not in known:
+            raise DataError(f"the options of {self.name} are {', '.join(known)}, got {name!r}")
+        return known[name]
+
+
+_SEED = DatasetOption("seed", 0, MAX_SEED, 0)

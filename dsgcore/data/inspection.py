@@ -1,0 +1,182 @@
+"""What can be told of a data set and its split before anything is learned: columns, classes, coverage, pairs, leaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from dsgcore._threads import single_threaded_blas
+from dsgcore.data.datasets import Dataset
+from dsgcore.data.splits import UNLABELED, Split
+
+BINS = 20
+# Distances are computed for so many unlabeled points at most, evenly taken.
+MAX_QUERIES = 1000
+
+
+def column_summary(dataset: Dataset) -> pd.DataFrame:
+    """Return one row for each feature: its range, mean and spread, how many values it takes, and a histogram.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    DataFrame with the columns feature, histogram, minimum, mean, maximum, deviation, distinct
+        `histogram` holds the counts of 20 equally wide bins.
+    """
+    X = dataset.X
+    return pd.DataFrame(
+        {
+            "feature": dataset.feature_names,
+            "histogram": [np.histogram(column, BINS)[0].tolist() for column in X.T],
+            "minimum": X.min(axis=0),
+            "mean": X.mean(axis=0, dtype=np.float64),
+            "maximum": X.max(axis=0),
+            "deviation": X.std(axis=0, dtype=np.float64),
+            "distinct": [len(np.unique(column)) for column in X.T],
+        }
+    )
+
+
+def class_balance(split: Split) -> pd.DataFrame:
+    """Return how many points of each class there are among labeled, unlabeled and test points; the true classes.
+
+    Returns
+    -------
+    DataFrame indexed by class name, with the columns labeled, unlabeled, test
+    """
+    is_labeled = split.y_train != UNLABELED
+    samples = {
+        "labeled": split.y_hidden[is_labeled],
+        "unlabeled": split.y_hidden[~is_labeled],
+        "test": split.y_test,
+    }
+    k = len(split.class_names)
+    counts = {name: np.bincount(y[y >= 0], minlength=k) for name, y in samples.items()}
+    return pd.DataFrame(counts, index=pd.Index(split.class_names, name="class"))
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """How near the labeled points are to the others.
+
+    Attributes
+    ----------
+    to_labeled : ndarray of shape (q,)
+        Distance of unlabeled points (1000 at most) to the nearest labeled one, in scaled features.
+    to_any : ndarray of shape (q,)
+        Distance of the same points to the nearest other training point.
+    agreement : float
+        Share of them whose nearest labeled point has their own class, where it is known: what labels alone give.
+    """
+
+    to_labeled: NDArray[np.float64]
+    to_any: NDArray[np.float64]
+    agreement: float
+
+
+def coverage(split: Split) -> Coverage:
+    """Measure how well the labeled points cover the unlabeled ones; true classes are used, not the given labels."""
+    X = split.X_train.astype(np.float64)
+    rows = np.flatnonzero(split.y_train == UNLABELED)
+    rows = rows[:: max(1, -(-len(rows) // MAX_QUERIES))]
+    if not len(rows) or not len(split.labeled):
+        return Coverage(np.empty(0), np.empty(0), float("nan"))
+    with single_threaded_blas():
+        distance, nearest = NearestNeighbors(n_neighbors=1).fit(X[split.labeled]).kneighbors(X[rows])
+        to_any = NearestNeighbors(n_neighbors=2).fit(X).kneighbors(X[rows])[0][:, 1]
+    true, given = split.y_hidden[rows], split.y_hidden[split.labeled[nearest[:, 0]]]
+    is_known = (true != UNLABELED) & (given != UNLABELED)
+    return Coverage(
+        to_labeled=distance[:, 0],
+        to_any=to_any,
+        agreement=float(np.mean(true[is_known] == given[is_known])) if is_known.any() else float("nan"),
+    )
+
+
+@dataclass(frozen=True)
+class PairConsistency:
+    """Which similar pairs really share a class.
+
+    Attributes
+    ----------
+    both_positive, both_negative, mixed : int
+        Numbers of pairs.
+    unknown : int
+        Pairs with a member whose class the source does not give.
+    expected_positive : float
+        Share pi^2 / (pi^2 + (1 - pi)^2) of positive pairs that the positives' share pi among unlabeled points leads to expect.
+    """
+
+    both_positive: int
+    both_negative: int
+    mixed: int
+    unknown: int
+    expected_positive: float
+
+    @property
+    def total(self) -> int:
+        """The number of pairs."""
+        return self.both_positive + self.both_negative + self.mixed + self.unknown
+
+
+def pair_consistency(split: Split) -> PairConsistency:
+    """Compare the classes of the two members of each pair; `y_train` holds pair ids."""
+    members = split.labeled[np.argsort(split.y_train[split.labeled], kind="stable")].reshape(-1, 2)
+    classes = split.y_hidden[members]
+    is_known = (classes != UNLABELED).all(axis=1)
+    sums = np.bincount(classes[is_known].sum(axis=1), minlength=3)
+    y = split.y_hidden[(split.y_train == UNLABELED) & (split.y_hidden != UNLABELED)]
+    share = float(np.mean(y == 1)) if len(y) else float("nan")
+    expected = share**2 / (share**2 + (1 - share) ** 2)
+    return PairConsistency(int(sums[2]), int(sums[0]), int(sums[1]), int(np.sum(~is_known)), expected)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaks:
+    """Points that occur more than once.
+
+    Attributes
+    ----------
+    test_rows : ndarray of shape (m,)
+        Rows of the data set that are test points and equal some training point.
+    train_rows : ndarray of shape (m,)
+        For each of them, the first such training row.
+    contradicting : int
+        How many of those have another class than that training row.
+    within_training : int
+        Training points that equal an earlier training point.
+    """
+
+    test_rows: NDArray[np.int64]
+    train_rows: NDArray[np.int64]
+    contradicting: int
+    within_training: int
+
+
+def leaks(split: Split) -> Leaks:
+    """Find points that occur in both training and test rows, bit by bit after scaling."""
+    train, test = (_as_records(X) for X in (split.X_train, split.X_test))
+    values, first = np.unique(train, return_index=True)
+    place = np.minimum(np.searchsorted(values, test), len(values) - 1)
+    hits = np.flatnonzero(values[place] == test)
+    rows = first[place[hits]]
+    known = (split.y_test[hits] != UNLABELED) & (split.y_hidden[rows] != UNLABELED)
+    return Leaks(
+        test_rows=split.test_rows[hits],
+        train_rows=split.train_rows[rows],
+        contradicting=int(np.sum(known & (split.y_test[hits] != split.y_hidden[rows]))),
+        within_training=len(train) - len(values),
+    )
+
+
+def _as_records(X: NDArray[np.float32]) -> NDArray[np.void]:
+    """View each row as one value that can be compared and sorted; -0 counts as 0."""
+    rows = np.ascontiguousarray(X + np.float32(0))
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()

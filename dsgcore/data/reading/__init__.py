@@ -1,0 +1,38 @@
+"""Reading a person's own table: what a file is, what its columns are, and the points and labels that it becomes."""
+
+from dsgcore.data.reading.labels import label_names
+from dsgcore.data.reading.limits import IN_PIECES, LOCAL, Limits
+from dsgcore.data.reading.names import as_cell
+from dsgcore.data.reading.reader import dataset_of, depends_on_rows, preview, read, sniff
+from dsgcore.data.reading.recipe import DELIMITERS, ENCODINGS, FORMATS, MISSING, ROLES, Recipe
+from dsgcore.data.reading.sniffing import guess_role, guess_roles, sniff_format, suit, with_label
+from dsgcore.data.reading.sources import Source, unpacked
+from dsgcore.data.reading.tables import Table, read_table
+
+__all__ = [
+    "DELIMITERS",
+    "ENCODINGS",
+    "FORMATS",
+    "IN_PIECES",
+    "LOCAL",
+    "MISSING",
+    "ROLES",
+    "Limits",
+    "Recipe",
+    "Source",
+    "Table",
+    "as_cell",
+    "dataset_of",
+    "depends_on_rows",
+    "guess_role",
+    "guess_roles",
+    "label_names",
+    "preview",
+    "read",
+    "read_table",
+    "sniff",
+    "sniff_format",
+    "suit",
+    "unpacked",
+    "with_label",
+]

@@ -1,0 +1,244 @@
+"""Tables as text: what separates their cells, and reading them in one piece or in several."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+import pandas as pd
+
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.names import column_names, reason_of
+from dsgcore.data.reading.recipe import DELIMITERS, Recipe
+from dsgcore.data.reading.sources import PIECE, Source, refuse_other_text
+
+# A piece of a table, and sentences about what was done to its names.
+Frame = tuple[pd.DataFrame, list[str]]
+_HEAD = 2**18
+_SNIFFED_LINES = 200
+_BOMS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_UNREADABLE = (ValueError, UnicodeError, OverflowError, MemoryError, csv.Error)
+
+
+def sniffed_encoding(source: Source) -> str:
+    """Return the encoding that the bytes are most likely in: by a byte order mark, else UTF-8 where they are valid in it."""
+    head = source.head(4096)
+    for mark, encoding in _BOMS.items():
+        if head.startswith(mark):
+            return encoding
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if max(even, odd) > 0.4 * len(head) / 2 and min(even, odd) < 0.1 * len(head) / 2:
+        return "utf-16-be" if even > odd else "utf-16-le"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with source.open() as stream:
+            while piece := stream.read(PIECE):
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def head_text(source: Source, encoding: str, size: int = _HEAD) -> str:
+    """Return the text of the first bytes, up to the last whole line where there is more."""
+    content = source.head(size)
+    text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(content)
+    return text if len(content) < size or "\n" not in text else text[: text.rindex("\n") + 1]
+
+
+def sniff_delimited(source: Source) -> Recipe:
+    """Return the recipe that a text's delimiter, header, decimal mark and encoding are most likely of; roles are not set."""
+    encoding = sniffed_encoding(source)
+    text = head_text(source, encoding)
+    refuse_other_text(text)
+    delimiter = _sniffed_delimiter(text)
+    cells = _cells(text, delimiter)
+    flat = [cell for row in cells[1:] for cell in row]
+    n_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in flat)
+    is_comma = delimiter != "," and n_comma > sum(bool(_POINT_NUMBER.fullmatch(cell)) for cell in flat)
+    decimal = "," if is_comma else "."
+    return Recipe(
+        format="delimited",
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        header=_has_header(cells, decimal),
+    )
+
+
+def _cells(text: str, delimiter: str) -> list[list[str]]:
+    """Return the cells of the first lines, in which nothing need be right."""
+    lines = [line for line in text.splitlines()[:_SNIFFED_LINES] if line.strip()]
+    reader = csv.reader(
+        map(str.strip, lines) if delimiter == " " else lines, delimiter=delimiter, skipinitialspace=True
+    )
+    rows: list[list[str]] = []
+    with contextlib.suppress(csv.Error):  # the reading proper says what is wrong, and where
+        rows.extend([cell.strip() for cell in row] for row in reader)
+    return rows
+
+
+def _sniffed_delimiter(text: str) -> str:
+    """Return the delimiter whose rows agree most about a number of cells above 1; the comma where none has any.
+
+    Among those that agree alike, the one with the most numbers between them: 1,5;2,5 is two numbers, not three cells.
+    """
+    best, best_share = ",", (0.0, 0.0, 0)
+    for delimiter in DELIMITERS:
+        cells = _cells(text, delimiter)
+        counts = Counter(len(row) for row in cells)
+        if not counts:
+            continue
+        width, agreeing = counts.most_common(1)[0]
+        # White space and colons stand inside cells as well.
+        weight = {" ": 0.9, ":": 0.5}.get(delimiter, 1.0)
+        flat = [cell for row in cells for cell in row]
+        numeric = sum(_is_number(cell, ".") or _is_number(cell, ",") for cell in flat) / len(flat)
+        share = (round(weight * agreeing / counts.total(), 2), round(numeric, 2), width)
+        if width > 1 and share > best_share:
+            best, best_share = delimiter, share
+    return best
+
+
+def _is_number(cell: str, decimal: str) -> bool:
+    try:
+        float(cell.replace(decimal, ".") if decimal == "," else cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_header(cells: list[list[str]], decimal: str) -> bool:
+    """Whether the first row names the columns: it holds no number, and does not look like the rows below."""
+    if not cells or any(_is_number(cell, decimal) and cell.lower() != "nan" for cell in cells[0]):
+        return False
+    if len(cells) == 1 or any(_is_number(cell, decimal) for row in cells[1:] for cell in row):
+        return True
+    return not any(cell and cell == row[j] for row in cells[1:] for j, cell in enumerate(cells[0]) if j < len(row))
+
+
+def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | None = None) -> Iterator[Frame]:
+    """Yield the table in pieces of so many rows (None: in one).
+
+    Every line is looked at first: all must have as many cells, and none may hold a NUL.
+    """
+    raw, n_rows = _checked_lines(source, recipe, limits)
+    names, notes = column_names(raw)
+    if not n_rows:
+        raise DataError("the table has no rows" + (" below its header" if recipe.header else ""))
+    done = 0
+    with source.open() as stream, _text(stream, recipe) as lines:
+        if recipe.header:
+            next(row for row in _rows(lines, recipe) if not _is_blank(row))
+        for frame in _frames(lines, recipe, len(names), rows or n_rows):
+            frame.columns = pd.Index(names)
+            frame.index = pd.RangeIndex(done, done + len(frame))
+            done += len(frame)
+            yield frame, notes
+    if done != n_rows:
+        raise DataError(
+            f"the table's quotes are ambiguous: it has {n_rows} rows or {done}, depending on how they are read"
+        )
+
+
+def _frames(lines: io.TextIOWrapper, recipe: Recipe, width: int, rows: int) -> Iterator[pd.DataFrame]:
+    """Let pandas parse what is left of a text."""
+    options: dict[str, Any] = {
+        "sep": r"\s+" if recipe.delimiter == " " else recipe.delimiter,
+        "header": None,
+        "names": range(width),
+        "index_col": False,
+        "decimal": recipe.decimal,
+        "na_values": list(recipe.missing_words),
+        "keep_default_na": False,
+        "skipinitialspace": True,
+        "low_memory": False,
+        "engine": "c",
+    }
+    try:
+        with pd.read_csv(lines, chunksize=rows, **options) as reader:
+            yield from reader
+    except (pd.errors.ParserError, *_UNREADABLE) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"the table cannot be read as text: {reason_of(error)}") from None
+
+
+def _text(stream: IO[bytes], recipe: Recipe) -> io.TextIOWrapper:
+    return io.TextIOWrapper(stream, encoding=recipe.encoding, newline="")
+
+
+def _rows(lines: Iterable[str], recipe: Recipe) -> Any:
+    given = map(str.strip, lines) if recipe.delimiter == " " else lines
+    return csv.reader(given, delimiter=recipe.delimiter, skipinitialspace=True, strict=True)
+
+
+def _is_blank(row: list[str]) -> bool:
+    return not row or (len(row) == 1 and not row[0].strip())
+
+
+def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str], int]:
+    """Return the columns' names and the number of rows; refuse lines with more or fewer cells than the first, and NULs."""
+    first: list[str] | None = None
+    n_rows = 0
+    with source.open() as stream, _text(stream, recipe) as lines:
+        reader = _rows(lines, recipe)
+        try:
+            for row in reader:
+                if _is_blank(row):
+                    continue
+                if first is None:
+                    first = row
+                    limits.check_columns(len(row))
+                    n_rows -= recipe.header
+                if len(row) != len(first):
+                    raise DataError(_ragged(reader.line_num, row, first, recipe))
+                n_rows += 1
+                if n_rows > limits.rows:
+                    limits.check_rows(n_rows)
+                if "\0" in "".join(row):
+                    column = next(j for j, cell in enumerate(row, start=1) if "\0" in cell)
+                    raise DataError(
+                        f"line {reader.line_num}, column {column} holds a NUL byte: the file is no plain text"
+                    )
+        except UnicodeError:
+            wrong = f"line {reader.line_num + 1} or one soon after holds bytes that are not {recipe.encoding}"
+            raise DataError(f"{wrong}: choose another encoding, such as cp1252 or utf-8") from None
+        except csv.Error as error:
+            raise DataError(f"line {reader.line_num} cannot be read: {_plainly(error)}") from None
+    if first is None:
+        raise DataError("the file holds no text but blank lines")
+    names = first if recipe.header else [f"x{j + 1}" for j in range(len(first))]
+    return names, n_rows
+
+
+def _ragged(line: int, row: list[str], first: list[str], recipe: Recipe) -> str:
+    return (
+        f"line {line} has {len(row)} cells, and the first has {len(first)}: all lines must have as many, separated by "
+        f"{DELIMITERS[recipe.delimiter]}"
+    )
+
+
+def _plainly(error: csv.Error) -> str:
+    """Say what is wrong with a line in the words of this page rather than of the module csv."""
+    text = str(error)
+    if "field larger" in text:
+        return f"a cell has more than {csv.field_size_limit()} characters (is a closing quote missing?)"
+    if "unexpected end" in text:
+        return "a quote is opened and never closed"
+    return text

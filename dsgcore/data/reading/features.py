@@ -1,0 +1,264 @@
+"""Columns as features: numbers with missing ones replaced, categories by a column each, text by singular directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from dsgcore._threads import single_threaded_blas
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.labels import ordered_names
+from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.names import as_cell, listed, printable
+from dsgcore.data.reading.recipe import Recipe
+from dsgcore.data.reading.tables import is_numeric, labels_of, numbers
+
+FEATURES = ("number", "category", "text")
+# The directions are those that the randomised method of Halko, Martinsson and Tropp (2011) finds from this seed.
+_SEED = 0
+
+
+@dataclass
+class _Numbers:
+    """A column of numbers: what replaces those that are missing."""
+
+    name: str
+    strategy: str
+    n_missing: int = 0
+    total: float = 0.0
+    count: int = 0
+    seen: list[NDArray] = field(default_factory=list)
+    fill: float = np.nan
+
+    def look(self, column: pd.Series, is_fitted: NDArray[np.bool_] | None) -> None:
+        values = numbers(column)
+        self.n_missing += int(np.isnan(values).sum())
+        present = values if is_fitted is None else values[is_fitted]
+        present = present[~np.isnan(present)]
+        self.total, self.count = self.total + float(present.sum()), self.count + len(present)
+        if self.strategy in ("median", "most frequent"):
+            self.seen.append(present)
+
+    def settle(self) -> None:
+        if not self.count:
+            self.fill = np.nan
+        elif self.strategy == "median":
+            self.fill = float(np.median(np.concatenate(self.seen)))
+        elif self.strategy == "most frequent":
+            values, counts = np.unique(np.concatenate(self.seen), return_counts=True)
+            self.fill = float(values[np.argmax(counts)])
+        else:
+            self.fill = self.total / self.count
+        self.seen = []
+
+    @property
+    def names(self) -> list[str]:
+        return [as_cell(self.name)] if self.count else []
+
+    def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
+        values = numbers(column)
+        into[:, 0] = np.where(np.isnan(values), self.fill, values)
+
+
+@dataclass
+class _Categories:
+    """A column of categories: a column of the points for each; all are 0 where there is none."""
+
+    name: str
+    missing_words: tuple[str, ...]
+    limits: Limits
+    n_missing: int = 0
+    found: set[str] = field(default_factory=set)
+    categories: list[str] = field(default_factory=list)
+
+    def look(self, column: pd.Series, is_fitted: NDArray[np.bool_] | None) -> None:
+        written = labels_of(column, self.missing_words)
+        self.n_missing += int(pd.isna(written).sum())
+        self.found |= {label for label in written if label is not None}
+        if len(self.found) > self.limits.categories:
+            raise DataError(
+                f"column {self.name!r} must have at most {self.limits.categories} categories, got {len(self.found)}: make it "
+                "text or ignore it"
+            )
+
+    def settle(self) -> None:
+        self.categories = ordered_names(self.found)
+
+    @property
+    def names(self) -> list[str]:
+        return [as_cell(printable(f"{self.name}: {category}")) for category in self.categories]
+
+    def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
+        codes = pd.Index(self.categories, dtype=object).get_indexer(labels_of(column, self.missing_words))
+        into[:] = 0.0
+        rows = np.flatnonzero(codes >= 0)
+        into[rows, codes[rows]] = 1.0
+
+
+@dataclass
+class _Words:
+    """A column of text: TF-IDF, then the leading singular directions, as in the protocol of QS3ORAO."""
+
+    name: str
+    dimensions: int
+    limits: Limits
+    n_missing: int = 0
+    seen: list[NDArray] = field(default_factory=list)
+    d: int = 0
+
+    def look(self, column: pd.Series, is_fitted: NDArray[np.bool_] | None) -> None:
+        texts = _texts(column)
+        self.n_missing += int(column.isna().sum())
+        self.seen.append(texts if is_fitted is None else texts[is_fitted])
+
+    def settle(self) -> None:
+        self._words = TfidfVectorizer(max_features=self.limits.words, dtype=np.float64, sublinear_tf=False)
+        try:
+            weights = self._words.fit_transform(np.concatenate(self.seen))
+        except ValueError:
+            raise DataError(
+                f"column {self.name!r} must hold words of two letters and more to be text: ignore it"
+            ) from None
+        self.seen = []
+        self.d = min(self.dimensions, min(weights.shape))
+        self._directions = TruncatedSVD(self.d, random_state=_SEED) if self.d < weights.shape[1] else None
+        if self._directions is not None:
+            with single_threaded_blas():
+                self._directions.fit(weights)
+        else:
+            self.d = weights.shape[1]
+
+    @property
+    def names(self) -> list[str]:
+        return [as_cell(printable(f"{self.name}: direction {j + 1}")) for j in range(self.d)]
+
+    def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
+        weights = self._words.transform(_texts(column))
+        with single_threaded_blas():
+            into[:] = weights.toarray() if self._directions is None else self._directions.transform(weights)
+
+
+def _texts(column: pd.Series) -> NDArray[np.object_]:
+    return np.array(["" if gone else str(v) for v, gone in zip(column, column.isna(), strict=True)], dtype=object)
+
+
+_Encoder = _Numbers | _Categories | _Words
+
+
+class Features:
+    """How the columns of a table become points: fitted on one table or on its pieces, then applied to any piece.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    limits : Limits
+    """
+
+    def __init__(self, recipe: Recipe, limits: Limits) -> None:
+        self.recipe, self.limits = recipe, limits
+        self._encoders: list[_Encoder] = []
+        self._ignored: list[str] = []
+
+    def fit(self, frames: Iterable[pd.DataFrame], is_fitted: NDArray[np.bool_] | None = None) -> Features:
+        """Learn what replaces missing numbers, the categories, and the directions of text.
+
+        Parameters
+        ----------
+        frames : iterable of DataFrame
+            A table, or its pieces.
+        is_fitted : ndarray of shape (n,), bool, optional
+            Of one table: the rows that means and directions are learned from. Default: all.
+        """
+        for frame in frames:
+            if not self._encoders:
+                self._begin(frame)
+            for encoder in self._encoders:
+                encoder.look(frame[encoder.name], is_fitted)
+        for encoder in self._encoders:
+            encoder.settle()
+        self.names = tuple(name for encoder in self._encoders for name in encoder.names)
+        if not self.names:
+            raise DataError("no column of features is left: all are ignored or empty")
+        self.limits.check_columns(len(self.names), "the points")
+        return self
+
+    def _begin(self, frame: pd.DataFrame) -> None:
+        known = {str(name) for name in frame.columns}
+        for name, role in self.recipe.roles:
+            if name not in known:
+                raise DataError(f"the recipe gives {name!r} the role {role}, and the table has no such column")
+        for name in map(str, frame.columns):
+            role = self.recipe.role(name)
+            if role == "number":
+                self._encoders.append(_Numbers(name, self.recipe.missing))
+            elif role == "category":
+                self._encoders.append(_Categories(name, self.recipe.missing_words, self.limits))
+            elif role == "text":
+                self._encoders.append(_Words(name, self.recipe.text_dimensions, self.limits))
+            elif role == "ignore":
+                self._ignored.append(name)
+
+    def is_kept(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Mark the rows that stay: all, or where missing ones are dropped those that miss no feature."""
+        kept = np.ones(len(frame), dtype=bool)
+        if self.recipe.missing != "drop":
+            return kept
+        for encoder in self._encoders:
+            if encoder.n_missing and encoder.names:
+                column = frame[encoder.name]
+                is_number = is_numeric(column) or isinstance(encoder, _Numbers)
+                kept &= ~np.isnan(numbers(column)) if is_number else ~column.isna().to_numpy()
+        return kept
+
+    def transform(self, frame: pd.DataFrame, into: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """Return the points of a piece of the table, of shape (n, d), float32 and C-contiguous."""
+        if into is None:
+            self.limits.check_points(len(frame), len(self.names))
+            into = np.empty((len(frame), len(self.names)), dtype=np.float32)
+        start = 0
+        for encoder in self._encoders:
+            width = len(encoder.names)
+            if width:
+                encoder.write(frame[encoder.name], into[:, start : start + width])
+            start += width
+        return into
+
+    def sentences(self) -> Iterator[str]:
+        """Say what is done to the columns."""
+        if self._ignored:
+            yield f"{_counted(len(self._ignored), 'column is', 'columns are')} ignored: {listed(self._ignored)}."
+        empty = [e.name for e in self._encoders if isinstance(e, _Numbers) and not e.count]
+        if empty:
+            one, several = "column holds no value and is left out", "columns hold no value and are left out"
+            yield f"{_counted(len(empty), one, several)}: {listed(empty)}."
+        for encoder in self._encoders:
+            if isinstance(encoder, _Categories):
+                without = f"; {encoder.n_missing:,} rows without one have 0 in all" if encoder.n_missing else ""
+                yield f"{encoder.name!r}: {len(encoder.categories)} categories, a column each{without}."
+            elif isinstance(encoder, _Words):
+                yield (
+                    f"{encoder.name!r}: text as TF-IDF of its words, then {encoder.d} singular directions, both learned from "
+                    "the training rows."
+                )
+        yield from self._missing_sentences()
+
+    def _missing_sentences(self) -> Iterator[str]:
+        gaps = [e for e in self._encoders if isinstance(e, _Numbers) and e.n_missing and e.count]
+        if not gaps:
+            return
+        n = sum(e.n_missing for e in gaps)
+        where = f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed([e.name for e in gaps])}"
+        if self.recipe.missing == "drop":
+            yield f"{where}: the rows with them are dropped."
+        else:
+            yield f"{where}: replaced by the column's {self.recipe.missing} over the training rows."
+
+
+def _counted(n: int, one: str, several: str) -> str:
+    return f"{n} {one if n == 1 else several}"

@@ -1,0 +1,151 @@
+"""The label column as class codes, as each setting needs them, and the column of pair ids."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dsgcore.data.conversions import equal_frequency_bins
+from dsgcore.data.datasets import DataError
+from dsgcore.data.files import MAX_CLASSES
+from dsgcore.data.reading.names import as_cell, listed, printable
+from dsgcore.data.reading.recipe import Recipe
+from dsgcore.data.reading.tables import labels_of, numbers
+
+UNLABELED = -1
+BINARY = ("binary", "pairs")
+# A label of more different whole numbers than this, or of more fractions, is cut into bins, unless the recipe says otherwise.
+MAX_LEVELS, MAX_FRACTIONS = 30, 10
+DEFAULT_BINS = 5
+
+
+def class_codes(
+    column: pd.Series, recipe: Recipe, labels: str
+) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+    """Turn a column into class codes.
+
+    Parameters
+    ----------
+    column : Series
+    recipe : Recipe
+    labels : {"binary", "pairs", "ordinal", "classes"}
+        What the setting learns from; the first two need two classes.
+
+    Returns
+    -------
+    y : ndarray of shape (n,), int64
+        -1 where there is no label.
+    names : tuple of str
+    sentences : tuple of str
+        What was done.
+    """
+    if recipe.bins is not None:
+        y, names, sentences = _binned(column, recipe)
+    else:
+        y, names, sentences = _classes(column, recipe)
+    if labels in BINARY:
+        y, names, more = _against_the_rest(y, names, recipe)
+        sentences += more
+    n_unlabeled = int(np.sum(y == UNLABELED))
+    if n_unlabeled:
+        sentences += (f"{n_unlabeled:,} rows have no label: they stay unlabeled and are never used for testing.",)
+    return y, tuple(as_cell(printable(name)) for name in names), sentences
+
+
+def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
+    """Return the labels as they are written, and whether they are too many different numbers to be classes."""
+    written = _without_unlabeled(labels_of(column, recipe.missing_words), recipe)
+    values = {label for label in written if label is not None}
+    if len(values) <= MAX_FRACTIONS or not all(_is_number(value) for value in values):
+        return written, False
+    return written, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
+
+
+def _without_unlabeled(written: NDArray[np.object_], recipe: Recipe) -> NDArray[np.object_]:
+    if recipe.unlabeled is not None:
+        written[written == recipe.unlabeled] = None
+    return written
+
+
+def _classes(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+    written = _without_unlabeled(labels_of(column, recipe.missing_words), recipe)
+    is_labeled = np.array([label is not None for label in written], dtype=bool)
+    names = ordered_names({str(label) for label in written[is_labeled]})
+    if not 2 <= len(names) <= MAX_CLASSES:
+        got = listed(names[:1]) + " alone" if len(names) == 1 else f"{len(names)}"
+        raise DataError(f"the label {str(column.name)!r} must have between 2 and {MAX_CLASSES} classes, got {got}")
+    if recipe.order:
+        if sorted(recipe.order) != sorted(names):
+            raise DataError(f"the order must name each class once, {listed(names)}, got {listed(recipe.order)}")
+        names = list(recipe.order)
+    codes = {name: code for code, name in enumerate(names)}
+    y = np.array([UNLABELED if label is None else codes[label] for label in written], dtype=np.int64)
+    return y, tuple(names), (f"The label {str(column.name)!r} has {len(names)} classes: {listed(names)}.",)
+
+
+def label_names(column: pd.Series, recipe: Recipe) -> list[str]:
+    """Return the different labels of a column as they are written: by size where all are numbers, else alphabetically."""
+    written = _without_unlabeled(labels_of(column, recipe.missing_words), recipe)
+    return ordered_names({str(label) for label in written if label is not None})
+
+
+def ordered_names(names: set[str]) -> list[str]:
+    """Return class names by size where all are numbers, else alphabetically."""
+    if all(_is_number(name) for name in names):
+        return sorted(names, key=lambda name: (float(name), name))
+    return sorted(names)
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return np.isfinite(float(name))
+    except ValueError:
+        return False
+
+
+def _binned(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+    assert recipe.bins is not None
+    values = numbers(column)
+    if recipe.unlabeled is not None and _is_number(recipe.unlabeled):
+        values = np.where(values == float(recipe.unlabeled), np.nan, values)
+    labeled = np.flatnonzero(~np.isnan(values))
+    if len(labeled) < recipe.bins:
+        raise DataError(f"the label must have a number for at least {recipe.bins} rows, one a bin, got {len(labeled)}")
+    y = np.full(len(values), UNLABELED, dtype=np.int64)
+    y[labeled] = equal_frequency_bins(values[labeled], recipe.bins)
+    names = tuple(f"bin {code + 1} (from {values[y == code].min():g})" for code in range(recipe.bins))
+    return y, names, (f"The label {str(column.name)!r} was cut into {recipe.bins} bins that hold equally many rows.",)
+
+
+def _against_the_rest(
+    y: NDArray[np.int64], names: tuple[str, ...], recipe: Recipe
+) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+    """Make two classes of several: the positive one, and the rest."""
+    if recipe.positive is None and len(names) > 2:
+        raise DataError(f"a task of two classes needs the positive one named, of {listed(names)}")
+    positive = names[-1] if recipe.positive is None else recipe.positive
+    if positive not in names:
+        raise DataError(f"the positive label must be one of {listed(names)}, got {positive!r}")
+    code = names.index(positive)
+    negative = names[1 - code] if len(names) == 2 else f"not {positive}"
+    sentence = f"{positive!r} is positive, {'the others are' if len(names) > 2 else repr(negative) + ' is'} negative."
+    return np.where(y == UNLABELED, UNLABELED, y == code).astype(np.int64), (negative, positive), (sentence,)
+
+
+def pair_ids(column: pd.Series, recipe: Recipe) -> NDArray[np.int64]:
+    """Turn a column into ids of similar pairs, -1 where there is none; each id must be on exactly two rows."""
+    written = labels_of(column, recipe.missing_words)
+    written = np.array([None if label == "-1" else label for label in written], dtype=object)
+    codes, names = pd.factorize(written, use_na_sentinel=True)
+    if not len(names):
+        raise DataError(f"column {str(column.name)!r} must hold pair ids, and it is empty")
+    counts = np.bincount(codes[codes >= 0])
+    if np.any(counts != 2):
+        wrong = int(np.argmax(counts != 2))
+        rows = ", ".join(str(row + 1) for row in np.flatnonzero(codes == wrong)[:4])
+        raise DataError(
+            f"a pair id must be on exactly two rows, got {str(names[wrong])!r} on {counts[wrong]} (rows {rows}, the header "
+            "not counted)"
+        )
+    return codes.astype(np.int64)

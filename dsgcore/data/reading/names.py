@@ -1,0 +1,90 @@
+"""Names of columns and labels, as a file gives them and as they are safe to show and to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+from typing import Any
+
+LONGEST = 100
+_SHOWN = 6
+# A spreadsheet that opens a CSV takes a cell that begins so for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def column_names(raw: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """Return distinct printable names of columns, and a sentence for every kind of change that this took.
+
+    Parameters
+    ----------
+    raw : iterable
+        What the file has for names.
+
+    Returns
+    -------
+    names, sentences : list of str
+    """
+    names: list[str] = []
+    taken: set[str] = set()
+    unnamed, repeated = [], []
+    for number, given in enumerate(raw, start=1):
+        name = printable(str(given))
+        if not name:
+            name = f"column {number}"
+            unnamed.append(name)
+        if name in taken:
+            repeated.append(name)
+            name = next(other for i in count(2) if (other := f"{name} ({i})") not in taken)
+        taken.add(name)
+        names.append(name)
+    sentences = []
+    if unnamed:
+        sentences.append(f"{len(unnamed)} columns have no name and are called by their number: {listed(unnamed)}.")
+    if repeated:
+        sentences.append(f"Several columns have the same name and got a number added: {listed(sorted(set(repeated)))}.")
+    return names, sentences
+
+
+def printable(text: str) -> str:
+    """Return text with white space and control characters as single spaces, cut to a length that can be shown."""
+    cleaned = _cleaned(text)
+    return cleaned if len(cleaned) <= LONGEST else cleaned[: LONGEST - 1] + "…"
+
+
+def _cleaned(text: str) -> str:
+    return " ".join((text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)).split())
+
+
+def as_cell(text: str) -> str:
+    """Return text as it may stand in a CSV: what a spreadsheet would take for a formula gets an apostrophe before it."""
+    if not text.startswith(_FORMULA):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return "'" + text
+    return text
+
+
+def written(value: Any) -> str:
+    """Write a value of a table as its label: 3.0 as 3, true as True."""
+    if isinstance(value, bytes):
+        return _cleaned(value.decode("utf-8", errors="replace"))
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    try:
+        return _cleaned(str(value))
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a number of too many digits"
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the first line of an error of another package as it may stand in a sentence."""
+    return printable((str(error).splitlines() or [type(error).__name__])[0])
+
+
+def listed(names: Iterable[str]) -> str:
+    """List a few names."""
+    shown = [repr(printable(name)) for name in names]
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return ", ".join(shown[:_SHOWN]) + more

@@ -1,0 +1,152 @@
+"""The recipe that a file most likely needs, guessed from its bytes; everything in it can be set otherwise."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pandas as pd
+
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.delimited import head_text, sniff_delimited, sniffed_encoding
+from dsgcore.data.reading.labels import BINARY, DEFAULT_BINS, suited
+from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.names import written
+from dsgcore.data.reading.parquet import NESTED
+from dsgcore.data.reading.recipe import Recipe
+from dsgcore.data.reading.sources import Source, binary_format
+from dsgcore.data.reading.svmlight import TARGET, is_svmlight
+from dsgcore.data.reading.tables import is_numeric
+
+_LABEL_NAMES = ("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality")
+_PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
+_ID_NAME = re.compile(r"(id|index|row|row_?id|unnamed: 0|column 1)", re.IGNORECASE)
+# Arrays of an archive that are no features: other labels, and which rows are for testing.
+_ARCHIVE_LABEL = re.compile(r"x\d+")
+MAX_CLASSES_OF_A_GUESS = 30
+_WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
+# Of a column: up to this share of cells that are no numbers, they are taken for mistakes, and told about.
+_MOSTLY = 0.9
+
+
+def sniff_format(source: Source) -> Recipe:
+    """Return the recipe for a file's format; roles are not set.
+
+    Parameters
+    ----------
+    source : Source
+        Not packed.
+
+    Raises
+    ------
+    DataError
+        Where it is a kind of file that cannot be read.
+    """
+    found = binary_format(source)
+    if found is not None:
+        return Recipe(format=found)
+    encoding = sniffed_encoding(source)
+    if encoding == "utf-8" and is_svmlight(head_text(source, encoding)):
+        return Recipe(format="svmlight", roles=((TARGET, "label"),))
+    return sniff_delimited(source)
+
+
+def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits) -> Recipe:
+    """Return the recipe with the roles that a table's columns most likely have."""
+    if recipe.format == "svmlight":
+        return recipe
+    roles = {}
+    label, pair = _guessed_label(frame, recipe), _named(frame, _PAIR_NAMES)
+    pair = pair if pair is not None and frame[pair].notna().any() else None
+    for name, column in frame.items():
+        name = str(name)
+        if name == label:
+            roles[name] = "label"
+        elif name == pair:
+            roles[name] = "pair"
+        else:
+            roles[name] = guess_role(column, recipe, limits)
+    return replace(recipe, roles=tuple(sorted((name, role) for name, role in roles.items() if role != "number")))
+
+
+def with_label(recipe: Recipe, frame: pd.DataFrame, label: str, limits: Limits) -> Recipe:
+    """Return the recipe with another column as the label; the one before becomes what it most likely is besides."""
+    roles, before = dict(recipe.roles), recipe.column("label")
+    if before is not None and before in frame.columns:
+        roles[before] = guess_role(frame[before], recipe, limits)
+    roles[label] = "label"
+    return replace(recipe, roles=tuple(sorted((name, role) for name, role in roles.items() if role != "number")))
+
+
+def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
+    by_lower = {str(name).lower().strip("# "): str(name) for name in reversed(frame.columns)}
+    return next((by_lower[name] for name in names if name in by_lower), None)
+
+
+def _guessed_label(frame: pd.DataFrame, recipe: Recipe) -> str | None:
+    """Return the column that is called a label; else the last or first that has few values; else the last."""
+    called = _named(frame, ("y", *_LABEL_NAMES) if recipe.format == "npz" else _LABEL_NAMES)
+    if called is not None or frame.shape[1] < 2 or recipe.format == "npz":
+        return called
+    for j in (-1, 0):
+        column = frame.iloc[:, j]
+        if 2 <= column.nunique() <= min(MAX_CLASSES_OF_A_GUESS, len(frame) / 2):
+            return str(frame.columns[j])
+    texts = [str(n) for n, c in frame.items() if not is_numeric(c) and 2 <= c.nunique() <= MAX_CLASSES_OF_A_GUESS]
+    return texts[-1] if texts else str(frame.columns[-1])
+
+
+def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
+    """Return the role that a column most likely has where it is neither the label nor a pair id."""
+    if recipe.format == "npz" and not _ARCHIVE_LABEL.fullmatch(str(column.name)):
+        return "ignore"
+    if is_numeric(column):
+        is_id = _ID_NAME.fullmatch(str(column.name)) is not None and column.is_unique
+        return "ignore" if is_id and pd.api.types.is_integer_dtype(column) else "number"
+    present = column.dropna()
+    if not len(present):
+        return "number"  # an empty column, which is left out
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+        return "ignore"
+    if present.iloc[0] == NESTED or isinstance(present.iloc[0], bytes):
+        return "ignore"
+    if pd.to_numeric(present, errors="coerce").notna().mean() >= _MOSTLY:
+        return "number"
+    has_sentences = present.head(200).map(written).str.split().str.len().mean() >= _WORDS_OF_TEXT
+    most = _FEW_CATEGORIES if has_sentences else limits.categories
+    if present.nunique() <= min(most, max(len(present) / 2, 2)):
+        return "category"
+    return "text" if has_sentences else "ignore"
+
+
+def suit(recipe: Recipe, frame: pd.DataFrame, labels: str) -> Recipe:
+    """Return the recipe with what a setting needs of the label, where the recipe does not say it.
+
+    A label of many different numbers is cut into bins, two for a task of two classes; of more than two classes, the most
+    frequent one is positive in such a task.
+    """
+    label = recipe.column("label")
+    if label is None or label not in frame.columns:
+        return recipe
+    values, is_continuous = suited(frame[label], recipe)
+    if recipe.bins is None and is_continuous:
+        return replace(recipe, bins=2 if labels in BINARY else DEFAULT_BINS, positive=None, order=())
+    counts = pd.Series(values).value_counts()
+    if recipe.bins is None and recipe.positive is None and labels in BINARY and len(counts) > 2:
+        # Of equally frequent ones the first in their order: the count alone does not say which.
+        most = [str(name) for name in counts.index[counts == counts.iloc[0]]]
+        return replace(recipe, positive=min(most, key=_place_in_order))
+    return recipe
+
+
+def _place_in_order(name: str) -> tuple[float, str]:
+    try:
+        return float(name), name
+    except ValueError:
+        return 0.0, name
+
+
+def check_label(recipe: Recipe) -> None:
+    """Refuse a recipe in which no column is the label."""
+    if recipe.column("label") is None:
+        raise DataError("one column must have the role label")

@@ -1,0 +1,202 @@
+"""A file's bytes, in memory or on disk, unpacked where it is packed; and what kind of file they are."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.names import reason_of
+
+PIECE = 2**20
+_XZ_MEMORY = 128 * 2**20  # what an .xz file may ask for as its dictionary
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+_OTHERS = {
+    b"\x89HDF": "an HDF5 file",
+    b"MATLAB 5.0": "a Matlab file",
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"SQLite format 3": "an SQLite database",
+    b"\x93NUMPY": "a single NumPy array, so without labels",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"\x7fELF": "a program",
+    b"MZ": "a program",
+    b"ARROW1": "an Arrow file",
+    b"ORC": "an ORC file",
+}
+_OTHER_TEXTS = {"<": "a web page or XML", "{": "JSON", "[": "JSON", "@relation": "an ARFF file"}
+_READABLE = "CSV or other delimited text, Parquet, LIBSVM/SVMlight text and .npz archives"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to read: its name without folders, how to open it, and its size in bytes."""
+
+    name: str
+    open: Callable[[], IO[bytes]]
+    size: int
+
+    @classmethod
+    def of_bytes(cls, content: bytes, name: str) -> Source:
+        """Make a source of a file's bytes."""
+        return cls(name, lambda: io.BytesIO(content), len(content))
+
+    @classmethod
+    def of_path(cls, path: str | os.PathLike[str]) -> Source:
+        """Make a source of a file on disk, which is read in pieces."""
+        file = Path(path)
+        try:
+            with file.open("rb"):
+                size = file.stat().st_size
+        except (OSError, ValueError) as error:
+            reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it is not a readable file"
+            raise DataError(f"cannot read {file.name!r}: {reason}") from None
+        return cls(file.name, lambda: file.open("rb"), size)
+
+    def head(self, size: int) -> bytes:
+        """Return the first bytes."""
+        with self.open() as stream:
+            return stream.read(size)
+
+    def sha256(self) -> str:
+        """Return the digest of the bytes."""
+        digest = hashlib.sha256()
+        with self.open() as stream:
+            while piece := stream.read(PIECE):
+                digest.update(piece)
+        return digest.hexdigest()
+
+
+def unpacked(source: Source, limits: Limits) -> Source:
+    """Return the source with gzip, bzip2 or xz taken off; what unpacks to too much is refused before it fills memory."""
+    limits.check_size(source.size)
+    if not source.size:
+        raise DataError("the file is empty")
+    kind = next((kind for magic, kind in _PACKED.items() if source.head(8).startswith(magic)), None)
+    if kind is None:
+        return source
+    pieces, size = [], 0
+    try:
+        for piece in _unpacked_pieces(source, kind):
+            size += len(piece)
+            limits.check_unpacked(size)
+            pieces.append(piece)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, MemoryError) as error:
+        raise DataError(f"the file is packed by {kind} and damaged or cut off: {reason_of(error)}") from None
+    if not size:
+        raise DataError(f"the file is packed by {kind} and empty")
+    return Source.of_bytes(b"".join(pieces), source.name)
+
+
+def _unpacked_pieces(source: Source, kind: str) -> Iterator[bytes]:
+    with source.open() as stream:
+        if kind == "xz":
+            yield from _xz_pieces(stream)
+            return
+        packed = gzip.GzipFile(fileobj=stream) if kind == "gzip" else bz2.BZ2File(stream)
+        with packed:
+            while piece := packed.read(PIECE):
+                yield piece
+
+
+def _xz_pieces(stream: IO[bytes]) -> Iterator[bytes]:
+    unpacker = lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+    while not unpacker.eof:
+        given = stream.read(PIECE) if unpacker.needs_input else b""
+        if unpacker.needs_input and not given:
+            raise EOFError("the end is missing")
+        yield unpacker.decompress(given, PIECE)
+
+
+def binary_format(source: Source) -> str | None:
+    """Return "parquet" or "npz" where the bytes say so, None for text; other kinds of file are refused by their name."""
+    head = source.head(4096)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
+        return _zip_format(source)
+    for magic, what in _OTHERS.items():
+        if head.startswith(magic):
+            raise DataError(f"the file is {what}; those that can be read are {_READABLE}")
+    if head[:1] == b"\x80" and head[1:2] <= b"\x05":
+        raise DataError("the file is a pickle of Python objects, which is never loaded: save it as CSV or Parquet")
+    return None
+
+
+def _zip_format(source: Source) -> str:
+    try:
+        with source.open() as stream, zipfile.ZipFile(stream) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+        raise DataError("the archive is damaged: its table of contents cannot be read") from None
+    if any(name.endswith(".npy") for name in names):
+        return "npz"
+    if "[Content_Types].xml" in names:
+        raise DataError("the file is an Office document, such as an Excel workbook: save its sheet as CSV")
+    raise DataError("the file is a zip archive without arrays: unpack it and give the table inside")
+
+
+def refuse_other_text(text: str) -> None:
+    """Refuse text that is no table, by what it begins with."""
+    start = text.lstrip("\ufeff \t\r\n").lower()
+    for beginning, what in _OTHER_TEXTS.items():
+        if start.startswith(beginning):
+            raise DataError(f"the file is {what}; those that can be read are {_READABLE}")
+
+
+def streamed(source: Source, limits: Limits) -> Source:
+    """Return the source with gzip, bzip2 or xz taken off while it is read: nothing is held in memory."""
+    limits.check_size(source.size)
+    if not source.size:
+        raise DataError("the file is empty")
+    kind = next((kind for magic, kind in _PACKED.items() if source.head(8).startswith(magic)), None)
+    if kind is None:
+        return source
+
+    def opened() -> IO[bytes]:
+        return io.BufferedReader(_Unpacking(source.open(), kind), PIECE)
+
+    return Source(source.name, opened, source.size)
+
+
+class _Unpacking(io.RawIOBase):
+    """A packed stream whose failures are `DataError`."""
+
+    def __init__(self, file: IO[bytes], kind: str) -> None:
+        self._file, self._kind = file, kind
+        self._packed: IO[bytes]
+        if kind == "gzip":
+            self._packed = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
+        else:
+            self._packed = bz2.BZ2File(file) if kind == "bzip2" else lzma.LZMAFile(file)  # noqa: SIM115  (closed below)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        try:
+            piece = self._packed.read(len(buffer))
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            raise DataError(f"the file is packed by {self._kind} and damaged or cut off: {reason_of(error)}") from None
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        self._packed.close()
+        self._file.close()
+        super().close()

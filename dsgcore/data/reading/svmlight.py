@@ -1,0 +1,121 @@
+"""LIBSVM's and SVMlight's sparse text: a label, then index:value pairs, made dense."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_svmlight_file
+
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.names import reason_of
+from dsgcore.data.reading.sources import Source
+
+# Also with what is wrong in it: the reading says so.
+_LINE = re.compile(r"\s*[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+\s*(#.*)?")
+_UNREADABLE = (ValueError, OverflowError, MemoryError, IndexError, SystemError)
+_SNIFFED_LINES = 50
+_LARGEST_INDEX = 2**31 - 1
+TARGET = "label"
+
+
+def is_svmlight(head: str) -> bool:
+    """Whether the first lines of a text are a label and index:value pairs each."""
+    lines = [line for line in head.splitlines()[:_SNIFFED_LINES] if line.strip() and line[0] != "#"]
+    return sum(bool(_LINE.fullmatch(line)) for line in lines) > len(lines) / 2
+
+
+def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> Iterator[tuple[pd.DataFrame, list[str]]]:
+    """Yield the points and their labels, in pieces of so many rows (None: in one)."""
+    n, low, high = _extent(source, limits, rows)
+    if not n:
+        raise DataError("the file has no rows")
+    if high < 0:
+        raise DataError("no row has any index:value pair")
+    first = min(low, 1)  # indices begin at 1, unless 0 is used
+    d = high + 1 - first
+    limits.check_points(n, d)
+    names = pd.Index([f"x{j + 1}" for j in range(d)] + [TARGET])
+    start = 0
+    for X, y in _pieces(source, rows):
+        dense = np.zeros((X.shape[0], d + 1), dtype=np.float32)
+        pairs = X.tocoo()
+        dense[pairs.row, pairs.col - first] = pairs.data
+        frame = pd.DataFrame(dense, columns=names, index=pd.RangeIndex(start, start + len(dense)), copy=False)
+        frame[TARGET] = y
+        start += len(dense)
+        yield frame, []
+
+
+def _extent(source: Source, limits: Limits, rows: int | None) -> tuple[int, int, int]:
+    """Return the number of rows and the smallest and largest index, or refuse what is too much."""
+    n, low, high = 0, _LARGEST_INDEX, -1
+    for X, _ in _pieces(source, rows):
+        limits.check_rows(n + X.shape[0])
+        if X.nnz:
+            low, high = min(low, int(X.indices.min())), max(high, int(X.indices.max()))
+            if high > limits.columns:
+                row = n + int(np.searchsorted(X.indptr, int(X.indices.argmax()), side="right"))
+                raise DataError(f"an index must be at most {limits.columns}, got {high} in row {row}")
+        n += X.shape[0]
+    return n, low, high
+
+
+def _pieces(source: Source, rows: int | None) -> Iterator[tuple]:
+    """Yield sparse points and labels, with the indices as they are written."""
+    with source.open() as stream:
+        start = 0
+        while lines := list(islice(stream, rows)):
+            content = b"".join(lines)
+            if b"\0" in content:
+                line = start + content[: content.index(b"\0")].count(b"\n") + 1
+                raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
+            try:
+                yield load_svmlight_file(io.BytesIO(content), dtype=np.float64, zero_based=True)
+            except _UNREADABLE as error:
+                raise DataError(_blame(lines, start, error)) from None
+            start += len(lines)
+
+
+def _blame(lines: list[bytes], start: int, error: BaseException) -> str:
+    """Say which line is not a label and index:value pairs."""
+    for number, line in enumerate(lines, start=start + 1):
+        content = line.split(b"#")[0].split()
+        if content and (wrong := _wrong(content)):
+            return f"line {number} {wrong}"
+    return f"the file cannot be read as LIBSVM text: {reason_of(error)}"
+
+
+def _wrong(words: list[bytes]) -> str:
+    if not _is_number(words[0]):
+        return f"must begin with one number as its label, got {_shown(words[0])}"
+    previous = -1
+    for word in words[1:]:
+        index, colon, value = word.partition(b":")
+        if index == b"qid":
+            continue
+        if not colon or not _is_number(value):
+            return f"must hold index:value pairs, got {_shown(word)}"
+        if not index.isdigit() or len(index) > 10 or int(index) > _LARGEST_INDEX:
+            return f"must have whole indices between 0 and {_LARGEST_INDEX}, got {_shown(index)}"
+        if int(index) <= previous:
+            return f"must have increasing indices, got {_shown(index)} after {previous}"
+        previous = int(index)
+    return ""
+
+
+def _shown(word: bytes) -> str:
+    return repr(word[:40].decode("ascii", errors="replace"))
+
+
+def _is_number(word: bytes) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,182 @@
+"""A spec's file: found among given contents or on the disk, checked by its digest, and read by its recipe."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path, PureWindowsPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.data import DataError, Dataset, parse_npz
+from dsgcore.data.files import load_npz
+from dsgcore.data.reading import (
+    LOCAL,
+    Limits,
+    Recipe,
+    Source,
+    Table,
+    dataset_of,
+    depends_on_rows,
+    guess_roles,
+    read_table,
+    sniff_format,
+    suit,
+    unpacked,
+    with_label,
+)
+from dsgcore.experiments.spec import DataSpec
+
+SHOWN = 12  # characters of a digest
+MOST_FILES = 3
+
+
+class FileStore:
+    """Contents of a session's own files by their SHA-256, the last few of them, and the table that was read last."""
+
+    def __init__(self) -> None:
+        self._contents: dict[str, bytes] = {}
+        self._tables: dict[tuple[str, Recipe], Table] = {}
+
+    def add(self, content: bytes) -> str:
+        """Keep a file's bytes; return their digest."""
+        digest = hashlib.sha256(content).hexdigest()
+        self._contents[digest] = self._contents.pop(digest, content)
+        while len(self._contents) > MOST_FILES:
+            self._contents.pop(next(iter(self._contents)))
+        return digest
+
+    def __contains__(self, digest: object) -> bool:
+        return digest in self._contents
+
+    def __getitem__(self, digest: str) -> bytes:
+        return self._contents[digest]
+
+    def table(self, digest: str, name: str, recipe: Recipe) -> Table:
+        """Return a file as a table; the one that was read last is kept, for most changes to a recipe are not to its format."""
+        key = digest, replace(Recipe(), **{field: getattr(recipe, field) for field in _OF_FORMAT})
+        if key not in self._tables:
+            self._tables.clear()
+            limits = Limits()
+            self._tables[key] = read_table(unpacked(Source.of_bytes(self[digest], name), limits), recipe, limits)
+        return self._tables[key]
+
+
+_OF_FORMAT = ("format", "delimiter", "header", "decimal", "encoding", "missing_words")
+
+
+@dataclass(frozen=True, eq=False)
+class FileData:
+    """A file that was read as a table.
+
+    Parameters
+    ----------
+    source : Source
+    table : Table
+    recipe : Recipe
+    labels : str
+        What the setting learns from.
+    limits : Limits
+    """
+
+    source: Source
+    table: Table
+    recipe: Recipe
+    labels: str
+    limits: Limits
+
+    def dataset(self, fitted_rows: NDArray[np.int64] | None = None) -> Dataset:
+        """Return the data set; what is learned from the table is learned from these rows of it (default: all)."""
+        return dataset_of(
+            self.table, self.recipe, self.source, labels=self.labels, limits=self.limits, fitted_rows=fitted_rows
+        )
+
+    def depends_on_rows(self, dataset: Dataset) -> bool:
+        """Whether the points depend on which rows they are learned from."""
+        return depends_on_rows(self.recipe, dataset)
+
+
+def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None) -> FileData:
+    """Find and read a spec's file.
+
+    Parameters
+    ----------
+    data : DataSpec
+        With the name "file".
+    labels : {"binary", "pairs", "ordinal", "classes"}
+    files, folder
+        As in `load_split`.
+
+    Raises
+    ------
+    DataError
+    """
+    assert data.path is not None  # the spec was checked
+    limits = LOCAL if files is None else Limits()
+    content = content_of(data, files, folder)
+    packed = Source.of_bytes(content, file_name(data.path))
+    if data.recipe is not None and files is not None and data.sha256 is not None:
+        return FileData(packed, files.table(data.sha256, packed.name, data.recipe), data.recipe, labels, limits)
+    source = unpacked(packed, limits)
+    recipe = data.recipe or sniff_format(source)
+    table = read_table(source, recipe, limits)
+    if data.recipe is None:
+        recipe = _with_fields(guess_roles(table.frame, recipe, limits), data, table)
+        recipe = suit(recipe, table.frame, labels)
+    # The digest is that of the file itself, packed as it may be.
+    return FileData(packed, table, recipe, labels, limits)
+
+
+def read_archive(data: DataSpec, labels: str, folder: Path | None) -> Dataset:
+    """Read a spec's `.npz` archive of X and y that has no recipe."""
+    assert data.path is not None
+    is_binary = labels in ("binary", "pairs")
+    path = found(data.path, folder)
+    if data.sha256 is None:
+        return load_npz(path, positive=data.positive, is_binary=is_binary, target=data.target)
+    content = content_of(data, None, folder)
+    return parse_npz(content, name=path.stem, positive=data.positive, is_binary=is_binary, target=data.target)
+
+
+def is_plain_archive(data: DataSpec, files: FileStore | None) -> bool:
+    """Whether the spec's file is an `.npz` archive on the disk without a recipe."""
+    return files is None and data.recipe is None and str(data.path).lower().endswith(".npz")
+
+
+def file_name(path: str) -> str:
+    """Return a file's name without folders, of whichever system they are."""
+    return PureWindowsPath(path).name or path
+
+
+def found(path: str, folder: Path | None) -> Path:
+    """Return where the file is: as named, else in the given folder."""
+    beside = folder / file_name(path) if folder is not None else None
+    return beside if beside is not None and not Path(path).exists() and beside.exists() else Path(path)
+
+
+def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> bytes:
+    """Return the file's bytes, once their digest is found to be the spec's."""
+    name = file_name(str(data.path))
+    if files is not None:
+        if data.sha256 is None or data.sha256 not in files:
+            digest = f" (SHA-256 {data.sha256[:SHOWN]}…)" if data.sha256 else ""
+            raise DataError(f"this session does not have the file {name!r}{digest}: choose it as your own file")
+        return files[data.sha256]
+    path = found(str(data.path), folder)
+    LOCAL.check_size(Source.of_path(path).size)
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    if data.sha256 is not None and digest != data.sha256.lower():
+        raise DataError(
+            f"the file {name!r} is not the one of the spec: its SHA-256 begins with {digest[:SHOWN]}, and that of the spec "
+            f"with {data.sha256[:SHOWN]}"
+        )
+    return content
+
+
+def _with_fields(recipe: Recipe, data: DataSpec, table: Table) -> Recipe:
+    """Add what a spec without a recipe says of the labels."""
+    if data.target in table.frame.columns and recipe.column("label") != data.target:
+        recipe = with_label(recipe, table.frame, data.target, Limits())
+    return recipe if data.positive is None else replace(recipe, positive=str(data.positive))

@@ -1,0 +1,145 @@
+"""A session's own file of data: what the setting's page needs to know of it. The bytes live in the session alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
+from dsgcore.data.reading import Recipe
+from dsgcore.experiments import FileStore, Setting, default_spec
+from dsgcore.experiments.settings import FILE
+
+TITLE = "Your own file"
+_STORE = "_files"
+# Numbers of labels, or of pairs, that the slider offers.
+_STOPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+# Training points are about this part of all; of them, at most so many are labeled, or in pairs, to begin with.
+_TRAINING, _LABELED, _PAIRS = 0.7, 0.55, 0.2
+# Times 1 / (median squared distance): about what suits the bundled sets.
+_SHARPNESS = 2.5
+_PROBED_ROWS = 300
+
+
+@dataclass(frozen=True)
+class OwnFile:
+    """What a setting's page knows of the file that was read for it."""
+
+    name: str
+    sha256: str
+    recipe: Recipe
+    n: int
+    d: int
+    n_known: int
+    n_pairs: int | None
+    class_names: tuple[str, ...]
+    share: float
+    sigma: float
+    report: tuple[str, ...]
+
+    @classmethod
+    def of(cls, dataset: Dataset, name: str, recipe: Recipe) -> OwnFile:
+        """Describe a file by the data set that was made of it."""
+        known = dataset.y[dataset.y >= 0]
+        return cls(
+            name=name,
+            sha256=dataset.sha256,
+            recipe=recipe,
+            n=len(dataset.y),
+            d=dataset.X.shape[1],
+            n_known=len(known),
+            n_pairs=None if dataset.pairs is None else int(dataset.pairs.max()) + 1,
+            class_names=dataset.class_names,
+            share=float(np.mean(known == 1)) if len(known) else 0.5,
+            sigma=_suited_sigma(dataset.X),
+            report=dataset.report,
+        )
+
+
+def _suited_sigma(X: NDArray) -> float:
+    """Return a sharpness of the Gaussian kernel by the median distance of points scaled to [0, 1], as 1, 2 or 5 times 10^k."""
+    rows = np.linspace(0, len(X) - 1, min(len(X), _PROBED_ROWS)).astype(int)
+    points = X[rows].astype(np.float64)
+    width = np.ptp(points, axis=0)
+    points = (points - points.min(axis=0)) / np.where(width > 0, width, np.inf)
+    squares = np.sum(points**2, axis=1)
+    distances = (squares[:, None] + squares - 2 * points @ points.T)[np.triu_indices(len(points), 1)]
+    median = float(np.median(distances)) if len(distances) else 0.0
+    wanted = min(max(_SHARPNESS / median, 1e-3), 100.0) if median > 1e-9 else 1.0
+    exponent = math.floor(math.log10(wanted))
+    stops = [float(f"{digit}e{e}") for e in (exponent, exponent + 1) for digit in (1, 2, 5)]
+    return min(stops, key=lambda stop: abs(math.log(stop / wanted)))
+
+
+def store() -> FileStore:
+    """Return the session's files."""
+    files: FileStore = st.session_state.setdefault(_STORE, FileStore())
+    return files
+
+
+def own_file(problem: type[Setting]) -> OwnFile | None:
+    """Return the file that was read for a setting's page, if there is one."""
+    own: OwnFile | None = st.session_state.get(f"_own_{problem.name}")
+    return own
+
+
+def keep(problem: type[Setting], own: OwnFile | None) -> None:
+    """Remember the file that was read for a setting's page, or that there is none."""
+    st.session_state[f"_own_{problem.name}"] = own
+
+
+def entry_of(problem: type[Setting], name: str) -> DatasetEntry:
+    """Return what a data set says of itself; the session's own file is one that suits every setting."""
+    if name != FILE:
+        return DATASETS[name]
+    own = own_file(problem)
+    return DatasetEntry(
+        name=FILE,
+        title=TITLE,
+        sentence="A table of your own, read in this session.",
+        make=_refuse,
+        options=(),
+        n=own.n_known if own else 1000,
+        d=own.d if own else 2,
+        source="your own file",
+        licence="not stated",
+        class_names=own.class_names if own else ("negative", "positive"),
+        target={"pairs": "binary"}.get(problem.labels, problem.labels),
+    )
+
+
+def _refuse() -> Dataset:
+    raise DataError("a file of one's own is read, not made")
+
+
+def suited_to_own(problem: type[Setting]) -> dict[str, float]:
+    """Return the values that go with the file: the kernel's sharpness, how many labels, and of pairs the share of positives."""
+    own = own_file(problem)
+    if own is None:
+        return {}
+    suited = {"sigma": own.sigma, "n_labeled": _few(problem, own)}
+    share = round(min(max(own.share, 0.02), 0.98), 2)
+    if problem.labels == "pairs":
+        suited["prior"] = share if share != 0.5 else 0.51  # of one half, pairs say nothing
+    return suited
+
+
+def _few(problem: type[Setting], own: OwnFile) -> int:
+    """Return how many labels or pairs to begin with."""
+    usual, k = default_spec(problem.name).data.n_labeled, len(own.class_names)
+    if problem.labels == "pairs":
+        most = own.n_pairs if own.n_pairs is not None else own.n_known * _TRAINING * _PAIRS
+        return max((stop for stop in _STOPS if stop <= min(usual, most)), default=1)
+    most = max(own.n_known * _TRAINING * _LABELED, k)
+    wanted = min(max(usual, 2 * k), most)
+    return max((stop for stop in _STOPS if stop <= wanted), default=2) if wanted >= 2 * k else max(k, 2)
+
+
+def plain(text: str) -> str:
+    """Return text that a page shows as it is: names in a file must not become links, pictures or formulas."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)

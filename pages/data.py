@@ -1,0 +1,169 @@
+"""The data sets: a gallery, and a close look at one of them with its labels hidden as a setting would."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dsgcore import ParameterError, ProblemError, SpecError
+from dsgcore.data import CONVERSIONS, DATASETS, DataError, DatasetEntry, Split
+from dsgcore.data.conversions import AS_IS
+from dsgcore.experiments import SETTINGS, Spec, load_dataset, load_split
+from dsgcore.experiments.settings import SEED
+from dsgcore.problems import UNLABELED
+from pages import _controls as controls
+from pages import _data_views as views
+from pages._gallery import LINK_STYLE, SHORT, facts, gallery, setting_link
+from pages._own_file import plain
+from pages._router import ensure_routed
+from pages._thumbnails import class_colors
+
+BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
+PREFIX = "data_"
+TITLES = {entry.title: entry.name for entry in DATASETS.values()}
+_STYLE = """
+[data-testid="stMainBlockContainer"] {padding-top: 4.2rem; max-width: 1400px}
+[data-testid="stMain"] [data-testid="stCaptionContainer"] p {line-height: 1.35}
+"""
+
+
+def page() -> None:
+    """Draw the gallery, or the set that the link or the picker names."""
+    st.html(f"<style>{_STYLE}{LINK_STYLE}</style>")
+    st.title("Data")
+    given = st.query_params.get("set")
+    if given is not None and given not in TITLES and "set" not in st.session_state:
+        st.warning(f"In the link, set must be one of {', '.join(TITLES)}, got {given[:40]!r}; all sets are shown.")
+    chosen = st.selectbox(
+        "Data set",
+        list(TITLES),
+        index=None,
+        key="set",
+        bind="query-params",
+        placeholder="Choose a data set to look at, or one of the cards",
+        label_visibility="collapsed",
+        on_change=_begin_anew,
+    )
+    if chosen is None:
+        st.markdown(
+            "Sets to learn from. Each opens in the settings named on it; a grey name says why not when pointed at."
+        )
+        gallery(_choose)
+    else:
+        _close_look(DATASETS[TITLES[chosen]])
+
+
+def _choose(name: str) -> None:
+    st.session_state["set"] = DATASETS[name].title
+    _begin_anew()
+
+
+def _begin_anew() -> None:
+    """Forget the options of the set before."""
+    for key in [key for key in st.session_state if str(key).startswith(PREFIX) or key in ("across", "up", "feature")]:
+        del st.session_state[key]
+
+
+def _close_look(entry: DatasetEntry) -> None:
+    with st.sidebar:
+        setting = _setting(entry)
+        offered = _offered(setting, entry.name)
+        values = {name: controls.draw(control) for name, control in offered.items()}
+        seed = _seed()
+    try:
+        spec = controls.to_spec(SETTINGS[setting], values, entry.name, seed)
+        dataset, split = load_dataset(spec), load_split(spec)
+    except BAD_INPUT as error:
+        st.error(plain(str(error)))
+        return
+    _head(entry, spec, setting, _linked(offered, values, spec, split))
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    kind = {"pairs": "binary", "binary": "binary"}.get(spec.problem.labels, entry.target)
+    colors = class_colors(kind, len(split.class_names))
+    views.plane_view(dataset, split, colors, theme)
+    views.split_views(split, spec.problem.labels, theme, key="chart-data")
+    views.column_views(dataset, split, colors, theme)
+    views.table_view(dataset, split)
+
+
+def _setting(entry: DatasetEntry) -> str:
+    """Draw the choice of the setting that hides the labels."""
+    suiting = [name for name, problem in SETTINGS.items() if entry.suits(problem.labels)]
+    made_for = next(name for name in ("auc", "ordinal", "multiclass") if entry.is_made_for(SETTINGS[name].labels))
+    return st.selectbox(
+        "Labels hidden as in",
+        suiting,
+        index=suiting.index(made_for),
+        key=f"{PREFIX}setting",
+        bind="query-params",
+        format_func=SHORT.__getitem__,
+        help="Each setting reads the classes and hides the labels in its own way.",
+    )
+
+
+def _offered(setting: str, dataset: str) -> dict[str, controls.Control]:
+    """Return the data options of a setting, under this page's own keys."""
+    found = controls.controls_for(SETTINGS[setting], dataset)
+    own = {name: replace(c, key=PREFIX + name, on_change=None) for name, c in found.items() if c.section == "data"}
+    if "_data_is_read" not in st.session_state:
+        st.session_state["_data_is_read"] = True
+        given = st.query_params.to_dict()
+        for notice in controls.read_controls(own, given):
+            st.warning(notice, icon=":material/link_off:")
+    return own
+
+
+def _seed() -> int:
+    return int(
+        st.number_input(
+            SEED.label, SEED.low, SEED.high, SEED.default, key="seed", bind="query-params", help=SEED.sentence
+        )
+    )
+
+
+def _linked(offered: dict[str, controls.Control], values: dict[str, Any], spec: Spec, split: Split) -> dict[str, str]:
+    """Return what a link to the workbench says besides the set: all that differs from the defaults there."""
+    setting = type(spec.problem)
+    differing = {name: values[name] for name, c in offered.items() if values[name] != c.parameter.default}
+    if setting.labels == "pairs":
+        differing |= _prior(spec, split)
+    for name, value in differing.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            controls.also_offer(controls.key_of(setting, name), value)
+    linked = {controls.key_of(setting, name): controls.in_link(value) for name, value in differing.items()}
+    return linked | ({"seed": str(spec.seed)} if spec.seed != SEED.default else {})
+
+
+def _prior(spec: Spec, split: Split) -> dict[str, float]:
+    """Return the share of positives that the method is to be told, where it is not the set's usual one."""
+    usual = controls.controls_for(type(spec.problem), spec.data.name)["prior"].parameter.default
+    share = round(float(np.mean(split.y_hidden[split.y_train == UNLABELED] == 1)), 2)
+    return {} if share in (usual, 0.5) else {"prior": share}
+
+
+def _head(entry: DatasetEntry, spec: Spec, setting: str, linked: dict[str, str]) -> None:
+    st.markdown(f"### {entry.title}\n{entry.sentence}")
+    st.caption(facts(entry))
+    conversion = spec.data.convert
+    if conversion is not None and conversion != AS_IS:
+        st.markdown(f":material/swap_horiz: In this setting: {CONVERSIONS[conversion].sentence}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="open-in"):
+        st.markdown("Open in", width="content")
+        for name in SETTINGS:
+            setting_link(entry, name, linked if name == setting else {})
+        st.button("All data sets", icon=":material/grid_view:", on_click=_show_all, type="tertiary")
+    for problem in SETTINGS.values():
+        if reason := entry.why_not(problem.labels):
+            st.caption(f"{SHORT[problem.name]}: {reason}")
+
+
+def _show_all() -> None:
+    st.session_state["set"] = None
+    _begin_anew()
+
+
+ensure_routed()
+page()

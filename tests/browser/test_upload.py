@@ -1,0 +1,130 @@
+"""One's own file, as a newcomer brings it: choose it, and see the curve."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+from sklearn.datasets import dump_svmlight_file, load_wine
+from test_auc_page import CURVE
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from hostile_files import REFUSED
+
+SECONDS = 60
+
+
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return pd.DataFrame(X, columns=load_wine().feature_names), y
+
+
+def as_csv():
+    X, y = wine()
+    return X.assign(grower=[f"grower {k}" for k in y]).to_csv(index=False).encode()
+
+
+def as_parquet():
+    X, y = wine()
+    content = io.BytesIO()
+    X.assign(grower=[f"grower {k}" for k in y]).to_parquet(content)
+    return content.getvalue()
+
+
+def as_libsvm():
+    X, y = wine()
+    content = io.BytesIO()
+    dump_svmlight_file(X.to_numpy(), y, content, zero_based=False)
+    return content.getvalue()
+
+
+FILES = {"wine.csv": as_csv, "wine.parquet": as_parquet, "wine.libsvm": as_libsvm}
+
+
+def wait_for_points(page, count):
+    """Wait for a curve; where the machine is busy, longer than for one that only grows on."""
+    given = ["chart-objective", "training data"]
+    page.wait_for_function(f"args => ({CURVE})(args).length >= {count}", arg=given, timeout=1000 * SECONDS)
+
+
+def choose_own_file(page, key):
+    page.locator(f".st-key-{key} input").first.click()
+    page.get_by_role("option", name="Your own file").click()
+    expect(page.get_by_text("A table with a column of labels")).to_be_visible(timeout=30_000)
+
+
+def give(page, name, content):
+    file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    page.locator("input[type=file]").set_input_files(file)
+
+
+def sentence(page):
+    return page.get_by_test_id("stMain").get_by_test_id("stMarkdown")
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "key"),
+    [("wine.csv", "auc", "data"), ("wine.parquet", "multiclass", "mc_data"), ("wine.libsvm", "s3vm", "svm_data")],
+)
+def test_from_a_file_to_its_first_curve_in_a_minute(open_page, page_health, name, setting, key):
+    page = open_page(setting)
+    started = time.monotonic()
+    choose_own_file(page, key)
+    give(page, name, FILES[name]())
+    expect(sentence(page).filter(has_text=name).first).to_be_visible(timeout=30_000)
+    wait_for_points(page, 3)
+    seconds = time.monotonic() - started
+    print(f"{name}: first curve after {seconds:.1f} s")
+    assert seconds < SECONDS
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features")
+    page_health.assert_clean()
+
+
+def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page):
+    page = open_page("auc?data=Your+own+file")
+    give(page, "wine.csv", as_csv())
+    wait_for_points(page, 2)
+    page.get_by_text("wine.csv: columns, first rows, what was done").click()
+    page.get_by_role("tab", name="What was done").click()
+    expect(page.get_by_text("is positive, the others are negative")).to_be_visible(timeout=10_000)
+    page.wait_for_url("**file=%7B*")
+    other = open_page(page.url.split("/", 3)[3])
+    expect(other.get_by_text("This link is for the file wine.csv")).to_be_visible(timeout=30_000)
+    give(other, "again.csv", as_csv())
+    wait_for_points(other, 2)
+    expect(other.get_by_text("This link is for the file")).to_have_count(0)
+
+
+def test_broken_files_get_a_sentence_and_the_app_goes_on(open_page, page_health):
+    page = open_page("auc?data=Your+own+file")
+    for name in (
+        "header only",
+        "truncated Parquet",
+        "npz of objects",
+        "SVMlight with a negative index",
+        "10,000 columns",
+    ):
+        file_name, content, said = REFUSED[name]
+        give(page, file_name, content)
+        alert = page.get_by_test_id("stSidebar").get_by_test_id("stAlert")
+        expect(alert).to_contain_text(said.split(",")[0].removeprefix("the ")[:30], timeout=30_000, ignore_case=True)
+        page_health.assert_clean()
+    give(page, "wine.csv", as_csv())
+    wait_for_points(page, 2)
+
+
+@pytest.mark.parametrize("viewport", [(1280, 900), (390, 844)])
+def test_nothing_sticks_out(open_page, viewport):
+    page = open_page("auc?data=Your+own+file&n_iter=50", viewport=viewport)
+    if viewport[0] < 500:
+        page.get_by_test_id("stExpandSidebarButton").click()
+    give(page, "wine.csv", as_csv())
+    expect(page.get_by_text("wine.csv: columns, first rows, what was done")).to_be_attached(timeout=30_000)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,0 +1,254 @@
+"""Files that are broken, too large or meant to do harm, each with what is to be said of it."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import pickle
+import zipfile
+import zlib
+
+import numpy as np
+import pandas as pd
+
+GOOD = b"a,b,label\n" + b"".join(b"%d,%d,%s\n" % (i, i * i % 7, [b"no", b"yes"][i % 2]) for i in range(40))
+
+
+def npz(**arrays) -> bytes:
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    return content.getvalue()
+
+
+def parquet(**options) -> bytes:
+    content = io.BytesIO()
+    frame = options.pop("frame", None)
+    frame = pd.read_csv(io.BytesIO(GOOD)) if frame is None else frame
+    frame.to_parquet(content, **options)
+    return content.getvalue()
+
+
+def archive(**members: bytes) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, member in members.items():
+            made.writestr(name.replace("__", "."), member)
+    return content.getvalue()
+
+
+def zip_bomb() -> bytes:
+    """An archive of 1 MB whose X says it has, and has, 320 MB of zeros."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (80 * 2**10, 1024)})
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made:
+        with made.open("X.npy", "w", force_zip64=True) as member:
+            member.write(header.getvalue())
+            for _ in range(320):
+                member.write(bytes(2**20))
+        made.writestr("y.npy", b"")
+    return content.getvalue()
+
+
+def lying_npz() -> bytes:
+    """An archive whose X has a header of 4 TB and no data."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (2**30, 1024)})
+    return archive(X__npy=header.getvalue() + bytes(64), y__npy=header.getvalue())
+
+
+class Bomb:
+    def __reduce__(self):
+        return (print, ("unpickled!",))
+
+
+def gzip_bomb() -> bytes:
+    """Half a gigabyte of zeros in half a megabyte."""
+    return gzip.compress(bytes(2**20)) * 512
+
+
+def parquet_bomb() -> bytes:
+    """A small Parquet file of 400 MB of one number."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    content = io.BytesIO()
+    column = pa.array(np.zeros(1_000_000))
+    pq.write_table(pa.table({f"c{j}": column for j in range(50)}), content, compression="zstd", use_dictionary=False)
+    return content.getvalue()
+
+
+def parquet_many_rows() -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    content = io.BytesIO()
+    pq.write_table(
+        pa.table({"a": pa.array(np.zeros(1_000_001, dtype=np.int8)), "label": np.arange(1_000_001) % 2}), content
+    )
+    return content.getvalue()
+
+
+def xz_of_large_dictionary() -> bytes:
+    """A good file whose header says that unpacking it takes 1.5 GB: its size in the LZMA2 filter's properties, and the check."""
+    packed = bytearray(lzma.compress(GOOD, format=lzma.FORMAT_XZ))
+    start = 12  # of the block's header, after the stream's
+    size = (packed[start] + 1) * 4
+    at = packed.index(b"\x21\x01", start) + 2
+    packed[at] = 39  # 2^31 + 2^30
+    packed[start + size - 4 : start + size] = zlib.crc32(packed[start : start + size - 4]).to_bytes(4, "little")
+    return bytes(packed)
+
+
+def csv(*lines: str, encoding: str = "utf-8") -> bytes:
+    return ("\n".join(lines) + "\n").encode(encoding)
+
+
+def rows(n: int, cell: str = "{i},{j},{label}") -> list[str]:
+    return [cell.format(i=i, j=i % 5, label="ab"[i % 2]) for i in range(n)]
+
+
+HEAD = "x,z,label"
+# name: (file name, content, what the sentence says); contents that are large are made when they are needed.
+REFUSED = {
+    "empty": ("empty.csv", b"", "the file is empty"),
+    "blank lines": ("blank.csv", b"\n\n  \n\n", "blank lines"),
+    "header only": ("header.csv", csv(HEAD), "no rows below its header"),
+    "one column": ("one.csv", csv("label", *"abab"), "no column of features is left"),
+    "one column of numbers": ("one.csv", csv("x", "1", "2", "3"), "role label"),
+    "one row": ("row.csv", csv(HEAD, "1,2,a"), "between 2 and 1000 classes"),
+    "one class": (
+        "class.csv",
+        csv(HEAD, *(f"{i},{i},a" for i in range(9))),
+        "between 2 and 1000 classes, got 'a' alone",
+    ),
+    "no labels": ("none.csv", csv(HEAD, *(f"{i},{i}," for i in range(9))), "between 2 and 1000 classes, got 0"),
+    "all NaN": ("nan.csv", csv(HEAD, *(f"NaN,NaN,{'ab'[i % 2]}" for i in range(9))), "no column of features is left"),
+    "infinite": ("inf.csv", csv(HEAD, *rows(5), "inf,2,a"), "column 'x' .* got inf in row 6"),
+    "minus infinity": ("inf.csv", csv(HEAD, *rows(5), "1,-Infinity,a"), "column 'z' .* got -inf in row 6"),
+    "1e308": ("big.csv", csv(HEAD, *rows(5), "1e308,2,a"), "column 'x' .* at most 1e\\+30 .* got 1e\\+308 in row 6"),
+    "1e400": ("big.csv", csv(HEAD, *rows(5), "1e400,2,a"), "column 'x' .* in row 6"),
+    "mixed types": ("mixed.csv", csv(HEAD, *rows(30), "1,abc,a"), "column 'z' must hold numbers, got 'abc' in row 31"),
+    "long row": ("long.csv", csv(HEAD, *rows(5), "1,2,a,4"), "line 7 has 4 cells, and the first has 3"),
+    "short row": ("short.csv", csv(HEAD, *rows(5), "1,2"), "line 7 has 2 cells, and the first has 3"),
+    "open quote": ("quote.csv", csv(HEAD, *rows(5), '1,"2,a'), "a quote is opened and never closed"),
+    "text after quote": ("quote.csv", csv(HEAD, *rows(5), '1,"2"3,a'), "line 7 cannot be read"),
+    "endless cell": ("cell.csv", csv(HEAD, *rows(5), "1," + "9" * 200_000 + ",a"), "line 7 .* characters"),
+    "number of many digits": ("digits.csv", csv(HEAD, *rows(30), "1," + "9" * 50_000 + ",a"), "column 'z' .* row 31"),
+    "10,000 columns": (
+        "wide.csv",
+        csv(",".join(f"c{j}" for j in range(10_000)), ",".join("1" * 10_000)),
+        "at most 5,000 columns, got 10,000",
+    ),
+    "NUL bytes": ("nul.csv", csv(HEAD, *rows(5), "1,\0,a"), "line 7, column 2 holds a NUL byte"),
+    "binary noise": (
+        "noise.csv",
+        np.random.default_rng(0).bytes(5000),
+        "NUL byte|cells|cannot be read|bytes that are not",
+    ),
+    "wrong encoding": ("utf16.csv", csv(HEAD, *rows(5), encoding="utf-16")[:-1], "not utf-16"),
+    "a picture": ("cat.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is a picture"),
+    "a PDF": ("paper.csv", b"%PDF-1.7\n...", "the file is a PDF document"),
+    "a web page": ("page.csv", b"<!DOCTYPE html><html><body>404</body></html>", "a web page"),
+    "JSON": ("data.json", b'[{"a": 1, "label": 2}]', "the file is JSON"),
+    "ARFF": ("data.arff", b"@relation x\n@attribute a numeric\n@data\n1\n", "an ARFF file"),
+    "an Excel workbook": ("book.xlsx", archive(**{"[Content_Types]__xml": b"<Types/>"}), "Excel workbook"),
+    "an HDF5 file": ("data.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "an HDF5 file"),
+    "a database": ("data.db", b"SQLite format 3\0" + bytes(100), "an SQLite database"),
+    "a single array": ("X.npy", b"\x93NUMPY\x01\0v\0", "a single NumPy array"),
+    "a zip of a table": ("table.zip", archive(table__csv=GOOD), "zip archive without arrays"),
+    "a pickle": ("data.pkl", pickle.dumps(Bomb()), "a pickle of Python objects"),
+    "truncated Parquet": ("cut.parquet", parquet()[:-40], "the Parquet file is damaged"),
+    "Parquet without its end": ("cut.parquet", b"PAR1" + bytes(50), "the Parquet file is damaged"),
+    "Parquet with a lying footer": (
+        "cut.parquet",
+        parquet()[:-8] + b"\xff\xff\xff\x7fPAR1",
+        "the Parquet file is damaged",
+    ),
+    "Parquet without rows": (
+        "none.parquet",
+        parquet(frame=pd.DataFrame({"a": [], "label": []})),
+        "must have rows and columns",
+    ),
+    "Parquet of lists": (
+        "lists.parquet",
+        parquet(frame=pd.DataFrame({"a": [[1, 2], [3]] * 5, "label": ["x", "y"] * 5})),
+        "no column of features is left",
+    ),
+    "Parquet with inf": (
+        "inf.parquet",
+        parquet(frame=pd.DataFrame({"a": [1.0, np.inf] * 5, "label": ["x", "y"] * 5})),
+        "column 'a' .* got inf in row 2",
+    ),
+    "Parquet of too many rows": ("rows.parquet", parquet_many_rows, "at most 1,000,000 rows, got 1,000,001"),
+    "Parquet bomb": ("bomb.parquet", parquet_bomb, "must unpack to at most 256 MB"),
+    "npz without X": ("points.npz", npz(Z=np.zeros((3, 2)), y=np.arange(3)), "must hold an array X"),
+    "npz without labels": ("points.npz", npz(X=np.zeros((3, 2))), "role label"),
+    "npz of objects": (
+        "objects.npz",
+        npz(X=np.array([[Bomb(), 1]] * 3, dtype=object), y=np.arange(3)),
+        "Python objects",
+    ),
+    "npz of pickled labels": (
+        "objects.npz",
+        npz(X=np.zeros((2, 2)), y=np.array([Bomb(), 1], dtype=object)),
+        "Python objects",
+    ),
+    "npz of text points": ("text.npz", npz(X=np.array([["a", "b"]] * 3), y=np.arange(3)), "real numbers"),
+    "npz of complex points": ("complex.npz", npz(X=np.zeros((3, 2), dtype=complex), y=np.arange(3)), "real numbers"),
+    "npz of one dimension": ("flat.npz", npz(X=np.zeros(3), y=np.arange(3)), r"shape \(n, d\)"),
+    "npz of unequal lengths": ("lengths.npz", npz(X=np.zeros((3, 2)), y=np.arange(4)), r"y must have shape \(3,\)"),
+    "npz with NaN in all": ("nan.npz", npz(X=np.full((4, 2), np.nan), y=[0, 1, 0, 1]), "no column of features is left"),
+    "truncated npz": ("cut.npz", npz(X=np.zeros((30, 2)), y=np.arange(30) % 2)[:-30], "damaged|cannot be read"),
+    "npz with a broken member": (
+        "broken.npz",
+        archive(X__npy=b"\x93NUMPY\x01\0garbage", y__npy=b"junk"),
+        "cannot be read",
+    ),
+    "npz that lies about its size": ("lie.npz", lying_npz, "cannot be read|at most"),
+    "npz bomb": ("bomb.npz", zip_bomb, "must unpack to at most 256 MB"),
+    "gzip bomb": ("bomb.csv.gz", gzip_bomb, "must unpack to at most 256 MB"),
+    "bzip2 bomb": ("bomb.csv.bz2", lambda: bz2.compress(bytes(2**20)) * 300, "must unpack to at most 256 MB"),
+    "truncated gzip": ("cut.csv.gz", gzip.compress(GOOD)[:-20], "packed by gzip and damaged or cut off"),
+    "broken xz": ("data.csv.xz", b"\xfd7zXZ\x00" + bytes(64), "packed by xz and damaged or cut off"),
+    "xz that wants 1.5 GB of memory": ("data.csv.xz", xz_of_large_dictionary, "packed by xz and damaged.*emory"),
+    "gzip of nothing": ("none.csv.gz", gzip.compress(b""), "packed by gzip and empty"),
+    "SVMlight with a negative index": ("a.libsvm", b"1 1:2 3:4\n-1 -5:1\n1 2:1\n", "line 2 must have whole indices"),
+    "SVMlight with an index of 1e9": (
+        "a.libsvm",
+        b"1 1:2\n-1 1000000000:1\n",
+        "index must be at most 5000, got 1000000000 in row 2",
+    ),
+    "SVMlight with an index beyond 64 bits": (
+        "a.libsvm",
+        b"1 1:2\n-1 99999999999999999999:1\n",
+        "line 2 must have whole indices",
+    ),
+    "SVMlight with falling indices": (
+        "a.libsvm",
+        b"1 1:2 3:1\n-1 3:1 2:1\n1 1:1\n",
+        "line 2 must have increasing indices",
+    ),
+    "SVMlight without a value": ("a.libsvm", b"1 1:2 3:1\n-1 2:\n1 1:1\n", "line 2 must hold index:value pairs"),
+    "SVMlight with words": (
+        "a.libsvm",
+        b"1 1:2 3:1\nspam 2:1\n1 1:1\n",
+        "line 2 must begin with one number as its label, got 'spam'",
+    ),
+    "SVMlight with inf": ("a.libsvm", b"1 1:2 3:1\n-1 2:inf\n1 1:1\n", "column 'x2' .* got inf in row 2"),
+    "SVMlight of several labels": ("a.libsvm", b"1,2 1:2 3:1\n3 2:1\n1 1:1\n", "line 1 must begin with one number"),
+    "too many bytes": ("large.csv", lambda: b"1,2,a\n" * (9 * 2**20), "at most 50 MB"),
+    "too many rows": ("rows.csv", lambda: b"1,2,a\n" * 1_000_001, "at most 1,000,000 rows"),
+    "too many labels": (
+        "labels.csv",
+        csv("x,label", *(f"{i},label number {i}" for i in range(2000))),
+        "between 2 and 1000 classes, got 2000",
+    ),
+    "words in a label that is cut into bins": (
+        "a.csv",
+        csv("x,label", *(f"{i},{i}.5" for i in range(2000)), "1,abc"),
+        "between 2 and 1000 classes",
+    ),
+}

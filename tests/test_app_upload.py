@@ -1,0 +1,150 @@
+"""One's own file on the pages, without a browser: all settings, hostile files, links, and what can be set."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hostile_files import GOOD, REFUSED
+from test_app import APP, said
+from test_data_reading import iris_csv, with_pairs
+
+from pages import _warm_up
+
+pytest.importorskip("streamlit")
+from streamlit.testing.v1 import AppTest
+
+pytestmark = pytest.mark.compiled
+
+PREFIXES = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_", "multiclass": "mc_"}
+
+
+def open_own(setting="auc", **link):
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in {f"{PREFIXES[setting]}data": "Your own file", **link}.items():
+        app.query_params[name] = value
+    app.run()
+    _warm_up.warm_up().thread.join()
+    return app.switch_page(f"pages/{setting}.py").run()
+
+
+def give(app, name, content):
+    app.file_uploader[0].upload(name, content, "application/octet-stream").run()
+    assert not app.exception
+    return app
+
+
+def run_of(app, setting="auc"):
+    return app.session_state[f"_bench_{setting}"].live.run
+
+
+def errors(app):
+    return [error.value.replace("\\", "") for error in app.error]
+
+
+@pytest.mark.parametrize("setting", PREFIXES)
+def test_a_file_is_learned_from_in_every_setting(setting):
+    app = open_own(setting)
+    assert said(app) == []
+    assert "Choose a file" in app.info[0].value
+    rows = iris_csv().splitlines()
+    rows[10::8] = [row.rsplit(b",", 1)[0] + b"," for row in rows[10::8]]  # some without a label
+    give(app, "iris.csv", b"\n".join(rows))
+    assert errors(app) == []
+    run = run_of(app, setting)
+    assert (run.split.y_hidden == -1).sum() == 18
+    assert run.spec.data.path == "iris.csv"
+    assert run.split.X_train.shape[1] == 4
+    assert run.t > 0
+    assert any("cells separated by comma" in text.value.replace("\\", "") for text in app.markdown)
+    assert "iris" in app.query_params.get(f"{PREFIXES[setting]}file", ["iris"])[0]
+
+
+def test_pairs_of_the_file_are_the_pairs_of_the_run():
+    app = give(open_own("similar_unlabeled"), "pairs.csv", with_pairs())
+    run = run_of(app, "similar_unlabeled")
+    assert run.spec.data.n_labeled == 10
+    assert len(run.labeled_rows) == 20
+
+
+def test_every_hostile_file_gets_one_sentence_and_the_app_goes_on():
+    """The small ones one after another in one session; the large ones are tried where memory is limited."""
+    app = open_own()
+    for name, (file_name, content, _) in REFUSED.items():
+        if callable(content):
+            continue
+        give(app, file_name, content)
+        assert len(app.error) == 1, name
+        assert "\n" not in app.error[0].value
+        assert "Traceback" not in app.error[0].value
+    give(app, "good.csv", GOOD)
+    assert errors(app) == []
+    assert run_of(app).spec.data.path == "good.csv"
+
+
+def test_a_split_that_is_not_possible_is_told():
+    rows = b"x,z,label\n" + b"".join(b"%d,%d,a\n" % (i, i % 3) for i in range(30)) + b"1,2,b\n"
+    app = give(open_own(), "rare.csv", rows)
+    assert "each class must have at least 2 rows, got 1 of 'b'" in errors(app)[0]
+
+
+def test_names_of_a_file_are_shown_as_they_are():
+    """No name becomes a link, a picture or a formula on the page."""
+    nasty = "![x](http://127.0.0.1:1/x.png) $e$ :red[r] <b>"
+    rows = f'"{nasty}",z,label\n' + "".join(f"{i},{i % 7},{'ab'[i % 2]}\n" for i in range(30)) + "oops,1,a\n"
+    app = give(open_own(), f"{nasty.replace('/', '')}.csv", rows.encode())
+    assert "oops" in errors(app)[0]
+    for element in (*app.error, *app.markdown, *app.caption):
+        assert "![x](" not in element.value
+
+
+def test_the_label_the_class_and_the_gaps_can_be_chosen():
+    app = give(open_own(), "iris.csv", iris_csv())
+    labels = [box for box in app.selectbox if box.label in ("Label", "Positive class", "Missing numbers")]
+    assert [box.value for box in labels] == ["mean", "species", "setosa"]
+    by_label = {box.label: box for box in labels}
+    by_label["Positive class"].select("virginica").run()
+    assert run_of(app).split.class_names == ("not virginica", "virginica")
+    next(box for box in app.selectbox if box.label == "Missing numbers").select("drop").run()
+    assert run_of(app).spec.data.recipe.missing == "drop"
+    next(box for box in app.selectbox if box.label == "Label").select("sepal width").run()
+    assert errors(app) == []
+    recipe = run_of(app).spec.data.recipe
+    assert (recipe.column("label"), recipe.bins, recipe.role("species")) == ("sepal width", 2, "category")
+
+
+def test_a_link_asks_for_its_file_and_takes_up_its_recipe():
+    first = give(open_own(), "iris.csv", iris_csv())
+    next(box for box in first.selectbox if box.label == "Positive class").select("versicolor").run()
+    spec = run_of(first).spec
+    recipe = {"format": "delimited", "roles": {"species": "label"}, "positive": "versicolor"}
+    link = json.dumps({"name": "iris.csv", "sha256": spec.data.sha256, "recipe": recipe})
+    second = open_own(file=link)
+    assert "This link is for the file" in said(second)[0]
+    assert second.session_state["_bench_auc"].live is None
+    give(second, "renamed.csv", iris_csv())
+    assert not any("This link" in sentence for sentence in said(second))
+    assert run_of(second).spec.data.recipe == spec.data.recipe
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"name": 1}', '{"name": "a", "sha256": "b", "recipe": 7}', "x" * 30_000])
+def test_a_bad_link_is_no_file(text):
+    app = give(open_own(file=text), "good.csv", GOOD)
+    assert errors(app) == []
+    assert run_of(app).spec.data.path == "good.csv"
+
+
+def test_a_links_recipe_that_is_not_one_is_told():
+    digest = __import__("hashlib").sha256(GOOD).hexdigest()
+    link = json.dumps({"name": "a", "sha256": digest, "recipe": {"format": "delimited", "bins": "many"}})
+    app = give(open_own(file=link), "good.csv", GOOD)
+    assert "bins must be a whole number" in errors(app)[0]
+
+
+def test_a_file_chosen_in_one_setting_is_there_in_another():
+    app = give(open_own(), "iris.csv", iris_csv())
+    app.query_params["mc_data"] = "Your own file"
+    app.switch_page("pages/multiclass.py").run()
+    app.selectbox(key="mc_data").select("file").run()
+    assert not app.exception
+    assert run_of(app, "multiclass").split.class_names == ("setosa", "versicolor", "virginica")

@@ -1,0 +1,155 @@
+"""Every data set in every setting that it suits: the run starts, trains, and is drawn."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from dsgcore import SpecError
+from dsgcore.data import DATASETS, convert
+from dsgcore.experiments import SETTINGS, LiveRun, Plane, Spec, Surface, load_dataset
+from pages import _charts as charts
+from pages import _class_charts as class_charts
+from pages import _class_views as class_views
+from pages import _controls as controls
+from pages import _data_charts as data_charts
+from pages import _data_views as data_views
+from pages import _live_views as views
+from pages import _map_views as map_views
+from pages._thumbnails import class_colors, thumbnail
+
+# Whole runs: without the compiler they take minutes.
+pytestmark = pytest.mark.compiled
+
+GRID = 12
+logging.getLogger("streamlit").setLevel(logging.ERROR)  # figures are made without a page here
+COMBINATIONS = [
+    pytest.param(setting, entry.name, conversion, id=f"{setting}-{entry.name}-{conversion}")
+    for setting, problem in SETTINGS.items()
+    for entry in DATASETS.values()
+    for conversion in entry.conversions_for(problem.labels)
+]
+
+
+def asked(setting, dataset, conversion, **more):
+    """The spec that the page's controls ask for, made small."""
+    problem = SETTINGS[setting]
+    values = {name: c.parameter.default for name, c in controls.controls_for(problem, dataset).items()}
+    values |= {"convert": conversion, "n": 150, "n_labeled": 20, "n_iter": 3, "n_features": 16, "batch_size": 8, **more}
+    if problem.labels == "pairs":
+        values["n_labeled"] = 8
+    plain = controls.to_spec(problem, values, dataset, seed=1).to_dict()
+    plain["diagnostics"]["n_probes"] = 8
+    return Spec.from_dict(plain)
+
+
+def drawn(figure):
+    """Have plotly check a figure's every property; return its traces."""
+    return go.Figure(figure).data
+
+
+@pytest.mark.parametrize(("setting", "dataset", "conversion"), COMBINATIONS)
+def test_a_set_in_a_setting_starts_trains_and_is_drawn(setting, dataset, conversion):
+    spec = asked(setting, dataset, conversion)
+    assert spec.data.convert == conversion
+    live = LiveRun(spec)
+    live.advance()
+    run = live.run
+    assert run.t == 3
+    assert all(np.isfinite(value) for name, value in run.history.last().items() if name != "|f - f*|")
+    assert 0 <= run.history.last()["score_test"] <= 1
+    assert set(np.unique(run.split.y_hidden)) == set(range(len(run.split.class_names)))
+    for theme in ("light", "dark"):
+        assert drawn(map_figure(run, theme))
+        assert drawn(views.objective_figure(live, theme, "1"))
+        assert drawn(views.score_figure(live, theme, "1"))
+        below = (
+            class_views.spectrum_figure(live, theme, "1") if views.is_multiclass(run) else views.error_figure(live, "1")
+        )
+        assert drawn(below)
+    draw_data(spec, run)
+
+
+def map_figure(run, theme):
+    plane = Plane.through(run.split.X_train)
+    if not views.is_multiclass(run):
+        z = Surface(plane.grid(GRID), run.model).values(run.model).reshape(GRID, GRID)
+        low, step = plane.low, plane.spacing(GRID)
+        surface = charts.Surface(z, float(low[0]), float(step[0]), float(low[1]), float(step[1]))
+        points = map_views.point_sets(run, plane)
+        return charts.map_chart(points, surface, title="f", axes=plane.names, centre=0.0, theme=theme)
+    scores = run.model.evaluate(plane.grid(GRID)).reshape(GRID, GRID, -1)
+    return class_charts.class_map_chart(
+        plane.project(run.split.X_train),
+        run.split.y_train,
+        class_charts.Regions(scores, plane.low, plane.spacing(GRID)),
+        names=run.split.class_names,
+        edges=np.zeros((0, 2), dtype=int),
+        title="classes",
+        axes=plane.names,
+        shows_margin=False,
+        theme=theme,
+        revision="1",
+    )
+
+
+def draw_data(spec, run):
+    """What the data page and the Data tab draw of it."""
+    data, split, labels = load_dataset(spec), run.split, spec.problem.labels
+    made = convert(data, spec.data.convert, spec.data.positive)
+    np.testing.assert_array_equal(made.y[split.train_rows], split.y_hidden)
+    look = data_views.look_at(split, labels)
+    assert look.balance.to_numpy().sum() == len(split.y_train) + len(split.y_test)
+    assert (look.pairs is not None) == (labels == "pairs")
+    colors = class_colors(DATASETS[spec.data.name].target, len(split.class_names))
+    xy = Plane.through(split.X_train).project(split.X_train)
+    points = data_charts.Points(xy, split.y_hidden, split.y_train >= 0)
+    axes = data_views.AXES
+    n_drawn = sum(
+        len(trace.x)
+        for trace in drawn(
+            data_charts.plane_chart(points, names=split.class_names, colors=colors, axes=axes, theme="light")
+        )
+    )
+    assert n_drawn == len(split.y_train)
+    assert drawn(data_charts.balance_chart(look.balance, theme="dark"))
+    samples = [
+        data_charts.Sample(name, xy[split.y_hidden == code, 0], colors[code])
+        for code, name in enumerate(split.class_names)
+    ]
+    assert drawn(data_charts.spread_chart(samples, title="x", axis="x", theme="light"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "dataset"),
+    [(s, e.name) for s, problem in SETTINGS.items() for e in DATASETS.values() if not e.suits(problem.labels)],
+)
+def test_a_set_that_does_not_suit_a_setting_is_refused_with_the_reason(setting, dataset):
+    entry = DATASETS[dataset]
+    with pytest.raises(SpecError) as caught:
+        Spec.from_dict({"setting": setting, "data": {"name": dataset}})
+    assert entry.why_not(SETTINGS[setting].labels) in str(caught.value)
+    assert dataset not in controls.dataset_choice(SETTINGS[setting]).options
+
+
+@pytest.mark.parametrize("name", list(DATASETS))
+def test_every_set_has_a_small_picture(name):
+    picture = thumbnail(name)
+    assert picture.startswith("<svg ")
+    assert picture.count("<path") == len(DATASETS[name].class_names)
+    assert len(picture) < 6000
+    assert picture == thumbnail(name)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_first_controls_of_every_set_make_a_spec_that_can_be_split(setting):
+    problem = SETTINGS[setting]
+    for name in controls.dataset_choice(problem).options:
+        if name not in DATASETS:
+            continue
+        values = {n: c.parameter.default for n, c in controls.controls_for(problem, name).items()}
+        live = LiveRun(controls.to_spec(problem, values, name, seed=0))
+        assert np.sum(live.run.split.y_train < 0) > 0

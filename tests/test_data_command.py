@@ -1,0 +1,214 @@
+"""The command `data`: what it says, and that it converts any file in pieces to what reading it whole gives."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hostile_files import GOOD, npz, parquet
+
+from dsgcore.__main__ import main
+from dsgcore.data import DataError
+from dsgcore.data.converting import convert_file, sniff_file
+from dsgcore.data.reading import Recipe, read, sniff
+
+
+def frame(n=300):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    x[::7] = np.nan
+    color = np.array(["red", "green", None], dtype=object)[rng.integers(0, 3, n)]
+    return pd.DataFrame(
+        {"x": x, "z": rng.integers(0, 9, n), "color": color, "kind": np.array(["a", "b", ""])[rng.integers(0, 3, n)]}
+    )
+
+
+def as_bytes(write, **options):
+    content = io.BytesIO()
+    write(content, **options)
+    return content.getvalue()
+
+
+FILES = {
+    "table.csv": as_bytes(frame().to_csv, index=False),
+    "table.csv.gz": gzip.compress(as_bytes(frame().to_csv, index=False)),
+    "table16.csv": as_bytes(frame().to_csv, index=False).decode().encode("utf-16"),
+    "table.parquet": parquet(frame=frame(), row_group_size=64),
+    "table.svm": b"".join(b"%d 2:%d 5:0.25\n" % (i % 3, i + 1) for i in range(300)),
+    "table.npz": npz(X=frame()[["x", "z"]].to_numpy(), y=np.arange(300) % 3),
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_file(name, content=None):
+        path = tmp_path / name
+        path.write_bytes(FILES[name] if content is None else content)
+        return path
+
+    return to_file
+
+
+def converted(folder):
+    points = np.load(folder / "X.npy", mmap_mode="r")
+    return points, np.load(folder / "y.npy"), json.loads((folder / "data.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("missing", ["mean", "median", "most frequent", "drop"])
+@pytest.mark.parametrize("rows", [7, 64, 1000])
+@pytest.mark.parametrize("name", FILES)
+def test_pieces_give_what_the_whole_gives(write, tmp_path, name, rows, missing):
+    path = write(name)
+    recipe = sniff(FILES[name], name, labels="classes")
+    assert sniff_file(path) == recipe
+    recipe = Recipe.from_dict(recipe.to_dict() | {"missing": missing})
+    made = convert_file(path, tmp_path / "out", recipe, rows=rows)
+    X, y, description = converted(tmp_path / "out")
+    whole = read(FILES[name], recipe, name=name, labels="classes")
+    assert (X.dtype, X.shape) == (np.float32, whole.X.shape) == (np.float32, (made.n, made.d))
+    assert isinstance(X, np.memmap)
+    np.testing.assert_allclose(X, whole.X, rtol=1e-6)  # the mean is summed in another order
+    np.testing.assert_array_equal(y, whole.y)
+    assert tuple(description["class_names"]) == whole.class_names
+    assert tuple(description["feature_names"]) == whole.feature_names
+    assert Recipe.from_dict(description["recipe"]) == recipe
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["X.npy", "data.json", "y.npy"]
+
+
+def test_a_failure_leaves_nothing_half_made(write, tmp_path):
+    content = FILES["table.csv"] + b"1,abc,red,a\n"
+    path = write("bad.csv", content)
+    with pytest.raises(DataError, match="column 'z' must hold numbers, got 'abc' in row 301"):
+        convert_file(path, tmp_path / "out", sniff(FILES["table.csv"], "a"), rows=50)
+    assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
+    path = write("cut.csv.gz", FILES["table.csv.gz"][:-30])
+    with pytest.raises(DataError, match="packed by gzip and damaged"):
+        convert_file(path, tmp_path / "out", sniff(FILES["table.csv"], "a"))
+
+
+MEMORY = """
+import resource, sys
+from dsgcore.data.converting import convert_file, sniff_file
+path, out = sys.argv[1:]
+recipe = sniff_file(path)
+convert_file(path, out + "1", recipe, rows=2000)  # all is imported
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+large = path.replace("small", "large")
+made = convert_file(large, out + "2", recipe, rows=2000)
+print(made.n, made.d, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["csv", "svm", "parquet"])
+def test_memory_does_not_grow_with_the_file(tmp_path, kind):
+    """24 MB of points, in a process that may take a third of that more than for a hundredth of them."""
+    n, d = 60_000, 100
+    lines = {
+        "csv": b"%d" + b",0.5" * (d - 1) + b",%d\n",
+        "svm": b"%d 1:%d " + b" ".join(b"%d:0.5" % j for j in range(10, d + 1, 10)) + b"\n",
+    }
+    for name, rows in (("small", n // 100), ("large", n)):
+        path = tmp_path / f"{name}.{kind}"
+        if kind == "parquet":
+            X = np.tile(np.arange(rows, dtype=np.float32)[:, None], d)
+            pd.DataFrame(X).add_prefix("c").assign(label=np.arange(rows) % 2).to_parquet(path, row_group_size=5000)
+        elif kind == "csv":
+            with path.open("wb") as file:
+                file.writelines(lines["csv"] % (i, i % 2) for i in range(rows))
+        else:
+            with path.open("wb") as file:
+                file.writelines(lines["svm"] % (i % 2, i) for i in range(rows))
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(tmp_path / f"small.{kind}"), str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows, columns, grown = map(int, done.stdout.split())
+    assert (rows, columns) == (n, d)
+    assert grown * 1024 < 4 * n * d / 3
+
+
+def test_describe_says_how_a_file_would_be_read(write, capsys):
+    assert main(["data", "describe", str(write("table.csv"))]) == 0
+    said = capsys.readouterr().out
+    assert "is read as delimited" in said
+    assert "'kind': 'label'" in said
+    assert main(["data", "describe", "wine"]) == 0
+    assert "178 rows" in capsys.readouterr().out
+
+
+def test_describe_says_where_a_set_is(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
+    assert main(["data", "describe", "cod-rna"]) == 0
+    said = capsys.readouterr().out
+    assert "59,535 rows" in said
+    assert "data fetch cod-rna" in said
+
+
+def test_convert_takes_what_the_arguments_say(write, tmp_path, capsys):
+    arguments = ["--labels", "binary", "--label", "color", "--positive", "red", "--ignore", "z", "--missing", "drop"]
+    assert main(["data", "convert", str(write("table.csv")), "--out", str(tmp_path / "out"), *arguments]) == 0
+    X, y, description = converted(tmp_path / "out")
+    assert description["class_names"] == ["green", "red"]
+    assert description["feature_names"] == ["x", "kind: a", "kind: b"]
+    assert set(y) == {-1, 0, 1}
+    assert not np.isnan(X).any()
+    assert "float32" in capsys.readouterr().out
+
+
+def test_a_set_of_the_archives_knows_its_columns(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
+    (tmp_path / "sgemm").mkdir()
+    header = "MWG,NWG,Run1 (ms),Run2 (ms),Run3 (ms),Run4 (ms)\n"
+    rows = "".join(f"{i % 4},{i % 3},{i}.5,{i}.6,{i}.7,{i}.8\n" for i in range(60))
+    (tmp_path / "sgemm" / "sgemm_product.csv").write_text(header + rows, encoding="utf-8")
+    out = tmp_path / "out"
+    assert main(["data", "convert", "sgemm", "--out", str(out), "--labels", "ordinal", "--bins", "5", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    _, y, description = converted(out)
+    assert description["feature_names"] == ["MWG", "NWG"]
+    assert np.bincount(y).tolist() == [12] * 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["describe", "nowhere.csv"], "there is no file 'nowhere.csv'"),
+        (["convert", "nowhere.csv", "--out", "x"], "there is no file 'nowhere.csv'"),
+        (["convert", "GOOD", "--out", "OUT", "--ignore", "bogus"], "gives 'bogus' the role ignore"),
+        (["convert", "GOOD", "--out", "OUT", "--label", "bogus"], "'bogus' the role label"),
+        (["convert", "GOOD", "--out", "OUT", "--bins", "1"], "bins must be a whole number"),
+        (["convert", "EMPTY", "--out", "OUT"], "the file is empty"),
+        (["convert", "FOLDER", "--out", "OUT"], "it is not a readable file"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_exit_code_2(write, tmp_path, capsys, arguments, said):
+    places = {
+        "GOOD": write("good.csv", GOOD),
+        "EMPTY": write("empty.csv", b""),
+        "OUT": tmp_path / "out",
+        "FOLDER": tmp_path,
+    }
+    assert main(["data", *(str(places.get(a, a)) for a in arguments)]) == 2
+    errors = capsys.readouterr().err
+    assert said in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_spec_beside_its_file_runs(write, tmp_path, capsys):
+    path = write("good.csv", GOOD)
+    spec = {"setting": "auc", "data": {"name": "file", "path": "good.csv", "n_labeled": 10}, "solver": {"n_iter": 3}}
+    (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    assert path.exists()
+    assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    assert json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["data"]["d"] == 2

@@ -1,0 +1,337 @@
+"""Transfers from a server on this machine, which serves, breaks off, serves the wrong thing, and stalls."""
+
+from __future__ import annotations
+
+import bz2
+import hashlib
+import http.server
+import io
+import threading
+import urllib.error
+import zipfile
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import sklearn.datasets
+from hostile_files import GOOD
+
+from dsgcore.__main__ import main
+from dsgcore.data import DataError
+from dsgcore.data.downloads import REMOTE_SETS, Patience, RemoteSet, cache_folder, cached, download, fetch
+from dsgcore.data.reading import read, sniff
+
+CONTENT = np.random.default_rng(0).bytes(300_000)
+SHORT = Patience(seconds=0.5, attempts=2)
+
+
+class Server:
+    """What is served: contents by path, and how each path misbehaves."""
+
+    def __init__(self):
+        self.contents = {"/file": CONTENT, "/cut": CONTENT, "/plain": CONTENT, "/stall": CONTENT, "/changed": CONTENT}
+        self.requests = []
+        self.gate = threading.Event()
+        self.breaks = 3
+        self.version = "one"
+
+
+def handler_of(served):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            span = self.headers.get("Range")
+            served.requests.append((self.path, span))
+            getattr(self, "do_" + self.path.strip("/").split("/")[0], self.do_file)(span)
+
+        def do_missing(self, span):
+            self.send_error(404)
+
+        def do_failing(self, span):
+            self.send_error(503)
+
+        def do_page(self, span):
+            self.answer(b"<html>Please log in</html>", kind="text/html; charset=utf-8")
+
+        def do_plain(self, span):
+            """It knows no ranges, and breaks off once."""
+            content = served.contents["/plain"]
+            self.begin(200, len(content))
+            is_cut = len([r for r in served.requests if r[0] == "/plain"]) == 1
+            self.wfile.write(content[: 1000 if is_cut else len(content)])
+            self.close_connection = True
+
+        def do_cut(self, span):
+            """It breaks off, a few times."""
+            content = served.contents["/cut"]
+            start = int(span.split("=")[1].rstrip("-")) if span else 0
+            rest = content[start:]
+            self.begin(
+                206 if span else 200, len(rest), {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"}
+            )
+            served.breaks -= 1
+            self.wfile.write(rest if served.breaks < 0 else rest[:70_000])
+            self.close_connection = True
+
+        def do_stall(self, span):
+            """It sends a part and nothing more."""
+            self.begin(200, len(CONTENT))
+            self.wfile.write(CONTENT[:5000])
+            self.wfile.flush()
+            served.gate.wait(10)
+            self.close_connection = True
+
+        def do_silent(self, span):
+            served.gate.wait(10)
+            self.close_connection = True
+
+        def do_changed(self, span):
+            """The file changes after it broke off: the rest of the old one cannot be had."""
+            content = served.contents["/changed"]
+            is_first = len([r for r in served.requests if r[0] == "/changed"]) == 1
+            if is_first:
+                self.begin(200, len(content), {"ETag": '"one"'})
+                self.wfile.write(content[:50_000])
+            else:
+                assert self.headers["If-Range"] == '"one"'
+                self.begin(200, len(content), {"ETag": '"two"'})
+                self.wfile.write(content[::-1])
+            self.close_connection = True
+
+        def do_file(self, span):
+            content = served.contents.get(self.path)
+            if content is None:
+                self.send_error(404)
+            else:
+                self.answer(content)
+
+        def answer(self, content, kind="application/octet-stream"):
+            self.begin(200, len(content), kind=kind)
+            self.wfile.write(content)
+
+        def begin(self, status, length, headers=(), kind="application/octet-stream"):
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(length))
+            for name, value in dict(headers).items():
+                self.send_header(name, value)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
+
+
+@pytest.fixture
+def served():
+    state = Server()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler_of(state))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    state.url = f"http://127.0.0.1:{server.server_port}"
+    yield state
+    state.gate.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    return tmp_path / "cache"
+
+
+def refusal(served, path, tmp_path, **options):
+    with pytest.raises(DataError) as caught:
+        download(served.url + path, tmp_path / "to", patience=SHORT, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_file_arrives_with_progress_and_only_once(served, tmp_path):
+    seen = []
+    target = tmp_path / "some" / "folder" / "file.bin"
+    assert download(served.url + "/file", target, progress=lambda *p: seen.append(p)) == target
+    assert target.read_bytes() == CONTENT
+    assert seen[-1] == (len(CONTENT), len(CONTENT))
+    assert [have for have, _ in seen] == sorted(have for have, _ in seen)
+    download(served.url + "/file", target)
+    assert len(served.requests) == 1
+    assert [path.name for path in target.parent.iterdir()] == ["file.bin"]
+
+
+def test_what_broke_off_is_taken_up_again(served, tmp_path):
+    target = download(served.url + "/cut", tmp_path / "to", patience=SHORT)
+    assert target.read_bytes() == CONTENT
+    assert [span for _, span in served.requests] == [None, "bytes=70000-", "bytes=140000-", "bytes=210000-"]
+
+
+def test_a_part_of_an_earlier_try_is_kept_and_used(served, tmp_path):
+    served.breaks = 1000
+    served.contents["/cut"] = CONTENT[:70_000] + b""
+    (tmp_path / "to.part").write_bytes(CONTENT[:200_000])
+    served.contents["/cut"] = CONTENT
+    served.breaks = 0
+    assert download(served.url + "/cut", tmp_path / "to").read_bytes() == CONTENT
+    assert served.requests == [("/cut", "bytes=200000-")]
+
+
+def test_a_server_without_ranges_is_asked_for_all_again(served, tmp_path):
+    assert download(served.url + "/plain", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT
+    assert [span for _, span in served.requests] == [None, "bytes=1000-"]
+
+
+def test_a_file_that_changed_meanwhile_is_begun_again(served, tmp_path):
+    assert download(served.url + "/changed", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT[::-1]
+
+
+def test_a_server_that_stalls_is_given_up(served, tmp_path):
+    sentence = refusal(served, "/stall", tmp_path)
+    assert "does not answer any more; what has arrived (5,000 bytes) is kept, ask again" in sentence
+    assert (tmp_path / "to.part").read_bytes() == CONTENT[:5000]
+    assert not (tmp_path / "to").exists()
+
+
+def test_a_server_that_says_nothing_is_given_up(served, tmp_path):
+    assert "does not answer any more" in refusal(served, "/silent", tmp_path)
+
+
+def test_a_server_that_always_breaks_off_is_given_up(served, tmp_path):
+    served.contents["/cut"] = CONTENT
+    served.breaks = 10**9
+    (tmp_path / "to.part").write_bytes(CONTENT)
+    served.contents["/cut"] = CONTENT + bytes(1)
+    assert download(served.url + "/cut", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT + bytes(1)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/missing", "refused the file with 404 (Not Found)"),
+        ("/failing", "has a failure of its own (503 Service Unavailable)"),
+        ("/page", "gave a web page instead of the file"),
+    ],
+)
+def test_the_wrong_answer_gets_one_sentence(served, tmp_path, path, said):
+    assert said in refusal(served, path, tmp_path)
+    assert not (tmp_path / "to").exists()
+
+
+def test_without_a_network_it_says_so(tmp_path):
+    with pytest.raises(DataError, match="cannot be reached \\(is there a network\\?\\)"):
+        download("http://127.0.0.1:9/file", tmp_path / "to", patience=SHORT)
+
+
+def test_a_wrong_digest_is_refused_and_the_file_removed(served, tmp_path):
+    good = hashlib.sha256(CONTENT).hexdigest()
+    assert "not the one that was asked for" in refusal(served, "/file", tmp_path, digest=("sha256", "0" * 64))
+    assert list(tmp_path.iterdir()) == []
+    download(served.url + "/file", tmp_path / "to", digest=("sha256", good.upper()))
+    download(served.url + "/file", tmp_path / "more", digest=("md5", hashlib.md5(CONTENT).hexdigest()))
+
+
+@pytest.mark.parametrize("address", ["http://example.org/a", "file:///etc/passwd", "ftp://example.org/a", "spam"])
+def test_only_secure_addresses_are_asked(tmp_path, address):
+    with pytest.raises(DataError, match="must begin with https"):
+        download(address, tmp_path / "to")
+
+
+# --- sets by name
+
+
+def remote(name, address, **more):
+    return RemoteSet(name, name, "LIBSVM", address, 40, 2, 2, ("TSGSU",), **more)
+
+
+def test_a_set_is_fetched_to_the_cache_and_readable(served, cache):
+    lines = b"".join(b"%d 1:%d 2:0.5\n" % (1 - 2 * (i % 2), i) for i in range(40))
+    served.contents["/some.bz2"] = bz2.compress(lines)
+    some = remote("some", served.url + "/some.bz2")
+    assert cached(some) is None
+    path = fetch(some)
+    assert path == cache / "some" / "some.bz2" == cached(some)
+    content = path.read_bytes()
+    assert read(content, sniff(content, path.name)).X.shape == (40, 2)
+    fetch(some)
+    assert len(served.requests) == 1
+
+
+def test_a_table_is_taken_out_of_its_archive(served, cache):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("folder/table.csv", GOOD)
+        archive.writestr("readme.txt", "x")
+    served.contents["/table.zip"] = packed.getvalue()
+    path = fetch(remote("table", served.url + "/table.zip", member="table.csv"))
+    assert path.read_bytes() == GOOD
+    assert [p.name for p in path.parent.iterdir()] == ["table.csv"]
+    with pytest.raises(DataError, match=r"holds no 'other\.csv'"):
+        fetch(remote("other", served.url + "/table.zip", member="other.csv"))
+    served.contents["/broken.zip"] = packed.getvalue()[:60]
+    with pytest.raises(DataError, match="damaged; it was removed"):
+        fetch(remote("broken", served.url + "/broken.zip", member="table.csv"))
+    assert not (cache / "broken" / "broken.zip").exists()
+
+
+def test_scikit_learn_brings_its_own(cache, monkeypatch):
+    asked = {}
+
+    def bring(**options):
+        asked.update(options)
+        return SimpleNamespace(data=np.ones((40, 2)), target=np.arange(40) % 3)
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", bring)
+    path = fetch(REMOTE_SETS["mnist"])
+    assert asked == {"data_home": str(cache / "scikit-learn"), "data_id": 554, "as_frame": False}
+    content = path.read_bytes()
+    assert read(content, sniff(content, path.name, labels="classes"), labels="classes").class_names == ("0", "1", "2")
+
+    def fail(**_):
+        raise urllib.error.URLError("Name or service not known")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_covtype", fail)
+    with pytest.raises(DataError, match="scikit-learn cannot bring 'covtype' \\(is there a network\\?\\)"):
+        fetch(REMOTE_SETS["covtype"])
+
+
+def test_the_command_fetches_and_refuses_in_one_sentence(served, cache, monkeypatch, capsys):
+    served.contents["/glass"] = b"1 1:2 2:1\n2 1:1\n" * 10
+    sets = {"glass": remote("glass", served.url + "/glass"), "gone": remote("gone", served.url + "/missing")}
+    for module in ("downloads.fetching", "command"):
+        monkeypatch.setattr(f"dsgcore.data.{module}.REMOTE_SETS", sets)
+    assert main(["data", "fetch", "glass"]) == 0
+    out, errors = capsys.readouterr()
+    assert out == f"{cache / 'glass' / 'glass'}\n"
+    assert "100%" in errors
+    assert main(["data", "list"]) == 0
+    assert "fetched" in capsys.readouterr().out
+    for name, said in (("gone", "404"), ("bogus", "the set must be one of glass, gone")):
+        assert main(["data", "fetch", name]) == 2
+        errors = capsys.readouterr().err
+        assert said in errors
+        assert errors.count("\n") == 1
+
+
+def test_the_cache_has_its_place(monkeypatch):
+    monkeypatch.setenv("DSGLAB_CACHE", "/some/where")
+    assert str(cache_folder()) == "/some/where"
+    monkeypatch.delenv("DSGLAB_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    monkeypatch.setattr("sys.platform", "linux")
+    assert str(cache_folder()) == "/x/dsg-lab"
+
+
+def test_the_archives_are_well_formed():
+    for name, own in REMOTE_SETS.items():
+        assert name == own.name
+        assert own.address.startswith(("https://", "fetch_"))
+        assert own.is_through_scikit_learn == (own.archive in ("scikit-learn", "OpenML"))
+        assert min(own.n, own.d) > 0
+        assert own.used_by
+        if own.is_through_scikit_learn:
+            assert callable(getattr(sklearn.datasets, own.address))

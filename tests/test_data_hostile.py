@@ -1,0 +1,101 @@
+"""What a file can contain: each of these is refused in one sentence, in bounded memory, and nothing in it is carried out."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hostile_files import GOOD, REFUSED
+
+from dsgcore.data import DataError
+from dsgcore.data.reading import Limits, read, sniff
+
+LARGE = [name for name, (_, content, _) in REFUSED.items() if callable(content)]
+SMALL = [name for name in REFUSED if name not in LARGE]
+# Of address space, over what the imports need: half of it is what the limits let a table unpack to.
+SPARE = 1_200 * 2**20
+
+
+def made(name):
+    file_name, content, _ = REFUSED[name]
+    return file_name, content() if callable(content) else content
+
+
+def refusal(file_name, content):
+    with pytest.raises(DataError) as caught:
+        read(content, sniff(content, file_name), name=file_name)
+    return str(caught.value)
+
+
+def test_there_are_enough_of_them():
+    assert len(REFUSED) >= 40
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_each_is_refused_in_one_sentence(name, capsys):
+    sentence = refusal(*made(name))
+    assert re.search(REFUSED[name][2], sentence), sentence
+    assert "\n" not in sentence
+    assert len(sentence) < 400
+    assert sentence.isprintable()
+    assert capsys.readouterr().out == ""  # nothing was unpickled
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_files_take_little_memory(name):
+    file_name, content = made(name)
+    tracemalloc.start()
+    try:
+        refusal(file_name, content)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 * len(content) + 30 * 2**20
+
+
+CHILD = """
+import resource, sys
+sys.path.insert(0, {tests!r})
+from hostile_files import REFUSED
+import pyarrow.parquet
+from dsgcore.data import DataError
+from dsgcore.data.reading import read, sniff
+for name in sys.argv[1:]:
+    file_name, content, _ = REFUSED[name]
+    content = content()
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + {spare}, resource.RLIM_INFINITY))
+    try:
+        read(content, sniff(content, file_name), name=file_name)
+    except DataError as error:
+        print(name, error, sep=": ")
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited as Linux does it")
+def test_large_files_are_refused_where_there_is_little_memory():
+    script = CHILD.format(tests=str(Path(__file__).parent), spare=SPARE)
+    command = [sys.executable, "-c", script, *LARGE]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    sentences = done.stdout.splitlines()
+    assert len(sentences) == len(LARGE)
+    for name, sentence in zip(LARGE, sentences, strict=True):
+        assert sentence.startswith(f"{name}: ")
+        assert re.search(REFUSED[name][2], sentence), sentence
+
+
+def test_limits_are_stated_before():
+    sentence = Limits().sentence()
+    assert all(part in sentence for part in ("50 MB", "256 MB", "1,000,000 rows", "5,000 columns", "512 MB"))
+
+
+def test_a_good_file_is_read_afterwards():
+    dataset = read(GOOD, sniff(GOOD, "good.csv"))
+    assert dataset.X.shape == (40, 2)

@@ -1,0 +1,249 @@
+"""The data page without a browser: the gallery, a close look, its link, and what the workbench's Data tab shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dsgcore.data import DATASETS
+from pages import _warm_up
+
+pytestmark = pytest.mark.compiled
+
+APP = str(Path(__file__).parents[1] / "app.py")
+SAMPLES = {
+    "digits": "ten_digits",
+    "breast_cancer": "breast_cancer",
+    "wine": "wine",
+    "iris": "iris",
+    "diabetes": "diabetes",
+}
+
+
+def open_page(name="data", **link):
+    app = AppTest.from_file(APP, default_timeout=120)
+    for key, value in link.items():
+        app.query_params[key] = value
+    app.run()
+    _warm_up.warm_up().thread.join()
+    return app.switch_page(f"pages/{name}.py").run()
+
+
+def checked(app):
+    assert not app.exception
+    assert [error.value for error in app.error] == []
+    return app
+
+
+def figure(app, key):
+    chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
+    return json.loads(json.loads(chart.proto.json)["figure"])
+
+
+def written(app):
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def spec_shown(app):
+    return json.loads(next(c.value for c in app.code if c.language == "python").split('r"""')[1].split('"""')[0])
+
+
+def notices(app):
+    return [warning.value for warning in app.warning if warning.value.startswith("In the link")]
+
+
+def links(app):
+    """Every way to another page: its label, page, query, and whether it is open."""
+    return [(p.label, p.page, p.query_string, p.disabled) for p in (e.proto for e in app.get("page_link"))]
+
+
+def test_the_gallery_has_a_card_for_every_set():
+    app = checked(open_page())
+    text = written(app)
+    for entry in DATASETS.values():
+        assert f"**{entry.title}**" in text
+        assert entry.sentence in text
+        assert f"{entry.n:,} points · {entry.d} features · {len(entry.class_names)}" in text
+        assert (entry.licence in text) or entry.is_generated
+    assert len(app.get("image")) == len(DATASETS)
+    assert len(links(app)) == 5 * len(DATASETS)
+    assert len([button for button in app.button if button.key.startswith("look-")]) == len(DATASETS)
+
+
+def test_a_card_leads_to_the_settings_that_the_set_suits():
+    app = checked(open_page())
+    closed = [label for label, _, _, is_disabled in links(app) if is_disabled]
+    assert set(closed) == {"Ordinal"}
+    assert len(closed) == sum(not entry.suits("ordinal") for entry in DATASETS.values())
+    assert ("S3VM", "s3vm", "svm_data=Iris", False) in links(app)
+    assert ("AUC", "auc", "data=Digits%2C+ten+classes", False) in links(app)
+
+
+def test_a_card_opens_a_close_look_and_the_way_back():
+    app = checked(checked(open_page()).button(key="look-wine").click().run())
+    assert app.query_params["set"] == "Wine"
+    assert "### Wine" in written(app)
+    app = checked(next(b for b in app.button if b.label == "All data sets").click().run())
+    assert "set" not in app.query_params
+    assert "**Two moons**" in written(app)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_close_look_at_each_sample_set(name):
+    entry = DATASETS[SAMPLES[name]]
+    app = checked(open_page(set=entry.title))
+    assert f"### {entry.title}" in written(app)
+    points = figure(app, "chart-plane")["data"]
+    assert {trace["name"] for trace in points} == set(entry.class_names)
+    assert sum(len(trace["x"]) for trace in points) == pytest.approx(entry.n * 0.7, abs=1)
+    balance = figure(app, "chart-data-balance")["data"]
+    assert [trace["name"] for trace in balance] == ["labeled", "unlabeled", "test"]
+    assert sum(sum(trace["text"]) for trace in balance) == entry.n
+    assert len(figure(app, "chart-data-coverage")["data"]) == 2
+    assert {trace["name"] for trace in figure(app, "chart-feature")["data"]} == set(entry.class_names)
+    columns, table = app.dataframe
+    assert len(columns.value) == entry.d
+    assert list(table.value.columns[:2]) == ["class", "used as"]
+    assert set(table.value["used as"]) == {"labeled", "unlabeled", "test"}
+    assert "Leaks" in written(app)
+
+
+def test_a_link_holds_the_set_the_setting_and_the_options():
+    app = checked(
+        open_page(
+            set="Iris",
+            data_setting="S3VM",
+            data_positive="virginica",
+            data_label_noise="0.2",
+            across="petal length (cm)",
+            feature="petal width (cm)",
+            seed="3",
+        )
+    )
+    assert notices(app) == []
+    assert {trace["name"] for trace in figure(app, "chart-plane")["data"]} == {"not virginica", "virginica"}
+    assert figure(app, "chart-plane")["layout"]["xaxis"]["title"]["text"] == "petal length (cm)"
+    assert figure(app, "chart-feature")["layout"]["title"]["text"] == "petal width (cm), by class"
+    query = next(query for label, _, query, _ in links(app) if label == "S3VM")
+    assert set(query.split("&")) == {"svm_data=Iris", "svm_positive=virginica", "svm_label_noise=0.2", "seed=3"}
+
+
+def test_a_link_to_similar_unlabeled_tells_the_method_the_share_of_positives():
+    app = checked(open_page(set="Wine", data_setting="Similar-unlabeled", data_positive="class_1", data_n="120"))
+    query = next(query for label, _, query, _ in links(app) if label == "Similar-unlabeled")
+    assert set(query.split("&")) == {"su_data=Wine", "su_positive=class_1", "su_n=120", "su_prior=0.41"}
+    app = checked(open_page("similar_unlabeled", **dict(pair.split("=") for pair in query.split("&")), su_at="2"))
+    assert notices(app) == []
+    spec = spec_shown(app)
+    assert (spec["data"]["positive"], spec["data"]["n"], spec["problem"]["prior"]) == (1, 120, 0.41)
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ({"set": "Nothing"}, "In the link, set must be one of Two moons"),
+        ({"set": "Iris", "data_label_noise": "abc"}, "In the link, data_label_noise must be a number between 0 and 1"),
+        ({"set": "Iris", "data_n_labeled": "-3"}, "In the link, data_n_labeled must be a whole number"),
+        ({"set": "Iris", "data_setting": "AUC", "data_positive": "rose"}, "In the link, data_positive must be one of"),
+    ],
+)
+def test_what_is_not_allowed_in_the_link_gets_one_sentence(link, said):
+    app = open_page(**link)
+    assert not app.exception
+    (notice,) = notices(app)
+    assert notice.startswith(said)
+
+
+def test_more_labels_than_points_get_one_sentence():
+    app = open_page(set="Iris", data_n_labeled="500")
+    assert not app.exception
+    assert ["must be a whole number between 2 and 105" in error.value for error in app.error] == [True]
+
+
+def test_another_setting_hides_the_labels_in_its_own_way():
+    app = checked(open_page(set="Two moons", data_setting="Similar-unlabeled", data_label_noise="0.1"))
+    counts = {metric.label: int(metric.value.replace(",", "")) for metric in app.metric}
+    assert counts["Mixed"] == round(0.1 * sum(counts.values()))
+    assert re.search(r"\d+ of \d+ pairs share a class", written(app))
+    app = checked(app.selectbox(key="data_setting").select("multiclass").run())
+    assert len(app.metric) == 0
+
+
+def test_a_set_says_why_it_is_not_for_a_setting():
+    assert "Ordinal: The classes of Iris have no order, so there is nothing to rank." in written(open_page(set="Iris"))
+
+
+def test_duplicates_across_training_and_test_are_pointed_out():
+    opened = (open_page(set="Iris", seed=str(seed)) for seed in range(12))
+    app = next(app for app in opened if any("equal a training" in warning.value for warning in app.warning))
+    assert "1 of 45 test points (2.2%) equal a training point, 0 of them with another class" in app.warning[0].value
+    assert {int(v) for v in app.dataframe[0].value.to_numpy().ravel()} == {101, 142}
+
+
+# In the workbench
+
+
+def test_the_picker_leads_to_the_gallery_and_says_how_classes_are_read():
+    app = checked(open_page("s3vm", svm_data="Iris", svm_at="3"))
+    assert any(label == "See all data sets" and page == "data" for label, page, _, _ in links(app))
+    assert "setosa against the rest (see Data options)." in written(app)
+    app = checked(open_page("s3vm", svm_data="Iris", svm_positive="versicolor", svm_at="3"))
+    assert "versicolor against the rest (see Data options)." in written(app)
+    assert '"positive": 1' in "".join(code.value for code in app.code)
+
+
+def test_other_data_bring_the_options_that_suit_them():
+    app = checked(open_page("similar_unlabeled", su_n_iter="5"))
+    app = checked(app.selectbox(key="su_data").select("wine").run())
+    spec = spec_shown(app)
+    assert spec["data"]["name"] == "wine"
+    assert spec["data"]["convert"] == "one against the rest"
+    assert spec["problem"]["prior"] == 0.33  # 59 of 178
+    app = checked(app.selectbox(key="su_positive").select("class_1").run())
+    spec = spec_shown(app)
+    assert spec["data"]["positive"] == 1
+    assert spec["problem"]["prior"] == 0.4  # 71 of 178
+
+
+def test_a_lesson_that_brings_its_data_keeps_its_own_values():
+    app = checked(open_page("auc", n_iter="5"))
+    app = checked(app.button(key="preset-0").click().run())
+    spec = spec_shown(app)
+    assert (spec["data"]["name"], spec["data"]["n_labeled"], spec["kernel"]["sigma"]) == ("gaussian_mixture", 12, 10.0)
+
+
+def test_the_data_tab_shows_balance_coverage_pairs_and_leaks():
+    app = checked(open_page("similar_unlabeled", su_at="3", su_label_noise="0.5"))
+    assert len(figure(app, "chart-tab-balance")["data"]) == 3
+    assert len(figure(app, "chart-tab-coverage")["data"]) == 2
+    assert "100 of 200 pairs share a class" in written(app)
+    assert "No test point equals a training point." in written(app)
+
+
+def test_the_data_tab_shows_columns_and_table_when_asked():
+    app = checked(open_page("multiclass", mc_at="2"))
+    assert not any("used as" in table.value.columns for table in app.dataframe)
+    app = checked(open_page("multiclass", mc_at="2", mc_data="Wine", columns="true"))
+    assert {trace["name"] for trace in figure(app, "chart-feature")["data"]} == {"class_0", "class_1", "class_2"}
+    assert any("used as" in table.value.columns and len(table.value) == 178 for table in app.dataframe)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_each_sample_set_runs_in_a_workbench(name):
+    title = DATASETS[SAMPLES[name]].title
+    page, prefix = ("ordinal", "ord_") if name == "diabetes" else ("s3vm", "svm_")
+    app = checked(open_page(page, **{f"{prefix}data": title, f"{prefix}at": "5"}))
+    assert any("step 5 of 300" in caption.value for caption in app.caption)
+    assert len(figure(app, "chart-map")["data"]) > 2
+
+
+def test_unstratified_labels_that_miss_a_class_get_one_sentence():
+    app = open_page("auc", data="Iris", n_labeled="2", stratified="false", seed="1", at="1")
+    assert not app.exception
+    assert len(app.error) <= 1
+    for error in app.error:
+        assert "\n" not in error.value
