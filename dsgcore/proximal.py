@@ -11,7 +11,7 @@ Like the solver it is a generator: it pauses by not being asked. Any iteration's
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -80,6 +80,8 @@ class Task:
     seed : int
     orders : ndarray of shape (epochs, n_l), optional
         In which order the released variant visits the labeled points in each epoch; drawn from the seed if left out.
+    batches : sequence of ndarray, optional
+        Rows of each iteration's mini-batch, where they are known already; drawn from the seed if left out.
     """
 
     problem: MultiClass
@@ -90,6 +92,7 @@ class Task:
     M: NDArray | None
     seed: int
     orders: NDArray | None = None
+    batches: Sequence[NDArray] | None = None
 
     @property
     def batch_size(self) -> int:
@@ -98,6 +101,8 @@ class Task:
 
     def batch(self, t: int) -> NDArray:
         """Return the rows of iteration `t`'s mini-batch; t from 1."""
+        if self.batches is not None:
+            return self.batches[t - 1]
         if self.problem.variant == "released":
             return self._epoch_batch(t)
         if self.problem.batch_size is None:
@@ -221,6 +226,43 @@ def solve(task: Task, W: NDArray | None = None, t: int = 0) -> Iterator[Iterate]
         W, values = iterate.W, iterate.singular_values
 
 
+def train(task: Task, W: NDArray | None = None, t: int = 0) -> tuple[NDArray, int]:
+    """Run Algorithm 1 to its end for the weights alone: those of `solve`, bit for bit, without its records.
+
+    Parameters
+    ----------
+    task : Task
+    W : ndarray of shape (d, K), optional
+        Weights after iteration `t`, to go on from there; 0 if left out.
+    t : int, default 0
+        Iterations made already.
+
+    Returns
+    -------
+    W : ndarray of shape (d, K)
+        Weights after the last iteration that is finite.
+    n_iter : int
+        Number of that iteration: the problem's `n_iter`, or less where a step was not finite.
+    """
+    W = task.start() if W is None else W
+    with single_threaded_blas():
+        for number in range(t + 1, task.problem.n_iter + 1):
+            Q = W - task.step(number) * _gradient(task, W, task.batch(number))
+            if not np.isfinite(Q).all():
+                return W, number - 1
+            W, _ = _advance(Q, task, number)
+    return W, max(t, task.problem.n_iter)
+
+
+def _gradient(task: Task, W: NDArray, rows: NDArray) -> NDArray:
+    """Return the gradient of the problem's `smooth_terms`, in the same order of operations."""
+    problem, X = task.problem, task.X[rows]
+    gradient = X.T @ (problem.slopes(X @ W, task.y[rows]) / task.batch_size) + 2.0 * problem.tau_A * W
+    if task.M is not None:
+        gradient += 2.0 * problem.tau_I * (task.M @ W)
+    return gradient
+
+
 def _iterate(task: Task, W: NDArray, values: NDArray, t: int) -> Iterate | None:
     problem, rows, step = task.problem, task.batch(t), task.step(t)
     terms, gradient = problem.smooth_terms(W, task.X[rows], task.y[rows], task.M, size=task.batch_size)
@@ -228,21 +270,32 @@ def _iterate(task: Task, W: NDArray, values: NDArray, t: int) -> Iterate | None:
     Q = W - step * gradient
     if not np.isfinite(Q).all():
         return None
-    advance = _released_step if problem.variant == "released" else _paper_step
-    W, values = advance(Q, step * problem.tau_S, problem)
+    W, new = _advance(Q, task, t)
+    values = _singular_values(W) if new is None else new
     return Iterate(t, step, rows, terms, float(np.linalg.norm(gradient)), W, values)
 
 
-def _paper_step(Q: NDArray, threshold: float, problem: MultiClass) -> tuple[NDArray, NDArray]:
+def _advance(Q: NDArray, task: Task, t: int) -> tuple[NDArray, NDArray | None]:
+    """Threshold and project; return also the singular values where they are known on the way."""
+    problem, threshold = task.problem, task.step(t) * task.problem.tau_S
+    return (_released_step if problem.variant == "released" else _paper_step)(Q, threshold, problem)
+
+
+def _paper_step(Q: NDArray, threshold: float, problem: MultiClass) -> tuple[NDArray, NDArray | None]:
     """Shrink the singular values after the first theta, then project into the ball."""
+    if threshold == 0.0:
+        return Q * _into_ball(Q, problem.ball), None
     W, values = shrink(Q, threshold, slice(problem.n_kept(*Q.shape), None))
     scale = _into_ball(values, problem.ball)
     return W * scale, values * scale
 
 
-def _released_step(Q: NDArray, threshold: float, problem: MultiClass) -> tuple[NDArray, NDArray]:
+def _released_step(Q: NDArray, threshold: float, problem: MultiClass) -> tuple[NDArray, NDArray | None]:
     """Project into the ball, then shrink the first theta singular values."""
-    W, values = shrink(Q * _into_ball(Q, problem.ball), threshold, slice(problem.n_kept(*Q.shape)))
+    Q = Q * _into_ball(Q, problem.ball)
+    if threshold == 0.0:
+        return Q, None
+    W, values = shrink(Q, threshold, slice(problem.n_kept(*Q.shape)))
     return W, np.sort(values)[::-1]
 
 
@@ -269,8 +322,6 @@ def shrink(Q: NDArray, threshold: float, which: slice) -> tuple[NDArray, NDArray
     values : ndarray of shape (min(d, K),)
         The new values, in the order of the old.
     """
-    if threshold == 0.0:
-        return Q, _singular_values(Q)
     U, values, Vt = np.linalg.svd(Q, full_matrices=False)
     values[which] = np.maximum(0.0, values[which] - threshold)
     return (U * values) @ Vt, values

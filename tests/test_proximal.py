@@ -14,7 +14,7 @@ from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.parameters import ParameterError, check_all
 from dsgcore.problems.base import ProblemError
 from dsgcore.problems.multiclass import MultiClass
-from dsgcore.proximal import FeatureMap, Task, make_task, shrink, solve
+from dsgcore.proximal import FeatureMap, Task, make_task, shrink, solve, train
 
 LINEAR = FeatureMap("linear", 1.0, 1, 0)
 
@@ -290,6 +290,36 @@ def test_same_seed_same_bits_other_seed_other_numbers(make, parameters):
     first, again, other = (run(make(seed, **parameters)) for seed in (5, 5, 6))
     np.testing.assert_array_equal(first, again)
     assert (first[-1] != other[-1]).any()
+
+
+@pytest.mark.parametrize("variant", ["paper", "released"])
+@pytest.mark.parametrize("tau_S", [0.0, 0.2])
+@pytest.mark.parametrize("tau_I", [0.0, 0.003])
+@pytest.mark.parametrize("batch_size", [1, 4, None])
+def test_training_without_records_gives_the_same_bits(make, variant, tau_S, tau_I, batch_size):
+    # Steps of 40 reach the ball; 19 points in batches of 4 leave a shorter last one in the released variant.
+    task = make(variant=variant, tau_S=tau_S, tau_I=tau_I, batch_size=batch_size, step_size=40.0)
+    weights = run(task)
+    np.testing.assert_array_equal(train(task)[0], weights[-1])
+    W, n_iter = train(task, W=weights[4], t=5)
+    np.testing.assert_array_equal(W, weights[-1])
+    assert n_iter == 12
+
+
+@pytest.mark.parametrize("parameters", [{}, {"variant": "released"}, {"batch_size": None}])
+def test_batches_drawn_before_give_the_same_bits(make, parameters):
+    task = make(**parameters)
+    known = replace(task, batches=[task.batch(t) for t in range(1, 13)], seed=99)
+    np.testing.assert_array_equal(run(known), run(task))
+
+
+def test_training_that_overflows_returns_the_last_finite_weights(points):
+    X, y = points
+    task = make_task(MultiClass(tau_I=0.0, step_size=1e6, n_iter=5), X * 1e305, y, 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        W, n_iter = train(task)
+    assert n_iter == 0
+    np.testing.assert_array_equal(W, task.start())
 
 
 @pytest.mark.parametrize("variant", ["paper", "released"])

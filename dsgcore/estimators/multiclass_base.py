@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dsgcore.estimators.inputs import encode, seed_of, width
 from dsgcore.parameters import check_all
 from dsgcore.problems.multiclass import MultiClass
-from dsgcore.proximal import FeatureMap, Task, make_task, solve
+from dsgcore.proximal import FeatureMap, Task, make_task, train
 
 # Numbers of features that are held at a time when a model is evaluated.
 MAX_VALUES = 2**24
@@ -63,9 +63,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         return MultiClass(**check_all(MultiClass.parameters, given, type(self).__name__))
 
     def _train(self, task: Task) -> NDArray:
-        W, self.n_iter_ = task.start(), 0
-        for iterate in solve(task):
-            W, self.n_iter_ = iterate.W, iterate.t
+        W, self.n_iter_ = train(task)
         if self.n_iter_ < task.problem.n_iter:
             raise ValueError(
                 f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: step_size {task.problem.step_size:g} "
