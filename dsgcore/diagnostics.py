@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import linalg
 
 from dsgcore.expansion import Expansion
 from dsgcore.kernels import Kernel
+from dsgcore.problems.base import Problem
 
 MAX_EXACT_POINTS = 6000
 
@@ -158,3 +159,54 @@ class DualCoefficients:
         """Add one iteration: its batch rows and coefficients, both (B,), its step and decay."""
         self.values *= decay
         np.subtract.at(self.values, rows, step * weights.astype(np.float64))
+
+
+class GradientNorm:
+    """The squared norm of the objective's gradient at h, ||grad J(h)||^2 in the kernel's space.
+
+    With h = sum_i a_i k(x_i, .), and c_i the derivative of the whole sample's risk by the value h(x_i),
+    grad J(h) = sum_i (c_i + lambda a_i) k(x_i, .). It is what the papers' theorems on non-convex risks speak of.
+    Where a loss has a kink, c is one of its slopes there, so that the norm need not vanish at a minimum.
+
+    Parameters
+    ----------
+    problem : Problem
+        Bound to its labels.
+    rows : source -> ndarray of shape (n_source,)
+        Which of the n training points belong to each source.
+    K : ndarray of shape (n, n)
+        Kernel matrix on the training points.
+
+    Raises
+    ------
+    DiagnosticsError
+        If there are more points than the matrices may have.
+
+    Notes
+    -----
+    Source: TSGSU, Theorem 1 and (17); TSGS3VM, Theorem 1. One evaluation costs two products of K and a vector.
+    """
+
+    def __init__(self, problem: Problem, rows: Mapping[str, NDArray], K: NDArray) -> None:
+        if len(K) > MAX_EXACT_POINTS:
+            raise DiagnosticsError(
+                f"the gradient's norm needs the kernel matrix of all points; at most {MAX_EXACT_POINTS} points, got {len(K)}"
+            )
+        self.problem, self.rows, self.K = problem, dict(rows), K
+        # A batch's coefficients may pair points one by one; the quadratic form is that of all pairs.
+        self.quadratic = problem.quadratic(self.rows, len(K))
+
+    def at(self, dual: NDArray, lam: float) -> float:
+        """Return the squared norm at h of dual coefficients a, of shape (n,), for the ridge `lam`."""
+        gradient = self._slopes(self.K @ dual) + lam * dual
+        return float(gradient @ self.K @ gradient)
+
+    def _slopes(self, h: NDArray) -> NDArray:
+        """Return the derivative of the whole sample's risk by every point's value, of shape (n,)."""
+        if self.quadratic is not None:
+            Q, l = self.quadratic
+            return Q @ h + l
+        slopes = np.zeros(len(h))
+        for source, c in self.problem.coefficients({source: h[rows] for source, rows in self.rows.items()}).items():
+            np.add.at(slopes, self.rows[source], c)
+        return slopes

@@ -11,12 +11,16 @@ from dsgcore.diagnostics import (
     DualCoefficients,
     ExactTwin,
     FeatureError,
+    GradientNorm,
     SquaredNorm,
     exact_optimum,
     slope,
 )
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC, objective
+from dsgcore.problems.ordinal import SemiSupervisedOrdinal
+from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
+from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.schedules import Plan
 from dsgcore.solver import AllPoints, Carried, Task, solve
 
@@ -103,6 +107,74 @@ def test_too_many_points_for_the_exact_optimum_are_refused():
         exact_optimum(nothing, nothing, np.zeros(n), 1.0)
     message = "the exact optimum needs 6001 x 6001 matrices, 0.8 GB; at most 6000 points"
     assert str(caught.value) == message
+
+
+# The gradient's norm.
+
+PAIRS = np.where(np.arange(40) < 16, np.arange(40) // 2, -1)
+CLASSES = np.where(np.arange(40) < 18, np.arange(40) % 3, -1)
+TWO_CLASSES = np.where(np.arange(40) < 18, np.arange(40) % 2, -1)
+MEASURED = [
+    *((SimilarUnlabeled(0.8, correction=correction), PAIRS) for correction in CORRECTIONS),
+    *((SimilarUnlabeled(0.3, loss, "ReLU"), PAIRS) for loss in ("double hinge", "logistic")),
+    *((SemiSupervisedSVM(2.0, 1.5, loss), TWO_CLASSES) for loss in LOSSES),
+    (SemiSupervisedSVM(2.0, is_balanced=True), TWO_CLASSES),
+    # All points labeled: each of them is in two sources.
+    (SemiSupervisedSVM(2.0, 1.5), np.arange(40) % 2),
+    (SemiSupervisedAUC(0.4), np.arange(40) % 2),
+    (SemiSupervisedAUC(0.4), TWO_CLASSES),
+    (SemiSupervisedOrdinal(0.6), CLASSES),
+]
+
+
+@pytest.mark.parametrize(("problem", "y"), MEASURED)
+def test_the_gradients_norm_is_that_of_the_numerical_gradient(make_task, problem, y):
+    task = make_task(problem=problem, y=y, kernel=Gaussian(2.0), lam=0.3)
+    K = task.kernel.matrix(task.X, task.X)
+    norm = GradientNorm(task.problem, task.rows, K)
+    for seed, scale in enumerate((0.0, 0.3, 3.0)):
+        a = scale * np.random.default_rng(seed).normal(size=40)
+        if scale == 0.0 and isinstance(problem, SemiSupervisedSVM):
+            continue  # at 0 its loss of unlabeled points has a kink
+        # J(a) = risk(K a) + lam / 2 a'Ka has the gradient K g, where ||grad J||^2 = g'Kg.
+        gradient = numerical_gradient(lambda b: value(task, K, b), a, step=1e-5)
+        assert norm.at(a, 0.3) == pytest.approx(gradient @ np.linalg.solve(K, gradient), rel=1e-6)
+        assert norm.at(a, 0.3) > 1e-3
+
+
+@pytest.mark.parametrize("prior", [0.8, 0.3])
+def test_the_gradients_norm_is_the_sum_of_its_terms(make_task, prior):
+    """||sum_i g_i k(x_i, .)||^2 in loops, g_i from the derivatives of the corrected risk written out."""
+    task = make_task(problem=SimilarUnlabeled(prior, correction="ReLU"), y=PAIRS)
+    K, a = task.kernel.matrix(task.X, task.X), np.random.default_rng(1).normal(size=40)
+    h = [sum(K[i, j] * a[j] for j in range(40)) for i in range(40)]
+    S, U = (task.rows[source] for source in ("similar", "unlabeled"))
+    similar_prior, g = prior**2 + (1 - prior) ** 2, [0.7 * a_i for a_i in a]
+    for target, of_similar, of_unlabeled in ((1, similar_prior, prior - 1), (-1, -similar_prior, prior)):
+        weights = [(i, of_similar / len(S)) for i in S] + [(i, of_unlabeled / len(U)) for i in U]
+        if sum(w * (h[i] * target - 1) ** 2 / 4 for i, w in weights) / (2 * prior - 1) >= 0:  # else ReLU is flat
+            for i, w in weights:
+                g[i] += w * target * (h[i] * target - 1) / 2 / (2 * prior - 1)
+    expected = sum(g[i] * g[j] * K[i, j] for i in range(40) for j in range(40))
+    assert GradientNorm(task.problem, task.rows, K).at(a, 0.7) == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_gradients_norm_vanishes_at_the_exact_optimum_and_nowhere_near_it(quadratic_task):
+    task, K, Q, linear = quadratic_task
+    norm, lam = GradientNorm(task.problem, task.rows, K), task.plan.lam
+    a = exact_optimum(K, Q, linear, lam)
+    assert norm.at(a, lam) < 1e-25
+    assert norm.at(1.01 * a, lam) > 1e-6
+    assert norm.at(a, 1.01 * lam) > 1e-8
+
+
+def test_too_many_points_for_the_gradients_norm_are_refused():
+    n = MAX_EXACT_POINTS + 1
+    with pytest.raises(DiagnosticsError) as caught:
+        GradientNorm(SemiSupervisedAUC(), {}, np.broadcast_to(0.0, (n, n)))
+    assert (
+        str(caught.value) == "the gradient's norm needs the kernel matrix of all points; at most 6000 points, got 6001"
+    )
 
 
 # The error of the random features: measured, bounded, predicted.

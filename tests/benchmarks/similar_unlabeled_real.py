@@ -1,0 +1,349 @@
+"""TSGSU on real data, with and without the correction, beside the exact minimiser of the same risk (SU-SL).
+
+    python tests/benchmarks/similar_unlabeled_real.py covtype20k --seeds 3 --out results.csv
+
+Protocol (Shi, Gu, Li, Deng and Huang, Machine Learning 2021, "Experiments"): one class against the rest; 5000 similar
+pairs or as many as fit, 10 000 unlabeled points or as many as fit, and n_U / 3 test points, all disjoint and each with
+its own share of positives; squared loss; the prior is the data's share of positives; mini-batches of 1000 + 1000.
+lam and the kernel's parameters are chosen by 5-fold cross-validation of the zero-one SU risk, on similar and
+unlabeled points alone, in a split of its own, from every other power of two of the paper's grid.
+
+Both methods minimise the same objective, so both get the parameters that the exact solution's cross-validation
+chooses. With all training points as centres and the ridge in the kernel's space, f = sum_i a_i k(x_i, .) has
+
+    a_S = pi_S / (lam n_S (2 pi - 1))  for each of the n_S members of pairs,
+    (lam I + K_UU / (2 n_U)) a_U = -[1 / (2 (2 pi - 1)) + K_US a_S / 2] / n_U,
+
+which conjugate gradients solve, to 1e-10 and in float64 where it is measured.
+
+TSGSU's step is constant, --step / (lam + mu) with mu the largest eigenvalue of K_UU / (2 n_U), from 1000 of the points:
+the paper only says that it was adjusted. Where no batch's risk was negative, both corrections are the same run.
+
+The data are files NAME.npz in the folder that DSGLAB_DATA names, or in ../shared/data beside the project. Every row goes
+to `--out` as soon as it is known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, cg
+
+from dsgcore.kernels import Gaussian, Kernel
+from dsgcore.kernels_dot_product import DotProduct
+from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.schedules import Plan
+from dsgcore.solver import Carried, Task, solve
+
+POWERS = [2.0**k for k in range(-7, 8, 2)]
+FOLDS = 5
+SELECTION = 1000  # the split that parameters are chosen in; those that are measured count from 0
+ROWS_AT_ONCE = 1000
+CORRECTIONS = ("absolute value", "identity")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A data set, its positive class, how much of it is used, and what is tried."""
+
+    positive: int
+    n_unlabeled: int
+    kernels: tuple[Kernel, ...]
+    n_features: int
+    at: tuple[int, ...]
+
+
+GAUSSIANS = tuple(Gaussian(sigma) for sigma in POWERS)
+# (sigma <x, x'>)^p with the ridge lam is <x, x'>^p with lam / sigma^p: the paper's four values of sigma say nothing new.
+DOT_PRODUCTS = tuple(DotProduct(sigma, p) for p, sigma in itertools.product(("1", "3", "5"), (0.1, 0.01)))
+SETTINGS = {
+    "covtype20k": Setting(1, 10_000, GAUSSIANS, 1000, (100, 400)),
+    "poker25k": Setting(1, 10_000, GAUSSIANS, 1000, (100, 400)),
+    "mnist10k": Setting(1, 4_500, DOT_PRODUCTS, 250, (50, 100)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Members of similar pairs, two after two, unlabeled points, and test points with their classes in {0, 1}."""
+
+    similar: NDArray
+    unlabeled: NDArray
+    test: NDArray
+    classes: NDArray
+    prior: float
+
+    @property
+    def similar_prior(self) -> float:
+        """The share pi_S of pairs that are similar."""
+        return self.prior**2 + (1 - self.prior) ** 2
+
+
+def load(name: str, positive: int) -> tuple[NDArray, NDArray]:
+    """Return the points, each coordinate (of images: all of them alike) scaled to [0, 1], and classes in {0, 1}."""
+    folder = Path(os.environ.get("DSGLAB_DATA", Path(__file__).parents[3] / "shared" / "data"))
+    with np.load(folder / f"{name}.npz", allow_pickle=False) as file:
+        X, y = file["X"].astype(np.float32), file["y"] == positive
+    low, width = (0.0, X.max()) if name.startswith("mnist") else (X.min(axis=0), np.ptp(X, axis=0))
+    return np.ascontiguousarray((X - low) / np.where(width > 0, width, 1)), y.astype(int)
+
+
+def draw(X: NDArray, y: NDArray, n_unlabeled: int, n_pairs: int, seed: int) -> Sample:
+    """Draw disjoint test points, unlabeled points and similar pairs, each with its expected share of positives."""
+    order, prior = np.random.default_rng(seed).permutation(len(y)), float(y.mean())
+    left = {c: order[y[order] == c] for c in (1, 0)}
+
+    def take(n: int, share: float) -> NDArray:
+        counts = {1: round(n * share), 0: n - round(n * share)}
+        taken = np.concatenate([left[c][: counts[c]] for c in left])
+        left.update({c: left[c][counts[c] :] for c in left})
+        return taken
+
+    test, unlabeled = take(n_unlabeled // 3, prior), take(n_unlabeled, prior)
+    share = prior**2 / (prior**2 + (1 - prior) ** 2)
+    n_fitting = int(min(len(left[1]) / share, len(left[0]) / (1 - share))) // 2 - 1
+    # Both members of a pair are of one class: an even number of each.
+    n_positive = 2 * round(min(n_pairs, n_fitting) * share)
+    similar = np.concatenate([left[1][:n_positive], left[0][: 2 * min(n_pairs, n_fitting) - n_positive]])
+    return Sample(X[similar], X[unlabeled], X[test], y[test], prior)
+
+
+# The exact solution.
+
+
+def matrix(kernel: Kernel, X: NDArray, Z: NDArray, dtype: Any) -> NDArray:
+    """Return the kernel matrix, made a few rows at a time."""
+    out = np.empty((len(X), len(Z)), dtype=dtype)
+    X, Z = X.astype(dtype), Z.astype(dtype)
+    squares = (Z * Z).sum(axis=1)
+    for i in range(0, len(X), ROWS_AT_ONCE):
+        rows, part = X[i : i + ROWS_AT_ONCE], out[i : i + ROWS_AT_ONCE]
+        np.matmul(rows, Z.T, out=part)
+        if isinstance(kernel, DotProduct):
+            part[:] = (kernel.sigma * part) ** int(kernel.power)
+        else:
+            part *= -2
+            part += (rows * rows).sum(axis=1)[:, None] + squares
+            np.exp(-kernel.sigma * np.maximum(part, 0, out=part), out=part)
+    return out
+
+
+def mean_similarity(kernel: Kernel, X: NDArray, Z: NDArray, dtype: Any) -> NDArray:
+    """Return the mean over Z of k(x_i, z)."""
+    pieces = range(0, len(X), ROWS_AT_ONCE)
+    return np.concatenate([matrix(kernel, X[i : i + ROWS_AT_ONCE], Z, dtype).mean(axis=1, dtype=float) for i in pieces])
+
+
+def exact_values(
+    kernel: Kernel, sample: Sample, Z: NDArray, lams: Sequence[float], *, dtype: Any = np.float64, maxiter: int = 3000
+) -> list[NDArray]:
+    """Return the values at Z of the minimiser of the uncorrected risk with the squared loss, for each ridge.
+
+    They are NaN where conjugate gradients have not converged, to 1e-10 in float64 and to 1e-4 in float32.
+    """
+    n, scale = len(sample.unlabeled), 1.0 / (2.0 * sample.prior - 1.0)
+    K = matrix(kernel, sample.unlabeled, sample.unlabeled, dtype)
+    at_unlabeled = scale * sample.similar_prior * mean_similarity(kernel, sample.unlabeled, sample.similar, dtype)
+    at_Z = scale * sample.similar_prior * mean_similarity(kernel, Z, sample.similar, dtype)
+    K_Z = matrix(kernel, Z, sample.unlabeled, dtype)
+    found, rtol = [], 1e-10 if dtype == np.float64 else 1e-4
+    for lam in lams:
+        operator = LinearOperator(K.shape, lambda v, lam=lam: lam * v + (K @ v.astype(dtype)) / (2 * n), dtype=float)
+        dual, failed = cg(operator, -(0.5 * scale + 0.5 * at_unlabeled / lam) / n, rtol=rtol, atol=0.0, maxiter=maxiter)
+        found.append(np.full(len(Z), np.nan) if failed else K_Z @ dual.astype(dtype) + at_Z / lam)
+    return found
+
+
+def zero_one_risk(similar: NDArray, unlabeled: NDArray, sample: Sample) -> float:
+    """Return the SU risk of the zero-one loss, from values at held-out members of pairs and unlabeled points.
+
+    It is infinite where there are no values.
+    """
+    if np.isnan(similar).any():
+        return float("inf")
+    wrong = {1: lambda f: np.mean(f < 0), -1: lambda f: np.mean(f >= 0)}
+    of_similar = sample.similar_prior * (wrong[1](similar) - wrong[-1](similar))
+    of_unlabeled = sample.prior * wrong[-1](unlabeled) - (1 - sample.prior) * wrong[1](unlabeled)
+    return float((of_similar + of_unlabeled) / (2 * sample.prior - 1))
+
+
+def _folds(sample: Sample) -> Iterator[tuple[Sample, NDArray, NDArray]]:
+    """Yield training samples with the members of pairs and the unlabeled points that are held out."""
+    rng = np.random.default_rng(0)
+    of_pairs = np.repeat(rng.permutation(len(sample.similar) // 2) % FOLDS, 2)
+    of_unlabeled = rng.permutation(len(sample.unlabeled)) % FOLDS
+    for fold in range(FOLDS):
+        S, U = of_pairs == fold, of_unlabeled == fold
+        kept = Sample(sample.similar[~S], sample.unlabeled[~U], sample.test, sample.classes, sample.prior)
+        yield kept, sample.similar[S], sample.unlabeled[U]
+
+
+def search(sample: Sample, kernels: Sequence[Kernel], lams: Sequence[float]) -> dict[tuple[Kernel, float], float]:
+    """Return the mean zero-one SU risk over the folds for every kernel and ridge."""
+    risks: dict[tuple[Kernel, float], list[float]] = {}
+    for kernel, (kept, S, U) in itertools.product(kernels, list(_folds(sample))):
+        values = exact_values(kernel, kept, np.concatenate([S, U]), lams, dtype=np.float32, maxiter=100)
+        for lam, f in zip(lams, values, strict=True):
+            risks.setdefault((kernel, lam), []).append(zero_one_risk(f[: len(S)], f[len(S) :], sample))
+    return {parameters: float(np.mean(found)) for parameters, found in risks.items()}
+
+
+# TSGSU.
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How TSGSU is run."""
+
+    step: float
+    n_features: int
+    batch_size: int
+    at: tuple[int, ...]
+
+
+def largest_eigenvalue(kernel: Kernel, X: NDArray) -> float:
+    """Return the largest eigenvalue of K / (2 n), from the first 1000 points."""
+    return float(np.linalg.eigvalsh(matrix(kernel, X[:1000], X[:1000], float))[-1] / 2000)
+
+
+def tsgsu(
+    kernel: Kernel, sample: Sample, lam: float, correction: str, steps: Steps, seed: int
+) -> tuple[list[NDArray], int]:
+    """Return the values at the test points after each of `steps.at`, and how many batches had a negative risk."""
+    X = np.concatenate([sample.similar, sample.unlabeled])
+    n_s = len(sample.similar)
+    rows = {"similar": np.arange(n_s), "unlabeled": np.arange(n_s, len(X))}
+    plan = Plan("constant", steps.step, lam, steps.n_features, max(steps.at))
+    problem = SimilarUnlabeled(sample.prior, correction=correction)
+    task = Task(problem, kernel, X, rows, plan, steps.batch_size, seed, np.dtype(np.float32))
+    model = task.new_model()
+    test, found, n_negative = Carried(sample.test, model), [], 0
+    for iterate in solve(task, model, carried=[test]):
+        n_negative += min(problem.risks(iterate.f).values()) < 0
+        if iterate.t in steps.at:
+            found.append(test.values.copy())
+    assert len(found) == len(steps.at), "the run diverged"
+    return found, n_negative
+
+
+# The measurement.
+
+
+def accuracy(f: NDArray, classes: NDArray) -> float:
+    """Return the share of points whose sign is that of their class; 0 counts as positive."""
+    return float(np.mean((f >= 0) == (classes == 1)))
+
+
+def _rows(
+    name: str, sample: Sample, seed: int, kernel: Kernel, lam: float, arguments: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
+    setting = SETTINGS[name]
+    common = {"set": name, "seed": seed, "kernel": kernel, "lam": lam, "pairs": len(sample.similar) // 2}
+    common |= {"unlabeled": len(sample.unlabeled), "test": len(sample.test), "prior": round(sample.prior, 4)}
+    exact = exact_values(kernel, sample, sample.test, [lam])[0]
+    assert np.isfinite(exact).all(), "conjugate gradients did not converge"
+    yield {**common, "method": "SU-SL", "accuracy": accuracy(exact, sample.classes)}
+    yield {**common, "method": "larger class", "accuracy": max(sample.prior, 1 - sample.prior)}
+    step = arguments.step / (lam + largest_eigenvalue(kernel, sample.unlabeled))
+    at = tuple(arguments.at or setting.at)
+    steps = Steps(step, arguments.features or setting.n_features, arguments.batch, at)
+    found, n_negative = tsgsu(kernel, sample, lam, CORRECTIONS[0], steps, seed)
+    values = {CORRECTIONS[0]: found}
+    # Without a negative risk there was nothing to correct: the other run would be the same, bit by bit.
+    values[CORRECTIONS[1]] = tsgsu(kernel, sample, lam, CORRECTIONS[1], steps, seed)[0] if n_negative else found
+    for correction, t in itertools.product(CORRECTIONS, range(len(at))):
+        f = values[correction][t]
+        yield {
+            **common,
+            "method": f"TSGSU, {correction}",
+            "n_iter": at[t],
+            "step": round(step, 6),
+            "n_features": steps.n_features,
+            "accuracy": accuracy(f, sample.classes),
+            "distance": round(float(np.linalg.norm(f - exact) / np.linalg.norm(exact)), 4),
+            "agreement": float(np.mean((f >= 0) == (exact >= 0))),
+            "negative": n_negative,
+        }
+
+
+COLUMNS = ("set", "seed", "method", "n_iter", "accuracy", "distance", "agreement", "negative", "step", "n_features")
+COLUMNS += ("kernel", "lam", "pairs", "unlabeled", "test", "prior", "seconds")
+
+
+def _chosen(name: str, sample: Sample, kernels: Sequence[Kernel]) -> tuple[Kernel, float]:
+    start = time.perf_counter()
+    risks = search(sample, kernels, POWERS)
+    ranked = sorted(risks, key=risks.__getitem__)
+    for kernel, lam in ranked[:8]:
+        print(f"{name}: risk {risks[kernel, lam]:.4f} {kernel} lam={lam:g}", flush=True)
+    print(f"{name}: searched in {time.perf_counter() - start:.0f} s", flush=True)
+    return ranked[0]
+
+
+def measure(name: str, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Choose parameters, then yield one row for every seed, method and number of iterations."""
+    setting = SETTINGS[name]
+    X, y = load(name, setting.positive)
+    if arguments.given:
+        sigma, lam = arguments.given
+        kernel: Kernel = replace(setting.kernels[0], sigma=sigma)
+        if arguments.power:
+            kernel = replace(kernel, power=arguments.power)
+    else:
+        n_unlabeled = min(setting.n_unlabeled, arguments.search_unlabeled)
+        n_pairs = arguments.pairs * n_unlabeled // setting.n_unlabeled
+        kernel, lam = _chosen(name, draw(X, y, n_unlabeled, n_pairs, SELECTION), setting.kernels)
+    for seed in range(arguments.seeds):
+        sample = draw(X, y, setting.n_unlabeled, arguments.pairs, seed)
+        start = time.perf_counter()
+        for row in _rows(name, sample, seed, kernel, lam, arguments):
+            yield {**row, "seconds": round(time.perf_counter() - start, 1)}
+
+
+def main() -> None:
+    """Measure the sets that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="+", choices=SETTINGS)
+    parser.add_argument("--seeds", type=int, default=3, help="how many splits are measured (default: %(default)s)")
+    parser.add_argument("--pairs", type=int, default=5000, help="similar pairs, at most (default: %(default)s)")
+    parser.add_argument("--batch", type=int, default=1000, help="points of each source (default: %(default)s)")
+    parser.add_argument("--features", type=int, help="random features m (default: 1000, of mnist10k 250)")
+    parser.add_argument(
+        "--at", type=int, nargs="+", help="iterations that are measured (default: 100 400, of mnist10k 50 100)"
+    )
+    parser.add_argument("--step", type=float, default=0.5, help="step times (lam + mu) (default: %(default)s)")
+    parser.add_argument(
+        "--search-unlabeled",
+        type=int,
+        default=10_000,
+        help="search on so many unlabeled points, at most, and as many "
+        "of the pairs in proportion (default: %(default)s)",
+    )
+    parser.add_argument("--given", type=float, nargs=2, metavar=("SIGMA", "LAM"), help="take these, and do not search")
+    parser.add_argument("--power", choices=("1", "3", "5"), help="of the given dot product kernel (default: 1)")
+    parser.add_argument("--out", type=Path, required=True, help="CSV file that rows are appended to")
+    arguments = parser.parse_args()
+    is_new = not arguments.out.exists()
+    with arguments.out.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if is_new:
+            writer.writeheader()
+        for name in arguments.sets:
+            for row in measure(name, arguments):
+                writer.writerow(row)
+                file.flush()
+                print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
