@@ -57,7 +57,9 @@ class TSGS3VM(BinaryEstimator):
         The schedule's constant theta, or the step eta itself ("constant").
     schedule : {"theta/t", "constant", "theta/sqrt(T)", "theta/T^(3/4)"}, default="theta/t"
         How the step depends on the iteration t and the length T of the run. The paper's theorem is for "theta/T^(3/4)";
-        with "theta/t" and theta * lam = 1 the model is the mean of what the iterations added, whatever C.
+        with "theta/t" and theta * lam = 1 the model is the mean of what the iterations added, whatever C. Its first
+        values are near C, and it forgets them in n_iter >> C iterations only: where C is larger than that, "constant"
+        with a step_size of about 4 / C comes closer to the solution.
     dtype : {"float32", "float64"}, default="float32"
         Precision.
     random_state : int, RandomState instance or None, default=None
