@@ -26,20 +26,25 @@ SECONDS_TO_CANCEL = 2.0
 MEMORY_LIMITS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 DEFAULT_LIMIT = 4.0
 PARAMETERS_A_ROW = 4
+_WANTED = "_race_wanted"
 
 
 def race(live: LiveRun) -> None:
     """Draw the choice of a competitor, and the race that has been started, be it for this run or for one before it."""
     setting = live.run.problem.name
-    started = started_in(setting)
-    is_going = started is not None and not started.job.is_over
     with st.container(key="part-race"):
-        _choice(live, is_going=is_going)
+        _choice(live)
+        is_going = _is_going(setting)
         st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(setting, live, is_going)
 
 
-def _choice(live: LiveRun, *, is_going: bool) -> None:
-    """Draw what is to race: the method, its memory, its parameters."""
+def _is_going(setting: str) -> bool:
+    started = started_in(setting)
+    return started is not None and not started.job.is_over
+
+
+def _choice(live: LiveRun) -> None:
+    """Draw what is to race: the method, its memory, its parameters; start it where that has been asked for."""
     setting = live.run.problem.name
     kinds = {kind.__name__: kind for kind in competitors(setting)}
     method, limit = st.columns(2, gap="medium")
@@ -65,15 +70,21 @@ def _choice(live: LiveRun, *, is_going: bool) -> None:
     with st.expander("Its parameters, those of the run where it has them"):
         values = _parameters(f"race-{setting}-{name}", free_parameters(live.run.spec, live.run.split, kind))
     parameters = {**fixed_parameters(live.run.spec, kind), **values}
-    asked = Race(live.run.spec, name, parameters, gigabytes)
+    # Not by the button itself: it would be given the values that the inputs had when the page was drawn before the click.
+    if st.session_state.pop(_WANTED, None) == setting:
+        _start(Race(live.run.spec, name, parameters, gigabytes), kind.title, live)
     st.button(
         f"Race against {kind.title}",
         key="race-start",
         icon=":material/sports_score:",
-        disabled=is_going,
-        on_click=_start,
-        args=(asked, kind.title, live),
+        disabled=_is_going(setting),
+        on_click=_want,
+        args=(setting,),
     )
+
+
+def _want(setting: str) -> None:
+    st.session_state[_WANTED] = setting
 
 
 def _parameters(key: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
@@ -117,8 +128,7 @@ def _help(p: Parameter) -> str:
 def _start(asked: Race, title: str, live: LiveRun) -> None:
     """Start the race, unless one is going on: a second click may reach the server before the page is drawn again."""
     setting = asked.spec.problem.name
-    before = started_in(setting)
-    if before is not None and not before.job.is_over:
+    if _is_going(setting):
         return
     context = get_script_run_ctx()
     session = "" if context is None else context.session_id

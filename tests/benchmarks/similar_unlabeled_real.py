@@ -9,7 +9,10 @@ lam and the kernel's parameters are chosen by 5-fold cross-validation of the zer
 unlabeled points alone, in a split of its own, from every other power of two of the paper's grid.
 
 Both methods minimise the same objective, so both get the parameters that the exact solution's cross-validation
-chooses. With all training points as centres and the ridge in the kernel's space, f = sum_i a_i k(x_i, .) has
+chooses. With `--search-with-correction` each gets parameters of its own, lam and sigma from every power of two, from
+the (un)corrected minimisers on a basis (see `basis_values`), and TSGSU the step with the smallest risk on one fold.
+
+With all training points as centres and the ridge in the kernel's space, f = sum_i a_i k(x_i, .) has
 
     a_S = pi_S / (lam n_S (2 pi - 1))  for each of the n_S members of pairs,
     (lam I + K_UU / (2 n_U)) a_U = -[1 / (2 (2 pi - 1)) + K_US a_S / 2] / n_U,
@@ -17,7 +20,7 @@ chooses. With all training points as centres and the ridge in the kernel's space
 which conjugate gradients solve, to 1e-10 and in float64 where it is measured.
 
 TSGSU's step is constant, --step / (lam + mu) with mu the largest eigenvalue of K_UU / (2 n_U), from 1000 of the points:
-the paper only says that it was adjusted. Where no batch's risk was negative, both corrections are the same run.
+the paper only says that it was adjusted. Where no batch's risk was negative, all corrections are the same run.
 
 The data are files NAME.npz in the folder that DSGLAB_DATA names, or in ../shared/data beside the project. Every row goes
 to `--out` as soon as it is known.
@@ -30,13 +33,15 @@ import csv
 import itertools
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from dsgcore.kernels import Gaussian, Kernel
@@ -46,10 +51,13 @@ from dsgcore.schedules import Plan
 from dsgcore.solver import Carried, Task, solve
 
 POWERS = [2.0**k for k in range(-7, 8, 2)]
+ALL_POWERS = [2.0**k for k in range(-7, 8)]
 FOLDS = 5
 SELECTION = 1000  # the split that parameters are chosen in; those that are measured count from 0
 ROWS_AT_ONCE = 1000
 CORRECTIONS = ("absolute value", "identity")
+N_CENTRES = 600
+STEPS = (0.5, 0.15, 0.05, 0.025)  # times 1 / (lam + mu)
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,10 @@ def draw(X: NDArray, y: NDArray, n_unlabeled: int, n_pairs: int, seed: int) -> S
     return Sample(X[similar], X[unlabeled], X[test], y[test], prior)
 
 
+Choice = tuple[Kernel, float]
+Values = Callable[[Kernel, Sample, NDArray, Sequence[float]], list[NDArray]]
+
+
 # The exact solution.
 
 
@@ -164,6 +176,74 @@ def exact_values(
     return found
 
 
+# The minimiser of the corrected risk, on a basis.
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Means over members of pairs (S) and unlabeled points (U) of phi phi' and phi, and the factors of the risks."""
+
+    second_S: NDArray
+    first_S: NDArray
+    second_U: NDArray
+    first_U: NDArray
+    weight_S: float  # pi_S / (1 - 2 pi)
+    weights_U: tuple[float, float]  # (1 - pi) and pi, each / (1 - 2 pi)
+
+    def risks(self, w: NDArray) -> tuple[float, float]:
+        """Return A_1 and A_2 of phi' w, of the squared loss."""
+        squares_S, squares_U = w @ self.second_S @ w + 1, w @ self.second_U @ w + 1
+        product_S, product_U = 2 * (w @ self.first_S), 2 * (w @ self.first_U)
+        positive = self.weights_U[0] * (squares_U - product_U) - self.weight_S * (squares_S - product_S)
+        negative = self.weight_S * (squares_S + product_S) - self.weights_U[1] * (squares_U + product_U)
+        return positive / 4, negative / 4
+
+    def minimiser(self, s: float, lam: float) -> NDArray | None:
+        """Return the minimiser of s A_1 + A_2 + lam ||w||^2 / 2, or None where it has none."""
+        of_U, of_S = s * self.weights_U[0] - self.weights_U[1], (1 - s) * self.weight_S
+        H = 0.5 * (of_U * self.second_U + of_S * self.second_S) + lam * np.eye(len(self.first_U))
+        slope_U, slope_S = s * self.weights_U[0] + self.weights_U[1], (1 + s) * self.weight_S
+        try:
+            return cho_solve(cho_factor(H), 0.5 * (slope_U * self.first_U - slope_S * self.first_S))
+        except np.linalg.LinAlgError:
+            return None
+
+    def corrected(self, lam: float) -> NDArray:
+        """Return a stationary point of |A_1| + |A_2| + lam ||w||^2 / 2: NaN where A_2 would have to be corrected too.
+
+        Where A_1 of the uncorrected minimiser is negative, the point lies on A_1 = 0 and minimises
+        s A_1 + A_2 + lam ||w||^2 / 2 for an s in [-1, 1], a subgradient of |A_1| at 0. A_1 falls as s grows.
+        """
+        low, high, w = -1.0, 1.0, self.minimiser(1.0, lam)
+        if w is not None and self.risks(w)[0] < 0:
+            while high - low > 1e-3:
+                s = (low + high) / 2
+                found = self.minimiser(s, lam)
+                low, high = (s, high) if found is None or self.risks(found)[0] > 0 else (low, s)
+                w = w if found is None else found
+        return w if w is not None and self.risks(w)[1] >= 0 else np.full(len(self.first_U), np.nan)
+
+
+def basis_values(
+    kernel: Kernel, sample: Sample, Z: NDArray, lams: Sequence[float], *, is_corrected: bool
+) -> list[NDArray]:
+    """Return the values at Z of a minimiser of the risk, for each ridge, with 600 training points as centres.
+
+    The corrected one is the same for the absolute value, ReLU and leaky ReLU wherever its s is in [0, 1].
+    """
+    points = np.concatenate([sample.similar, sample.unlabeled])
+    centres = points[np.random.default_rng(0).permutation(len(points))[:N_CENTRES]]
+    eigenvalues, vectors = np.linalg.eigh(matrix(kernel, centres, centres, float))
+    kept = eigenvalues > 1e-6 * eigenvalues[-1]
+    basis = vectors[:, kept] / np.sqrt(eigenvalues[kept])
+    S, U, at_Z = (matrix(kernel, A, centres, float) @ basis for A in (sample.similar, sample.unlabeled, Z))
+    scale = 1 / (1 - 2 * sample.prior)
+    weights = sample.similar_prior * scale, ((1 - sample.prior) * scale, sample.prior * scale)
+    moments = Moments(S.T @ S / len(S), S.mean(axis=0), U.T @ U / len(U), U.mean(axis=0), *weights)
+    found = [moments.corrected(lam) if is_corrected else moments.minimiser(1.0, lam) for lam in lams]
+    return [np.full(len(Z), np.nan) if w is None else at_Z @ w for w in found]
+
+
 def zero_one_risk(similar: NDArray, unlabeled: NDArray, sample: Sample) -> float:
     """Return the SU risk of the zero-one loss, from values at held-out members of pairs and unlabeled points.
 
@@ -188,11 +268,17 @@ def _folds(sample: Sample) -> Iterator[tuple[Sample, NDArray, NDArray]]:
         yield kept, sample.similar[S], sample.unlabeled[U]
 
 
-def search(sample: Sample, kernels: Sequence[Kernel], lams: Sequence[float]) -> dict[tuple[Kernel, float], float]:
+def _approximate_values(kernel: Kernel, kept: Sample, Z: NDArray, lams: Sequence[float]) -> list[NDArray]:
+    return exact_values(kernel, kept, Z, lams, dtype=np.float32, maxiter=100)
+
+
+def search(
+    sample: Sample, kernels: Sequence[Kernel], lams: Sequence[float], values_at: Values = _approximate_values
+) -> dict[tuple[Kernel, float], float]:
     """Return the mean zero-one SU risk over the folds for every kernel and ridge."""
     risks: dict[tuple[Kernel, float], list[float]] = {}
     for kernel, (kept, S, U) in itertools.product(kernels, list(_folds(sample))):
-        values = exact_values(kernel, kept, np.concatenate([S, U]), lams, dtype=np.float32, maxiter=100)
+        values = values_at(kernel, kept, np.concatenate([S, U]), lams)
         for lam, f in zip(lams, values, strict=True):
             risks.setdefault((kernel, lam), []).append(zero_one_risk(f[: len(S)], f[len(S) :], sample))
     return {parameters: float(np.mean(found)) for parameters, found in risks.items()}
@@ -236,6 +322,18 @@ def tsgsu(
     return found, n_negative
 
 
+def chosen_step(kernel: Kernel, sample: Sample, lam: float, steps: Steps) -> float:
+    """Return the one of `STEPS` for which TSGSU's zero-one SU risk on one held-out fold is smallest at its end."""
+    kept, S, U = next(_folds(sample))
+    kept, mu = replace(kept, test=np.concatenate([S, U])), largest_eigenvalue(kernel, sample.unlabeled)
+    risks = {}
+    for step in STEPS:
+        f = tsgsu(kernel, kept, lam, CORRECTIONS[0], replace(steps, step=step / (lam + mu)), SELECTION)[0][-1]
+        risks[step] = zero_one_risk(f[: len(S)], f[len(S) :], sample)
+        print(f"step {step:g} / (lam + mu): risk {risks[step]:.4f}", flush=True)
+    return min(risks, key=risks.__getitem__)
+
+
 # The measurement.
 
 
@@ -245,23 +343,26 @@ def accuracy(f: NDArray, classes: NDArray) -> float:
 
 
 def _rows(
-    name: str, sample: Sample, seed: int, kernel: Kernel, lam: float, arguments: argparse.Namespace
+    name: str, sample: Sample, seed: int, chosen: tuple[Choice, Choice], arguments: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
-    setting = SETTINGS[name]
+    setting, (kernel, lam) = SETTINGS[name], chosen[0]
     common = {"set": name, "seed": seed, "kernel": kernel, "lam": lam, "pairs": len(sample.similar) // 2}
     common |= {"unlabeled": len(sample.unlabeled), "test": len(sample.test), "prior": round(sample.prior, 4)}
     exact = exact_values(kernel, sample, sample.test, [lam])[0]
     assert np.isfinite(exact).all(), "conjugate gradients did not converge"
     yield {**common, "method": "SU-SL", "accuracy": accuracy(exact, sample.classes)}
     yield {**common, "method": "larger class", "accuracy": max(sample.prior, 1 - sample.prior)}
+    kernel, lam = chosen[1]
+    common |= {"kernel": kernel, "lam": lam}
     step = arguments.step / (lam + largest_eigenvalue(kernel, sample.unlabeled))
     at = tuple(arguments.at or setting.at)
     steps = Steps(step, arguments.features or setting.n_features, arguments.batch, at)
     found, n_negative = tsgsu(kernel, sample, lam, CORRECTIONS[0], steps, seed)
     values = {CORRECTIONS[0]: found}
-    # Without a negative risk there was nothing to correct: the other run would be the same, bit by bit.
-    values[CORRECTIONS[1]] = tsgsu(kernel, sample, lam, CORRECTIONS[1], steps, seed)[0] if n_negative else found
-    for correction, t in itertools.product(CORRECTIONS, range(len(at))):
+    for other in arguments.corrections:
+        # Without a negative risk there was nothing to correct: the other run would be the same, bit by bit.
+        values[other] = tsgsu(kernel, sample, lam, other, steps, seed)[0] if n_negative else found
+    for correction, t in itertools.product(values, range(len(at))):
         f = values[correction][t]
         yield {
             **common,
@@ -280,9 +381,9 @@ COLUMNS = ("set", "seed", "method", "n_iter", "accuracy", "distance", "agreement
 COLUMNS += ("kernel", "lam", "pairs", "unlabeled", "test", "prior", "seconds")
 
 
-def _chosen(name: str, sample: Sample, kernels: Sequence[Kernel]) -> tuple[Kernel, float]:
+def _chosen(name: str, sample: Sample, kernels: Sequence[Kernel], lams: Sequence[float], values_at: Values) -> Choice:
     start = time.perf_counter()
-    risks = search(sample, kernels, POWERS)
+    risks = search(sample, kernels, lams, values_at)
     ranked = sorted(risks, key=risks.__getitem__)
     for kernel, lam in ranked[:8]:
         print(f"{name}: risk {risks[kernel, lam]:.4f} {kernel} lam={lam:g}", flush=True)
@@ -294,19 +395,31 @@ def measure(name: str, arguments: argparse.Namespace) -> Iterator[dict[str, Any]
     """Choose parameters, then yield one row for every seed, method and number of iterations."""
     setting = SETTINGS[name]
     X, y = load(name, setting.positive)
-    if arguments.given:
+    n_unlabeled = min(setting.n_unlabeled, arguments.search_unlabeled)
+    sample = draw(X, y, n_unlabeled, arguments.pairs * n_unlabeled // setting.n_unlabeled, SELECTION)
+    if arguments.search_with_correction:
+        is_own = arguments.search_with_correction == "own"
+        kernels = setting.kernels if is_own else tuple(map(Gaussian, ALL_POWERS))
+        plain, corrected = (
+            _chosen(name, sample, kernels, ALL_POWERS, partial(basis_values, is_corrected=is_corrected))
+            for is_corrected in (False, True)
+        )
+        chosen = plain, corrected
+        at = tuple(arguments.at or setting.at)
+        steps = Steps(0.0, arguments.features or setting.n_features, arguments.batch, at)
+        arguments.step = chosen_step(corrected[0], sample, corrected[1], steps)
+    elif arguments.given:
         sigma, lam = arguments.given
         kernel: Kernel = replace(setting.kernels[0], sigma=sigma)
         if arguments.power:
             kernel = replace(kernel, power=arguments.power)
+        chosen = (kernel, lam), (kernel, lam)
     else:
-        n_unlabeled = min(setting.n_unlabeled, arguments.search_unlabeled)
-        n_pairs = arguments.pairs * n_unlabeled // setting.n_unlabeled
-        kernel, lam = _chosen(name, draw(X, y, n_unlabeled, n_pairs, SELECTION), setting.kernels)
+        chosen = (_chosen(name, sample, setting.kernels, POWERS, _approximate_values),) * 2
     for seed in range(arguments.seeds):
         sample = draw(X, y, setting.n_unlabeled, arguments.pairs, seed)
         start = time.perf_counter()
-        for row in _rows(name, sample, seed, kernel, lam, arguments):
+        for row in _rows(name, sample, seed, chosen, arguments):
             yield {**row, "seconds": round(time.perf_counter() - start, 1)}
 
 
@@ -328,6 +441,18 @@ def main() -> None:
         default=10_000,
         help="search on so many unlabeled points, at most, and as many "
         "of the pairs in proportion (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--search-with-correction",
+        choices=("own", "Gaussian"),
+        help="choose parameters for each method by itself, of the set's own kernels or of the Gaussian",
+    )
+    parser.add_argument(
+        "--corrections",
+        nargs="*",
+        choices=("identity", "ReLU", "leaky ReLU"),
+        default=["identity"],
+        help="measured beside the absolute value (default: identity)",
     )
     parser.add_argument("--given", type=float, nargs=2, metavar=("SIGMA", "LAM"), help="take these, and do not search")
     parser.add_argument("--power", choices=("1", "3", "5"), help="of the given dot product kernel (default: 1)")
