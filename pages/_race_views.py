@@ -66,7 +66,7 @@ def _choice(live: LiveRun) -> None:
         help="A fit that says beforehand that it needs more is refused; one that takes more is stopped.",
     )
     kind = kinds[name]
-    st.caption(f"{kind.title} {kind.sentence}. {kind.citation}.")
+    st.caption(f"{kind.title} {kind.sentence}. {kind.citation}. It may take {gigabytes:g} GB.")
     with st.expander("Its parameters, those of the run where it has them"):
         values = _parameters(f"race-{setting}-{name}", free_parameters(live.run.spec, live.run.split, kind))
     parameters = {**fixed_parameters(live.run.spec, kind), **values}

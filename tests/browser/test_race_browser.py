@@ -62,7 +62,9 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
     page = open_compare(open_page, "s3vm?speed=instant&svm_n=5000&svm_n_iter=20")
 
     move(page, "race-limit-s3vm", -5)  # from 4 to 0.1 GB, for 3,500 points
-    expect(page.locator(".st-key-race-limit-s3vm")).to_contain_text("0.1 GB", timeout=PATIENCE_MS)
+    expect(page.locator(".st-key-part-race")).to_contain_text(
+        "It may take 0.1 GB.", timeout=PATIENCE_MS
+    )  # the app's word
     start(page)
     sentence = re.compile(r"S3VMLight needs 0\.1\d+ GB for the kernel matrix of 3,500 points; limit 0\.1 GB")
     expect(page.locator(".st-key-part-race").get_by_text(sentence)).to_be_visible(timeout=PATIENCE_MS)
@@ -70,6 +72,7 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
     page_health.assert_clean()
 
     move(page, "race-limit-s3vm", 5)
+    expect(page.locator(".st-key-part-race")).to_contain_text("It may take 4 GB.", timeout=PATIENCE_MS)
     choose(page, "s3vm", "BGS3VM")
     give(page, "s3vm", "BGS3VM", "n_passes", 1000)
     start(page)
