@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -108,16 +108,6 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
         for error in errors:
             if error is not None:
                 raise error
-
-
-T = TypeVar("T")
-
-
-def on_another_thread(work: Callable[[], T]) -> Future[T] | None:
-    """Hand `work` to the pool, to be asked for later; None where there is one worker only, or this is such work itself."""
-    if _workers.count == 1 or getattr(_thread, "is_at_work", False):
-        return None
-    return _workers.pool().submit(work)
 
 
 @cache

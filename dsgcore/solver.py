@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from dsgcore import features
 from dsgcore._threads import single_threaded_blas
 from dsgcore.expansion import Expansion
-from dsgcore.frequencies import Frequencies
 from dsgcore.kernels import Kernel
 from dsgcore.parameters import Choice, Integer, Parameter, Real
 from dsgcore.problems.base import Problem, stacked
@@ -350,35 +349,27 @@ def solve(
         After the model and all carried values have been updated. It ends early, before the first step that is not finite.
     """
     training = training if training is not None else training_points(task, model)
-    frequencies = Frequencies(model)
     for t in range(len(model) + 1, task.plan.n_iter + 1):
         # Overflow is not an accident here: a run that diverges is told by its values.
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            iterate = _iterate(task, model, frequencies, training, carried, t)
+            iterate = _iterate(task, model, training, carried, t)
         if iterate is None:
             return
         yield iterate
 
 
 def _iterate(
-    task: Task,
-    model: Expansion,
-    frequencies: Frequencies,
-    training: AllPoints | VisitedPoints,
-    carried: Sequence[Carried],
-    t: int,
+    task: Task, model: Expansion, training: AllPoints | VisitedPoints, carried: Sequence[Carried], t: int
 ) -> Iterate | None:
     setting = task.plan.at(t)
     batch = training.batch(t) if isinstance(training, VisitedPoints) else task.batch(t)  # drawn already, or not
-    W = frequencies.at(t, setting.n_features)
-    if t < task.plan.n_iter:
-        frequencies.draw_ahead(t + 1, task.plan.at(t + 1).n_features)
     f = training.at(t, batch)
     c = task.problem.coefficients(f)
     weights = stacked(c, tuple(batch)).astype(task.dtype, copy=False)
     if not np.isfinite(weights).all():
         return None
     points = training.points(t, batch)
+    W = model.frequencies(t, setting.n_features)
     block = model.kernel.feature_map.accumulate(points, weights, W, setting.step)
     model.append(block, setting.decay)
     for point_set in (training, *carried):

@@ -9,9 +9,6 @@ import pytest
 from dsgcore import solver
 from dsgcore._threads import n_workers, set_workers
 from dsgcore.diagnostics import DualCoefficients, ExactTwin, SquaredNorm, alpha
-from dsgcore.expansion import Expansion
-from dsgcore.frequencies import MIN_NUMBERS_DRAWN_AHEAD, Frequencies
-from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.schedules import Change
 from dsgcore.solver import AllPoints, Carried, VisitedPoints, solve
@@ -193,17 +190,3 @@ def test_the_running_norm_is_close_to_that_of_the_exact_twin(make_task):
 def test_all_points_are_carried_where_each_is_visited_often(make_task, n_iter, expected):
     task = make_task(n_iter=n_iter)
     assert isinstance(solver.training_points(task, task.new_model()), expected)
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_frequencies_drawn_ahead_are_the_models_own(workers):
-    before = n_workers()
-    set_workers(workers)
-    try:
-        model = Expansion(Gaussian(0.5), 7, 64)
-        frequencies = Frequencies(model)
-        frequencies.draw_ahead(1, MIN_NUMBERS_DRAWN_AHEAD)
-        for t, m in ((1, MIN_NUMBERS_DRAWN_AHEAD), (2, 5), (1, 5)):  # the last two were not drawn ahead
-            np.testing.assert_array_equal(frequencies.at(t, m), model.frequencies(t, m))
-    finally:
-        set_workers(before)
