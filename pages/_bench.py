@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +24,34 @@ class Bench:
     notices: list[str] = field(default_factory=list)
     drawn: int = 0  # how often the whole page has been drawn
     answered: int = -1  # the drawing whose buttons have been answered last
+    n_waiting: int = 0  # threads of this session that would have the bench
+    _turn: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    _count: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Have the bench to oneself.
+
+        A moved slider starts a thread of its own, and the tick before it may still be at work in another: a change made in
+        the middle of an iteration would be recorded for that iteration, which had begun without it.
+        """
+        self._wait(1)
+        try:
+            self._turn.acquire()
+        finally:
+            self._wait(-1)
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def is_wanted(self) -> bool:
+        """Whether another thread waits: time to end a slice of training."""
+        return self.n_waiting > 0
+
+    def _wait(self, more: int) -> None:
+        with self._count:
+            self.n_waiting += more
 
 
 def begin(bench: Bench, spec: Spec) -> None:
@@ -43,6 +73,7 @@ def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any)
 
     While the page ticks, a click can reach the server twice: in its own request and in that of a tick sent beside it.
     """
-    if drawn != bench.answered:
-        bench.answered = drawn
-        action(*arguments)
+    with bench.alone():
+        if drawn != bench.answered:
+            bench.answered = drawn
+            action(*arguments)

@@ -54,6 +54,11 @@ def workbench(name: str) -> None:
     ensure_routed()
     problem = SETTINGS[name]
     bench = _bench(name, problem)
+    with bench.alone():
+        _draw(name, problem, bench)
+
+
+def _draw(name: str, problem: type[Setting], bench: Bench) -> None:
     _hide_parts()
     own_file = st.container()
     with st.sidebar:
@@ -284,13 +289,18 @@ def _forget() -> None:
 def _live(name: str) -> None:
     """Advance the run for one tick's slice, and draw it: the page's one fragment."""
     bench: Bench = st.session_state[f"_bench_{name}"]
+    with bench.alone():
+        _tick(bench)
+
+
+def _tick(bench: Bench) -> None:
     if bench.live is None:
         return
     if st.session_state.get("_restart"):
         st.rerun()  # a button in here has moved a slider outside
     was_finished = bench.live.is_finished
     if bench.is_playing and not was_finished:
-        _advance(bench.live)
+        _advance(bench, bench.live)
     with st.container(key="status"):
         views.status(bench.live, is_playing=bench.is_playing)
     _health(bench)
@@ -302,7 +312,7 @@ def _live(name: str) -> None:
         st.rerun()  # once, so that the ticking ends and the transport bar shows it
 
 
-def _advance(live: LiveRun) -> None:
+def _advance(bench: Bench, live: LiveRun) -> None:
     speed = st.session_state.get("speed", "normal")
     T = live.run.n_iter
     with _cores:
@@ -313,7 +323,7 @@ def _advance(live: LiveRun) -> None:
         elif speed == "fast":
             live.advance(None, SLICE_SECONDS)
         else:
-            live.rush(INSTANT_SECONDS)
+            live.rush(INSTANT_SECONDS, until=bench.is_wanted)
 
 
 def _health(bench: Bench) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from dsgcore.experiments.file_data import FileStore
@@ -59,12 +60,15 @@ class LiveRun:
         twin = self.supervised
         return self.run.is_finished and (twin is None or twin.is_finished or twin.t >= self.run.t)
 
-    def rush(self, seconds: float) -> None:
-        """Advance the run alone, for so many seconds at most; once it has ended, its twin: what is asked for comes first."""
+    def rush(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
+        """Advance the run alone, for so many seconds at most; once it has ended, its twin: what is asked for comes first.
+
+        Between iterations `until` is asked whether it is time to end.
+        """
         if not self.run.is_finished:
-            self.run.advance(seconds=seconds)
+            self.run.advance(seconds=seconds, until=until)
         elif self.supervised is not None:
-            self.supervised.advance(self.run.t - self.supervised.t, seconds)
+            self.supervised.advance(self.run.t - self.supervised.t, seconds, until)
 
     def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
         """Advance the run, and its twin to the same iteration; return how many iterations the run has made."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -196,7 +197,12 @@ class Run:
         """Values at the labeled training points, of shape (n_labeled,) or (n_labeled, K)."""
         return self.engine.labeled_values
 
-    def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
+    def advance(
+        self,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        until: Callable[[], bool] = lambda: False,
+    ) -> int:
         """Make up to this many iterations, or as many as fit in so many seconds (at least one); return how many.
 
         Parameters
@@ -205,6 +211,13 @@ class Run:
             Default: all that are left.
         seconds : float, optional
             Default: no limit.
+        until : callable, optional
+            Asked after every iteration; True ends the advance.
+
+        Returns
+        -------
+        int
+            Iterations made.
         """
         start, before = time.perf_counter(), self.clock[-1] if self.clock else 0.0
         made, wanted = 0, self.n_iter if iterations is None else iterations
@@ -214,7 +227,7 @@ class Run:
             made += 1
             elapsed = time.perf_counter() - start
             self.clock.append(before + elapsed)
-            if seconds is not None and elapsed >= seconds:
+            if (seconds is not None and elapsed >= seconds) or until():
                 break
         return made
 
