@@ -43,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.preprocessing import normalize
 
 from dsgcore.kernels import Gaussian, Kernel
 from dsgcore.kernels_dot_product import DotProduct
@@ -69,15 +70,19 @@ class Setting:
     kernels: tuple[Kernel, ...]
     n_features: int
     at: tuple[int, ...]
+    file: str = ""  # where its name is another than the setting's
+    is_unit: bool = False  # whether every point is scaled to length 1
 
 
 GAUSSIANS = tuple(Gaussian(sigma) for sigma in POWERS)
 # (sigma <x, x'>)^p with the ridge lam is <x, x'>^p with lam / sigma^p: the paper's four values of sigma say nothing new.
 DOT_PRODUCTS = tuple(DotProduct(sigma, p) for p, sigma in itertools.product(("1", "3", "5"), (0.1, 0.01)))
+UNIT_DOT_PRODUCTS = tuple(DotProduct(1.0, p) for p in ("1", "3", "5"))
 SETTINGS = {
     "covtype20k": Setting(1, 10_000, GAUSSIANS, 1000, (100, 400)),
     "poker25k": Setting(1, 10_000, GAUSSIANS, 1000, (100, 400)),
     "mnist10k": Setting(1, 4_500, DOT_PRODUCTS, 250, (50, 100)),
+    "mnist10k-unit": Setting(1, 4_500, UNIT_DOT_PRODUCTS, 500, (50, 100), "mnist10k", is_unit=True),
 }
 
 
@@ -97,13 +102,15 @@ class Sample:
         return self.prior**2 + (1 - self.prior) ** 2
 
 
-def load(name: str, positive: int) -> tuple[NDArray, NDArray]:
+def load(name: str) -> tuple[NDArray, NDArray]:
     """Return the points, each coordinate (of images: all of them alike) scaled to [0, 1], and classes in {0, 1}."""
+    setting = SETTINGS[name]
     folder = Path(os.environ.get("DSGLAB_DATA", Path(__file__).parents[3] / "shared" / "data"))
-    with np.load(folder / f"{name}.npz", allow_pickle=False) as file:
-        X, y = file["X"].astype(np.float32), file["y"] == positive
+    with np.load(folder / f"{setting.file or name}.npz", allow_pickle=False) as file:
+        X, y = file["X"].astype(np.float32), file["y"] == setting.positive
     low, width = (0.0, X.max()) if name.startswith("mnist") else (X.min(axis=0), np.ptp(X, axis=0))
-    return np.ascontiguousarray((X - low) / np.where(width > 0, width, 1)), y.astype(int)
+    X = (X - low) / np.where(width > 0, width, 1)
+    return np.ascontiguousarray(normalize(X) if setting.is_unit else X), y.astype(int)
 
 
 def draw(X: NDArray, y: NDArray, n_unlabeled: int, n_pairs: int, seed: int) -> Sample:
@@ -394,7 +401,7 @@ def _chosen(name: str, sample: Sample, kernels: Sequence[Kernel], lams: Sequence
 def measure(name: str, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Choose parameters, then yield one row for every seed, method and number of iterations."""
     setting = SETTINGS[name]
-    X, y = load(name, setting.positive)
+    X, y = load(name)
     n_unlabeled = min(setting.n_unlabeled, arguments.search_unlabeled)
     sample = draw(X, y, n_unlabeled, arguments.pairs * n_unlabeled // setting.n_unlabeled, SELECTION)
     if arguments.search_with_correction:
