@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dsgcore.estimators import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
-    from dsgcore.expansion import Expansion, ModelError
-    from dsgcore.expansion import load as load_model
+    from dsgcore.expansion import Expansion
     from dsgcore.experiments import Run, Spec, SpecError
+    from dsgcore.model_files import ModelError, load_model
     from dsgcore.parameters import ParameterError
     from dsgcore.problems import ProblemError
 
@@ -40,13 +40,13 @@ _PLACES = {
     "TSGSU": "estimators",
     "LinearMC": "estimators",
     "Expansion": "expansion",
-    "ModelError": "expansion",
+    "ModelError": "model_files",
     "ParameterError": "parameters",
     "ProblemError": "problems",
     "Run": "experiments",
     "Spec": "experiments",
     "SpecError": "experiments",
-    "load_model": "expansion:load",
+    "load_model": "model_files",
 }
 
 
@@ -54,8 +54,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = _PLACES[name].partition(":")
-    value = getattr(import_module(f"{__name__}.{module}"), attribute or name)
+    value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
     globals()[name] = value
     return value
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
-import os
-import zipfile
-import zlib
 from collections import OrderedDict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,28 +14,26 @@ from numpy.typing import NDArray
 from dsgcore import features
 from dsgcore._threads import for_each_piece, pieces
 from dsgcore.kernels import KERNELS, Kernel, block_frequencies
-from dsgcore.parameters import Choice, Integer, check_all
+from dsgcore.model_files import (
+    ModelError,
+    ModelFile,
+    check_fingerprint,
+    check_points,
+    damaged_header,
+    fingerprint,
+    read,
+    write,
+)
+from dsgcore.parameters import Choice, Integer, ParameterError, check_all
 from dsgcore.sampling import MAX_SEED
 
-FORMAT = 1
+MODEL = "expansion"
 _HEADER = (
     Integer("seed", 0, low=0, high=MAX_SEED),
     Integer("d", 1, low=1),
     Choice("dtype", "float32", options=("float32", "float64")),
 )
 _KERNEL = Choice("kernel", "gaussian", options=tuple(KERNELS))
-# What NumPy, zipfile and zlib raise on files that are not archives, or are damaged.
-_UNREADABLE = (
-    OSError,
-    KeyError,
-    ValueError,
-    TypeError,
-    EOFError,
-    MemoryError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 # For a few points, drawing the frequencies costs more than using them: they are kept, within this many bytes in all.
 FREQUENCY_CACHE_BYTES = 64 * 2**20
 FEW_POINTS = 256
@@ -51,10 +43,6 @@ POINTS_AT_A_TIME = 65_536
 NUMBERS_DRAWN_AT_ONCE = 2**20
 # A multiple of every feature map's tile: so that values do not depend on how the points are split.
 TILE_ROWS = 384
-
-
-class ModelError(ValueError):
-    """A model file cannot be read, or cannot be reproduced here."""
 
 
 class _FrequencyCache:
@@ -154,8 +142,14 @@ class Expansion:
         Returns
         -------
         ndarray of shape (n,)
+
+        Raises
+        ------
+        ModelError
+            If the points have another shape.
         """
         X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
+        check_points(X, self.d)
         values = np.zeros(len(X), dtype=self.dtype)
         for start in range(0, len(X), POINTS_AT_A_TIME):
             piece = slice(start, start + POINTS_AT_A_TIME)
@@ -170,12 +164,11 @@ class Expansion:
         """Return a digest of the first iteration's frequencies: it differs where they cannot be drawn again."""
         if not self.blocks:
             return ""
-        return hashlib.sha256(self.frequencies(1, self.blocks[0].shape[1]).tobytes()).hexdigest()
+        return fingerprint(self.kernel, self.seed, 1, self.d, self.blocks[0].shape[1])
 
     def save(self, file: str | Path | IO[bytes]) -> None:
         """Write the model to a NumPy archive: the coefficients and what is needed to draw the features; no pickle."""
         header = {
-            "format": FORMAT,
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
             "seed": self.seed,
             "d": self.d,
@@ -183,9 +176,10 @@ class Expansion:
             "fingerprint": self.fingerprint(),
         }
         empty = np.zeros((self.kernel.feature_map.BLOCK_ROWS, 0), dtype=self.dtype)
-        np.savez(
+        write(
             file,
-            header=np.array(json.dumps(header)),
+            MODEL,
+            header,
             sizes=np.array([block.shape[1] for block in self.blocks], dtype=np.int64),
             coefficients=np.concatenate([empty, *self.blocks], axis=1),
             decays=np.array(self.decays, dtype=np.float64),
@@ -200,61 +194,49 @@ def load(file: str | Path | IO[bytes]) -> Expansion:
     ModelError
         If the file is not such a model, or this machine's random numbers are not those that it was trained with.
     """
-    arrays = _arrays(file)
-    header = _header(arrays["header"])
-    model = _model(header, arrays)
-    if header["fingerprint"] != model.fingerprint():
-        raise ModelError(
-            "the model cannot be reproduced here: this version of NumPy draws other random features "
-            "from its seed than those it was trained with"
-        )
+    return restore(read(file))
+
+
+def restore(held: ModelFile) -> Expansion:
+    """Return the model that a file holds; raise `ModelError` as `load` does."""
+    held.expect(MODEL, {p.name for p in _HEADER} | {"kernel", "fingerprint"}, {"sizes", "coefficients", "decays"})
+    try:
+        given = {parameter.name: parameter.check(held.header[parameter.name]) for parameter in _HEADER}
+        kernel = _kernel(held.header["kernel"])
+    except ParameterError as error:
+        raise damaged_header(error) from error
+    blocks = _blocks(held.arrays, given["dtype"], kernel.feature_map.BLOCK_ROWS)
+    model = Expansion(
+        kernel, given["seed"], given["d"], np.dtype(given["dtype"]), blocks, held.arrays["decays"].tolist()
+    )
+    check_fingerprint(held.header["fingerprint"], model.fingerprint())
     return model
 
 
-def _arrays(file: str | Path | IO[bytes]) -> dict[str, NDArray]:
-    try:
-        with np.load(io.BytesIO(_content(file)), allow_pickle=False) as archive:
-            return {name: archive[name] for name in ("header", "sizes", "coefficients", "decays")}
-    except _UNREADABLE as error:
-        raise ModelError(f"not a model file, or a damaged one ({error})") from error
+def _kernel(given: object) -> Kernel:
+    if not isinstance(given, dict):
+        raise ParameterError(f"kernel must be an object with fields, got {given!r}")
+    kernel = KERNELS[_KERNEL.check(given.get("name"))]
+    own = {name: value for name, value in given.items() if name != "name"}
+    made: Kernel = kernel(**check_all(kernel.parameters, own, "the kernel"))
+    return made
 
 
-def _content(file: str | Path | IO[bytes]) -> bytes:
-    """Return the whole file; NumPy, given a path, leaves a file open that is no archive."""
-    if isinstance(file, str | os.PathLike):
-        return Path(file).read_bytes()
-    file.seek(0)
-    return file.read()
-
-
-def _header(text: NDArray) -> dict[str, Any]:
-    """Return the header's fields, checked; the kernel's parameters become the kernel."""
-    try:
-        header = json.loads(str(text))
-        if header["format"] == FORMAT:
-            kernel = KERNELS[_KERNEL.check(header["kernel"].pop("name"))]
-            return {
-                **{parameter.name: parameter.check(header[parameter.name]) for parameter in _HEADER},
-                "kernel": kernel(**check_all(kernel.parameters, header["kernel"], "the kernel")),
-                "fingerprint": header["fingerprint"],
-            }
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ModelError(f"not a model file: its header is damaged ({error})") from error
-    raise ModelError(f"the model file has format {header['format']!r}, this program reads format {FORMAT}")
-
-
-def _model(header: dict[str, Any], arrays: dict[str, NDArray]) -> Expansion:
+def _blocks(arrays: dict[str, NDArray], dtype: str, n_rows: int) -> list[NDArray]:
+    """Cut the coefficients into blocks, once all arrays have been found to fit together."""
     sizes, coefficients, decays = arrays["sizes"], arrays["coefficients"], arrays["decays"]
     fits = (
-        [a.dtype.name for a in (sizes, decays, coefficients)] == ["int64", "float64", header["dtype"]]
+        [a.dtype.name for a in (sizes, decays, coefficients)] == ["int64", "float64", dtype]
         and sizes.ndim == 1
-        and (sizes > 0).all()
         and sizes.shape == decays.shape
-        and coefficients.shape == (header["kernel"].feature_map.BLOCK_ROWS, sizes.sum())
+        # Each of them, before their sum: that of huge ones overflows.
+        and ((sizes > 0) & (sizes <= coefficients.size)).all()
+        and coefficients.shape == (n_rows, sizes.sum())
     )
     if not fits:
         raise ModelError("not a model file: its arrays do not fit together")
-    blocks = [
+    if not (np.isfinite(coefficients).all() and np.isfinite(decays).all()):
+        raise ModelError("not a model file: its coefficients and decays must be finite numbers")
+    return [
         np.ascontiguousarray(coefficients[:, end - m : end]) for m, end in zip(sizes, np.cumsum(sizes), strict=True)
     ]
-    return Expansion(header["kernel"], header["seed"], header["d"], coefficients.dtype, blocks, decays.tolist())

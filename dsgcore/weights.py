@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.kernels import Gaussian
+from dsgcore.model_files import (
+    ModelError,
+    ModelFile,
+    check_fingerprint,
+    check_points,
+    damaged_header,
+    fingerprint,
+    read,
+    write,
+)
+from dsgcore.parameters import Integer, ParameterError
+from dsgcore.problems.multiclass import MultiClass
 from dsgcore.proximal import FeatureMap
+from dsgcore.sampling import MAX_SEED
 
 # Numbers of features that are held at a time.
 MAX_VALUES = 2**24
+MODEL = "weights"
+_FEATURES = {p.name: p for p in MultiClass.parameters}
+_HEADER = {
+    "kind": _FEATURES["features"],
+    "sigma": _FEATURES["sigma"],
+    "n_features": _FEATURES["n_features"],
+    "seed": Integer("seed", 0, low=0, high=MAX_SEED),
+    "d": Integer("d", 1, low=1),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,28 +46,62 @@ class Weights:
     ----------
     features : FeatureMap
         phi.
-    W : ndarray of shape (d, K)
+    W : ndarray of shape (D, K)
+        float64, one row a feature: D = d for linear features, 2m for random Fourier features.
+    d : int
+        Number of coordinates of a point.
     """
 
     features: FeatureMap
     W: NDArray
+    d: int
 
     def evaluate(self, X: NDArray) -> NDArray:
-        """Return the scores at the points `X` of shape (n, d), of shape (n, K)."""
+        """Return the scores at the points `X` of shape (n, d), of shape (n, K); other points raise `ModelError`."""
+        X = np.asarray(X)
+        check_points(X, self.d)
         size = max(1, MAX_VALUES // len(self.W))
         pieces = [self.features(X[start : start + size]) @ self.W for start in range(0, len(X), size)]
         return np.concatenate(pieces) if pieces else np.zeros((0, self.W.shape[1]))
 
-    def save(self, file: str | Path | IO[bytes]) -> None:
-        """Write the weights, and what their features are drawn from, as a NumPy archive."""
+    def fingerprint(self) -> str:
+        """Return a digest of the frequencies, empty for linear features: it differs where they cannot be drawn again."""
         f = self.features
-        np.savez(
-            file, W=self.W, features=f.kind, sigma=f.sigma, n_features=f.n_features, seed=np.array(f.seed, np.uint64)
-        )
+        return "" if f.kind == "linear" else fingerprint(Gaussian(f.sigma), f.seed, 0, self.d, f.n_features)
+
+    def save(self, file: str | Path | IO[bytes]) -> None:
+        """Write the weights, and what their features are drawn from, to a NumPy archive; no pickle."""
+        header = {**asdict(self.features), "d": self.d, "fingerprint": self.fingerprint()}
+        write(file, MODEL, header, W=self.W)
 
 
 def load(file: str | Path | IO[bytes]) -> Weights:
-    """Read what `Weights.save` has written."""
-    with np.load(file, allow_pickle=False) as held:
-        features = FeatureMap(str(held["features"]), float(held["sigma"]), int(held["n_features"]), int(held["seed"]))
-        return Weights(features, held["W"])
+    """Read a model that `Weights.save` wrote.
+
+    Raises
+    ------
+    ModelError
+        If the file is not such a model, or this machine's random numbers are not those that it was trained with.
+    """
+    return restore(read(file))
+
+
+def restore(held: ModelFile) -> Weights:
+    """Return the model that a file holds; raise `ModelError` as `load` does."""
+    held.expect(MODEL, {*_HEADER, "fingerprint"}, {"W"})
+    header, W = held.header, held.arrays["W"]
+    try:
+        given = {name: parameter.check(header[name]) for name, parameter in _HEADER.items()}
+    except ParameterError as error:
+        raise damaged_header(error) from error
+    d = given.pop("d")
+    features = FeatureMap(**given)
+    n_rows = d if features.kind == "linear" else 2 * features.n_features
+    if W.dtype != np.float64 or W.ndim != 2 or len(W) != n_rows or W.shape[1] < 2:
+        shape = f"({n_rows}, K), of float64 and with K of at least 2"
+        raise ModelError(f"not a model file: W must have shape {shape}, got {W.shape} of {W.dtype.name}")
+    if not np.isfinite(W).all():
+        raise ModelError("not a model file: its weights must be finite numbers")
+    model = Weights(features, W, d)
+    check_fingerprint(header["fingerprint"], model.fingerprint())
+    return model

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsgcore.experiments import LiveRun, Spec
-from pages._own_file import store
+from dsgcore.experiments import FileStore, LiveRun, Spec
 
 
 @dataclass
 class Bench:
-    """The run of one setting's page, and how it stands."""
+    """The run of one setting's page, and how it stands.
 
+    Buttons write to it and to nothing else: a moved slider that arrives meanwhile ends a callback at any access to the
+    session's state, and what is left of the click would be lost.
+    """
+
+    files: FileStore  # the session's own
     live: LiveRun | None = None
     asked: Spec | None = None  # the controls' spec that `live` was made for, or steered to
     is_playing: bool = True
@@ -24,39 +26,13 @@ class Bench:
     notices: list[str] = field(default_factory=list)
     drawn: int = 0  # how often the whole page has been drawn
     answered: int = -1  # the drawing whose buttons have been answered last
-    n_waiting: int = 0  # threads of this session that would have the bench
-    _turn: threading.RLock = field(default_factory=threading.RLock, repr=False)
-    _count: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Have the bench to oneself.
-
-        A moved slider starts a thread of its own, and the tick before it may still be at work in another: a change made in
-        the middle of an iteration would be recorded for that iteration, which had begun without it.
-        """
-        self._wait(1)
-        try:
-            self._turn.acquire()
-        finally:
-            self._wait(-1)
-        try:
-            yield
-        finally:
-            self._turn.release()
-
-    def is_wanted(self) -> bool:
-        """Whether another thread waits: time to end a slice of training."""
-        return self.n_waiting > 0
-
-    def _wait(self, more: int) -> None:
-        with self._count:
-            self.n_waiting += more
+    wants_restart: bool = False  # with the controls as they will be when the page is drawn next
+    given: dict[str, Any] = field(default_factory=dict)  # values of controls, to be set when the page is drawn next
 
 
 def begin(bench: Bench, spec: Spec) -> None:
     """Begin a run, with the one before as its ghost."""
-    bench.live = LiveRun(spec, bench.live, store())
+    bench.live = LiveRun(spec, bench.live, bench.files)
     bench.surface = None
     bench.is_playing = True
     bench.number += 1
@@ -73,7 +49,6 @@ def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any)
 
     While the page ticks, a click can reach the server twice: in its own request and in that of a tick sent beside it.
     """
-    with bench.alone():
-        if drawn != bench.answered:
-            bench.answered = drawn
-            action(*arguments)
+    if drawn != bench.answered:
+        bench.answered = drawn
+        action(*arguments)

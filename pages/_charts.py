@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
+from pages._short_numbers import four_digits as four_digits
+
 Figure = dict[str, Any]
 
 # Okabe and Ito's colours: told apart by colour-blind readers; dash and marker differ as well.
 POSITIVE, NEGATIVE, UNLABELED = "#0072B2", "#D55E00", "#8A949E"
 TWIN, EXACT, BOUND, PREDICTED = "#009E73", "#CC79A7", "#8A949E", "#56B4E9"
 INK = {"light": "#1F2933", "dark": "#E4E9EE"}
+GROUND = {"light": "#FFFFFF", "dark": "#14191F"}
 MAX_POINTS_PER_TRACE = 400
 MAX_DATA_POINTS = 1200
 GHOST = 0.25
@@ -47,11 +50,6 @@ def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[
         kept += sorted({a + int(piece.argmin()), a + int(piece.argmax())})
     kept[-1] = len(x) - 1  # the newest point is always there
     return x[kept], y[kept]
-
-
-def four_digits(values: NDArray) -> list[float | None]:
-    """Return numbers short enough to send several times a second; None where they are not finite."""
-    return [float(f"{v:.4g}") if np.isfinite(v) else None for v in values]
 
 
 def line_chart(
@@ -230,7 +228,7 @@ def _heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
     finite = surface.z[np.isfinite(surface.z)]
     heat: dict[str, Any] = {
         "type": "heatmap",
-        "z": [four_digits(row) for row in surface.z],
+        "z": four_digits(surface.z),
         "x0": surface.x0,
         "dx": surface.dx,
         "y0": surface.y0,

@@ -14,7 +14,6 @@ from pages import _charts as charts
 # Okabe and Ito's, then Tol's for more than seven; each class has a mark of its own as well.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#6A5ACD", "#8C6D5A")
 SYMBOLS = ("circle", "triangle-up", "square", "diamond", "cross", "x", "star", "pentagon", "triangle-down", "hexagon")
-GROUND = {"light": "#FFFFFF", "dark": "#0E1117"}
 # How much of a class's colour its region has; the rest is the ground.
 REGION_SHARE = {"light": 0.35, "dark": 0.45}
 MAX_NAMES_ON_TOP = 4
@@ -90,7 +89,7 @@ def _margins(regions: Regions) -> dict[str, Any]:
     two = np.partition(regions.scores, -2, axis=-1)[..., -2:]
     return {
         **_grid(regions),
-        "z": [charts.four_digits(row) for row in two[..., 1] - two[..., 0]],
+        "z": charts.four_digits(two[..., 1] - two[..., 0]),
         "colorscale": charts.SEQUENTIAL,
         "zsmooth": "best",
         "colorbar": {"thickness": 8, "len": 0.9, "nticks": 5, "tickfont": {"size": 10}},
@@ -104,7 +103,7 @@ def _grid(regions: Regions) -> dict[str, Any]:
 
 
 def _blended(color: str, theme: str) -> str:
-    parts = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (color, GROUND[theme]))
+    parts = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (color, charts.GROUND[theme]))
     share = REGION_SHARE[theme]
     return "rgb({}, {}, {})".format(*(round(share * a + (1 - share) * b) for a, b in zip(*parts, strict=True)))
 

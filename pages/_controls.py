@@ -8,14 +8,15 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.data import DATASETS, OPTION_NAMES, DatasetEntry
-from dsgcore.data.conversions import AS_IS, CONVERSIONS, ONE_REST
-from dsgcore.experiments import Setting, Spec, SpecError, default_spec
+from dsgcore.data import DATASETS, DatasetEntry
+from dsgcore.data.conversions import ONE_REST
+from dsgcore.experiments import Setting, Spec, default_spec
 from dsgcore.experiments.settings import FILE, SEED, STEERABLE_OF, STOP_PARAMETERS
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, grid
 from dsgcore.schedules import STEERABLE
 from dsgcore.solver import SOLVER_PARAMETERS
-from pages._data_parameters import SUITED, data_parameters, share_of_positives, suited_values
+from pages._data_parameters import data_parameters, share_of_positives, suited_values
+from pages._kernel_parameters import OWN_KEYS, PICKER, kernel_choices, kernel_parameters, kernel_title, usual_kernel
 from pages._own_file import entry_of
 
 # The same key on two pages would carry one page's value to the other, whose ranges and defaults differ.
@@ -47,7 +48,6 @@ CLASS_MAP = Choice(
     label="On the map",
     sentence="The class with the highest score, or by how much it leads over the next one.",
 )
-DATA_PAGE = "pages/data.py"
 
 
 def steerable(problem: type[Setting]) -> tuple[str, ...]:
@@ -75,14 +75,28 @@ def key_of(problem: type[Setting], name: str) -> str:
     return PREFIXES[problem.name] + name
 
 
+def shown(value: Any) -> str:
+    """Return a value as text: the shortest that reads back exactly."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
+
+
 @dataclass(frozen=True)
 class Control:
-    """One parameter as a widget: its key (and name in the link), its section of the spec, and what a slider offers."""
+    """One parameter as a widget: its key (and name in the link), its section of the spec, and what it offers.
+
+    `say` gives a choice's options their names, which are also those in the link.
+    """
 
     key: str
     section: str
     parameter: Parameter
     on_change: Callable[[], None] | None = None
+    say: Callable[[Any], str] = shown
 
     @property
     def options(self) -> tuple[Any, ...]:
@@ -105,28 +119,17 @@ def also_offer(key: str, value: float) -> None:
     st.session_state.setdefault(_extra_key(key), set()).add(value)
 
 
-def shown(value: Any) -> str:
-    """Return a value as text: the shortest that reads back exactly."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        short = f"{value:g}"
-        return short if float(short) == value else repr(value)
-    return str(value)
-
-
-def controls_for(problem: type[Setting], dataset: str) -> dict[str, Control]:
-    """Return the controls of a setting with a data set, by the parameters' names."""
+def controls_for(problem: type[Setting], dataset: str, kernel: str | None = None) -> dict[str, Control]:
+    """Return the controls of a setting with a data set and a kernel (by default the usual one), by the parameters' names."""
     default = default_spec(problem.name)
-    sections = {
+    sections: dict[str, Sequence[Parameter]] = {
         "problem": _with_defaults(problem.parameters, default.problem),
-        "kernel": _with_defaults(type(default.kernel).parameters, default.kernel),
         "solver": _with_defaults([p for p in SOLVER_PARAMETERS if p.name != "dtype"], default.solver),
         "stop": _with_defaults(STOP_PARAMETERS, default.stop),
         "data": data_parameters(problem, dataset, default.data),
     }
     suited = suited_values(problem, dataset)
-    return {
+    made = {
         p.name: Control(
             key_of(problem, p.name),
             section,
@@ -136,6 +139,30 @@ def controls_for(problem: type[Setting], dataset: str) -> dict[str, Control]:
         for section, parameters in sections.items()
         for p in parameters
     }
+    return made | kernel_controls(problem, dataset, kernel or usual_kernel(problem))
+
+
+def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:
+    """Return the picker of the kernel, where there is one, and the controls of a kernel's own parameters."""
+    picked = {p.name: Control(key_of(problem, p.name), "kernel", p, say=kernel_title) for p in kernel_choices(problem)}
+    return picked | {
+        p.name: Control(key_of(problem, OWN_KEYS.get((kernel, p.name), p.name)), "kernel", p)
+        for p in kernel_parameters(problem, dataset, kernel)
+    }
+
+
+def kernel_asked(problem: type[Setting]) -> str:
+    """Return the kernel that the page is to use: the widget's, or before it has been drawn the link's."""
+    usual, key = usual_kernel(problem), key_of(problem, PICKER)
+    titles = {kernel_title(name): name for choice in kernel_choices(problem) for name in choice.options}
+    linked = titles.get(st.query_params.get(key, ""), usual)
+    asked = st.session_state.get(key, linked)
+    return asked if asked in titles.values() else usual
+
+
+def kernel_widths(offered: Mapping[str, Control]) -> list[str]:
+    """Return the names of those controls that say how wide the kernel is: they go with the data."""
+    return [name for name, c in offered.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
 
 
 def _shares_follow(problem: type[Setting], dataset: str) -> Callable[[], None] | None:
@@ -171,25 +198,6 @@ def dataset_choice(problem: type[Setting]) -> Choice:
     return Choice("data", default, options=names, label="Data", sentence="Which data to learn from.")
 
 
-def read_link(problem: type[Setting]) -> list[str]:
-    """Check a new session's link: keep good values that no slider stop has, and say in a sentence what is not good."""
-    given = st.query_params.to_dict()
-    choice = dataset_choice(problem)
-    titles = {entry_of(problem, name).title: name for name in choice.options}
-    data_key = key_of(problem, "data")
-    title = given.get(data_key, DATASETS[choice.default].title)
-    notices = []
-    if title not in titles:
-        notices.append(_refusal(data_key, replace(choice, options=tuple(titles)), title))
-    notices += read_controls(controls_for(problem, titles.get(title, choice.default)), given)
-    for view in (SPEED, SLIDER, map_choice(problem)):
-        if given.get(view.name, view.default) not in view.options:
-            notices.append(_refusal(view.name, view, given[view.name]))
-    if "seed" in given and _number(given["seed"], SEED) is None:
-        notices.append(_refusal("seed", SEED, given["seed"]))
-    return notices
-
-
 def read_controls(offered: Mapping[str, Control], given: Mapping[str, str]) -> list[str]:
     """Check what a link says for these controls; return a sentence for each value that is not good."""
     sentences = (_read_one(control, given[control.key]) for control in offered.values() if control.key in given)
@@ -204,20 +212,22 @@ def in_link(value: Any) -> str:
 def _read_one(control: Control, text: str) -> str | None:
     parameter = control.parameter
     if isinstance(parameter, Real | Integer):
-        value = _number(text, parameter)
+        value = number(text, parameter)
         if value is None:
-            return _refusal(control.key, parameter, text)
+            return refusal(control.key, parameter, text)
         if text != shown(value):
             return f"In the link, {control.key} must be written {shown(value)}, got {text!r}; the default is used."
         also_offer(control.key, value)
-    elif (isinstance(parameter, Choice) and text not in parameter.options) or (
-        isinstance(parameter, Flag) and text not in ("true", "false")
-    ):
-        return _refusal(control.key, parameter, text)
+    elif isinstance(parameter, Choice):
+        named = replace(parameter, options=tuple(map(control.say, parameter.options)))
+        return None if text in named.options else refusal(control.key, named, text)
+    elif isinstance(parameter, Flag) and text not in ("true", "false"):
+        return refusal(control.key, parameter, text)
     return None
 
 
-def _number(text: str, parameter: Real | Integer) -> float | None:
+def number(text: str, parameter: Real | Integer) -> float | None:
+    """Return the number that a text says, None where it says none that the parameter allows."""
     try:
         value = float(text)
         return parameter.check(int(value) if isinstance(parameter, Integer) and value.is_integer() else value)
@@ -227,11 +237,12 @@ def _number(text: str, parameter: Real | Integer) -> float | None:
 
 def seed_asked() -> int:
     """Return the seed that the page is to use: the widget's, or before it has been drawn the link's."""
-    linked = _number(st.query_params.get("seed", ""), SEED)
+    linked = number(st.query_params.get("seed", ""), SEED)
     return int(st.session_state.get("seed", SEED.default if linked is None else linked))
 
 
-def _refusal(key: str, parameter: Parameter, given: str) -> str:
+def refusal(key: str, parameter: Parameter, given: str) -> str:
+    """Say that a link's value is not allowed, and what is."""
     short = given if len(given) <= SHOWN_FROM_LINK else given[:SHOWN_FROM_LINK] + "…"
     return f"In the link, {key} must be {parameter.allowed()}, got {short!r}; the default is used."
 
@@ -257,7 +268,7 @@ def draw(control: Control, *, label: str = "") -> Any:
     if isinstance(p, Flag):
         return st.toggle(value=p.default, **common)
     if isinstance(p, Choice):
-        return st.selectbox(options=p.options, index=p.options.index(p.default), **common)
+        return st.selectbox(options=p.options, index=p.options.index(p.default), format_func=control.say, **common)
     _keep_between_stops(control)
     return st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
 
@@ -267,7 +278,7 @@ def _keep_between_stops(control: Control) -> None:
     p, value = control.parameter, st.session_state.get(control.key)
     if not isinstance(p, Real | Integer) or not isinstance(value, int | float) or value in control.options:
         return
-    if _number(str(value), p) == value:
+    if number(str(value), p) == value:
         also_offer(control.key, value)
 
 
@@ -285,73 +296,6 @@ def draw_choice(choice: Choice, *, has_label: bool = False) -> None:
     )
 
 
-def draw_dataset(problem: type[Setting]) -> str:
-    """Draw the picker of the data set with the way to the gallery, and return its name."""
-    choice = dataset_choice(problem)
-    dataset = st.selectbox(
-        choice.label,
-        choice.options,
-        index=choice.options.index(choice.default),
-        key=key_of(problem, "data"),
-        bind="query-params",
-        format_func=lambda name: entry_of(problem, name).title,
-        help=choice.sentence,
-        on_change=_use_suited,
-        args=(problem,),
-    )
-    _notice_dataset(problem, dataset)
-    _say_reading(problem, entry_of(problem, dataset))
-    st.page_link(DATA_PAGE, label="See all data sets", icon=":material/grid_view:")
-    return dataset
-
-
-def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
-    """Say what is made of the set's classes where they are not used as they are."""
-    usual = entry.conversions_for(problem.labels)[0]
-    key = key_of(problem, "convert")
-    name = st.session_state.get(key, st.query_params.get(key))
-    conversion = name if name in entry.conversions_for(problem.labels) else usual
-    key = key_of(problem, "positive")
-    named = st.session_state.get(key, st.query_params.get(key))  # before the first drawing, the link's
-    positive = named if named in entry.class_names else entry.class_names[0]
-    if conversion == ONE_REST:
-        st.caption(f"{positive} against the rest (see Data options).")
-    elif conversion != AS_IS:
-        st.caption(CONVERSIONS[conversion].sentence)
-
-
-def _use_suited(problem: type[Setting]) -> None:
-    """After a choice of data, give what goes with the data the value that suits them."""
-    dataset = st.session_state[key_of(problem, "data")]
-    st.session_state[_seen_key(problem)] = dataset
-    for control in _going_with(problem, dataset):
-        st.session_state[control.key] = control.parameter.default
-
-
-def _notice_dataset(problem: type[Setting], dataset: str) -> None:
-    """Do the same where a link within the app has chosen other data, but for what the link itself says.
-
-    A lesson that brings its data brings all values with them, and asks for a new beginning.
-    """
-    before = st.session_state.get(_seen_key(problem), dataset)
-    st.session_state[_seen_key(problem)] = dataset
-    if before != dataset and not st.session_state.get("_restart"):
-        for control in _going_with(problem, dataset):
-            if control.key not in st.query_params:
-                st.session_state[control.key] = control.parameter.default
-
-
-def _seen_key(problem: type[Setting]) -> str:
-    return f"_dataset_{problem.name}"
-
-
-def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
-    """Return the controls whose value goes with the data."""
-    names = {name for suited in SUITED.values() for name in suited}
-    names |= {"prior", "convert", "positive", "n_labeled", *OPTION_NAMES}
-    return [control for name, control in controls_for(problem, dataset).items() if name in names]
-
-
 def to_spec(
     problem: type[Setting], values: Mapping[str, Any], dataset: str, seed: int, own: Mapping[str, Any] | None = None
 ) -> Spec:
@@ -359,10 +303,11 @@ def to_spec(
 
     `own` says of one's own file what no control does.
     """
-    controls = controls_for(problem, dataset)
+    controls = controls_for(problem, dataset, values.get(PICKER))
     sections: dict[str, dict[str, Any]] = {name: {} for name in ("problem", "kernel", "solver", "stop", "data")}
     for name, control in controls.items():
-        sections[control.section][name] = values.get(name, control.parameter.default)
+        field = "name" if name == PICKER else name
+        sections[control.section][field] = values.get(name, control.parameter.default)
     entry = entry_of(problem, dataset)
     if own is not None:
         sections["data"] |= own
@@ -379,53 +324,3 @@ def _read_classes(entry: DatasetEntry, data: Mapping[str, Any], labels: str) -> 
     name = data.get("convert") or entry.conversions_for(labels)[0]
     positive = entry.class_names.index(data["positive"]) if name == ONE_REST and "positive" in data else None
     return {"convert": name, "positive": positive}
-
-
-def changes_to_text(spec: Spec) -> str:
-    """Return a record of the changes for the link: the values at the start, then each change as t:name=value."""
-    start = spec.values_at(0)
-    if not spec.changes:
-        return ""
-    names = {change.name for change in spec.changes}
-    parts = [f"0:{name}={shown(start[name])}" for name in spec.steerable if name in names]
-    parts += [f"{change.t}:{change.name}={shown(change.value)}" for change in spec.changes]
-    return ",".join(parts)
-
-
-def with_changes(spec: Spec, text: str) -> Spec:
-    """Return the spec with a link's record of changes; raise `SpecError` where it does not fit the sliders.
-
-    The sliders show the values at the end; the record holds those at the start and every change since.
-    """
-    if not text:
-        return spec
-    start, changes = _parse_changes(text)
-    plain = spec.to_dict()
-    end = {**start, **{change["name"]: change["value"] for change in changes}}
-    now = spec.values_at(0)
-    for name, value in end.items():
-        if now.get(name) != value:
-            raise SpecError(f"In the link, the record of changes ends with {name} {value:g}, but the slider does not.")
-    for name, value in start.items():
-        plain["solver" if name in plain["solver"] else "problem"][name] = value
-    plain["changes"] = changes
-    return Spec.from_dict(plain)
-
-
-def _parse_changes(text: str) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    start: dict[str, float] = {}
-    changes: list[dict[str, Any]] = []
-    try:
-        for part in text.split(","):
-            t, assignment = part.split(":")
-            name, value = assignment.split("=")
-            if int(t) == 0:
-                start[name] = float(value)
-            else:
-                changes.append({"t": int(t), "name": name, "value": float(value)})
-    except ValueError:
-        short = text[:SHOWN_FROM_LINK]
-        raise SpecError(
-            f"In the link, changes must be a list like 0:lam=0.1,12:lam=0.5, got {short!r}; it is left out."
-        ) from None
-    return start, changes

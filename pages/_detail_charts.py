@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pages import _charts as charts
 
 BINS = 40
+LARGEST = 1e300
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def histogram_chart(
 ) -> charts.Figure:
     """Return each sample's points over the same bins of the score, as shares of the sample or counted; a band is shaded."""
     held = [sample for sample in samples if len(sample.values)]
-    edges = np.histogram_bin_edges(np.concatenate([s.values for s in held]), bins) if held else np.zeros(2)
+    edges = _edges(np.concatenate([s.values for s in held]), bins) if held else np.zeros(2)
     figure = charts.plain_figure([_steps(sample, edges, is_share=is_share) for sample in held], title=title)
     figure["layout"] |= {
         "xaxis": {"title": {"text": axis}},
@@ -55,6 +56,17 @@ def histogram_chart(
     }
     figure["layout"]["legend"] |= {"y": -0.22, "yanchor": "top"}
     return figure
+
+
+def _edges(values: NDArray, bins: int) -> NDArray:
+    """Return the edges of equally wide bins; the values of a run that has diverged are infinite, or too large for a width."""
+    values = values.astype(np.float64)
+    values = values[np.abs(values) < LARGEST]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        half = max(0.5, 1e-6 * abs(high))
+        low, high = low - half, high + half
+    return np.linspace(low, high, bins + 1)
 
 
 def _steps(sample: Sample, edges: NDArray, *, is_share: bool) -> dict:
@@ -96,7 +108,7 @@ def confusion_chart(y: NDArray, predicted: NDArray, names: Sequence[str], *, tit
     shares = counts / np.maximum(1, counts.sum(axis=1, keepdims=True))
     trace = {
         "type": "heatmap",
-        "z": [charts.four_digits(row) for row in shares],
+        "z": charts.four_digits(shares),
         "x": list(names),
         "y": list(names),
         "text": counts.tolist(),

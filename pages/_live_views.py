@@ -121,7 +121,13 @@ def _alt_error(live: LiveRun) -> str:
     row = live.run.history.last()
     if "error_mean" not in row:
         return "Squared error of the random features: not measured yet."
-    return f"Squared error of the random features: {row['error_mean']:.3g}, the paper's bound {row['bound']:.3g}."
+    bound = f"the paper's bound {row['bound']:.3g}" if _is_bounded(live.run.history) else "which no bound is known for"
+    return f"Squared error of the random features: {row['error_mean']:.3g}, {bound}."
+
+
+def _is_bounded(history: History) -> bool:
+    """Whether the features are bounded: those of the dot product kernel are not, and no lemma bounds their error."""
+    return "bound" in history.names and bool(np.isfinite(history.column("bound")).any())
 
 
 def _curves(history: History | None, column: str, name: str, color: str, **style: Any) -> list[charts.Curve]:
@@ -173,12 +179,13 @@ def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
         revision=revision,
     )
     if len(run.history):
-        _mark_best(figure, run.history)
+        _mark_best(figure, run.history, theme)
     add_finish_line(figure, live)
     return figure
 
 
-def _mark_best(figure: charts.Figure, history: History) -> None:
+def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
+    """Add a star where the test score was highest: in the colour of its curve, hollow so that it is seen on it."""
     scores = history.column("score_test")
     best = int(np.nanargmax(scores)) if np.isfinite(scores).any() else 0
     figure["data"].append(
@@ -188,7 +195,12 @@ def _mark_best(figure: charts.Figure, history: History) -> None:
             "name": f"best {scores[best]:.4f}",
             "x": [int(history.column("t")[best])],
             "y": [float(scores[best])],
-            "marker": {"symbol": "star", "size": 9, "color": "#E69F00"},
+            "marker": {
+                "symbol": "star",
+                "size": 11,
+                "color": charts.GROUND[theme],
+                "line": {"width": 1.5, "color": charts.INK[theme]},
+            },
         }
     )
 
@@ -198,7 +210,8 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
     history = live.run.history
     t, band = history.column("t"), history.column("band")
     curves = _ghost(live, "error_mean", charts.EXACT)
-    curves += _curves(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, dash="dashdot", width=1.5)
+    if _is_bounded(history):
+        curves += _curves(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, dash="dashdot", width=1.5)
     curves += _curves(history, "error_mean", "measured", charts.EXACT, dash="solid")
     theory = theory_of(live.run.spec)
     note = ""

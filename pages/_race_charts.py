@@ -14,7 +14,6 @@ from pages import _charts as charts
 COMPETITOR = "#E69F00"
 # How much of a class's colour its region has; the rest is the ground.
 REGION_SHARE = {"light": 0.35, "dark": 0.5}
-GROUND = {"light": "#FFFFFF", "dark": "#14191F"}
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def region_heat(codes: NDArray, surface: charts.Surface, colors: Sequence[str], 
 
 
 def _blended(color: str, theme: str) -> str:
-    parts = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (_as_hex(color), GROUND[theme]))
+    parts = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (_as_hex(color), charts.GROUND[theme]))
     share = REGION_SHARE[theme]
     return "rgb({}, {}, {})".format(*(round(share * a + (1 - share) * b) for a, b in zip(*parts, strict=True)))
 

@@ -32,18 +32,18 @@ class Started:
         return None if result is None else Finish(self.title, result.score, result.seconds)
 
 
+def races() -> dict[str, Started]:
+    """Return the session's races, by setting.
+
+    A click or a moved slider can end the drawing of a page at any access to the session's state. Who starts a race asks for
+    this beforehand, and puts the race in at once: else it would go on with nobody knowing of it.
+    """
+    return st.session_state.setdefault("_races", {})
+
+
 def started_in(setting: str) -> Started | None:
     """Return the session's race in a setting."""
-    return st.session_state.get(_key(setting))
-
-
-def remember(setting: str, started: Started) -> None:
-    """Make a race the session's in a setting."""
-    st.session_state[_key(setting)] = started
-
-
-def _key(setting: str) -> str:
-    return f"_race_{setting}"
+    return races().get(setting)
 
 
 def same_data(spec: Spec, other: Spec) -> bool:

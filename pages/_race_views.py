@@ -14,10 +14,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dsgcore.experiments import LiveRun
 from dsgcore.experiments.jobs import Job, JobError, JobState, shared_jobs
 from dsgcore.experiments.race import Race, RaceProgress, begin_race, competitors
-from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
+from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters, kernel_note
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real
 from pages._race_result import draw_result
-from pages._race_state import Started, remember, started_in
+from pages._race_state import Started, races, started_in
 
 TICK_SECONDS = 0.5
 # How long a race goes on after the browser has gone; a connection that breaks off for a moment comes back sooner.
@@ -67,12 +67,15 @@ def _choice(live: LiveRun) -> None:
     )
     kind = kinds[name]
     st.caption(f"{kind.title} {kind.sentence}. {kind.citation}. It may take {gigabytes:g} GB.")
+    if note := kernel_note(live.run.spec, kind):
+        st.info(note, icon=":material/swap_horiz:")
     with st.expander("Its parameters, those of the run where it has them"):
         values = _parameters(f"race-{setting}-{name}", free_parameters(live.run.spec, live.run.split, kind))
     parameters = {**fixed_parameters(live.run.spec, kind), **values}
     # Not by the button itself: it would be given the values that the inputs had when the page was drawn before the click.
+    known = races()
     if st.session_state.pop(_WANTED, None) == setting:
-        _start(Race(live.run.spec, name, parameters, gigabytes), kind.title, live)
+        _start(Race(live.run.spec, name, parameters, gigabytes), kind.title, live, known)
     st.button(
         f"Race against {kind.title}",
         key="race-start",
@@ -125,10 +128,13 @@ def _help(p: Parameter) -> str:
     return f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence
 
 
-def _start(asked: Race, title: str, live: LiveRun) -> None:
-    """Start the race, unless one is going on: a second click may reach the server before the page is drawn again."""
+def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) -> None:
+    """Start the race, unless one is going on: a second click may reach the server before the page is drawn again.
+
+    Until it is among the `known`, the session's state is left alone: a slider moved meanwhile would end this drawing there.
+    """
     setting = asked.spec.problem.name
-    if _is_going(setting):
+    if setting in known and not known[setting].job.is_over:
         return
     context = get_script_run_ctx()
     session = "" if context is None else context.session_id
@@ -139,7 +145,7 @@ def _start(asked: Race, title: str, live: LiveRun) -> None:
     except JobError as error:
         st.error(str(error))
         return
-    remember(setting, Started(asked, title, live, job))
+    known[setting] = Started(asked, title, live, job)
 
 
 def _is_watched(session: str) -> bool:

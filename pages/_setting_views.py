@@ -31,10 +31,20 @@ def details(live: LiveRun, *, theme: str) -> None:
     if not run.t:
         st.caption("There is nothing to show before the first iteration: play or step, then pause.")
         return
+    if not _is_finite(run):
+        st.info(
+            "The scores are no longer finite, so there is nothing to draw of them. A smaller step keeps them finite."
+        )
+        return
     DETAILS[run.problem.name](run, theme)
     st.caption(
         f"As of step {run.t}. These charts stand still while the run goes on; pause it to bring them up to date."
     )
+
+
+def _is_finite(run: Run) -> bool:
+    """Whether all scores are: those of a run that has diverged need not be."""
+    return all(np.isfinite(f).all() for f in (run.test_values, run.labeled_values, _unlabeled_values(run)))
 
 
 def _unlabeled_values(run: Run) -> NDArray:
@@ -149,28 +159,30 @@ def _priors(run: Run) -> None:
     hidden = run.split.y_hidden[run.split.y_train == UNLABELED]
     known = hidden[hidden != UNLABELED]  # of one's own file, some may be known to nobody
     true.metric("In the unlabeled points", f"{np.mean(known == 1):.3f}" if len(known) else "–")
-    key = f"_prior_{run.spec.data}_{run.spec.seed}"
+    found, key = st.session_state.setdefault("_priors", {}), f"{run.spec.data}_{run.spec.seed}"
     with estimated:
-        if key not in st.session_state:
-            st.button("Estimate it from the pairs", key="estimate", on_click=_estimate, args=(run, key), help=_ESTIMATE)
-        elif isinstance(st.session_state[key], float):
-            st.metric("Estimated share of the larger class", f"{st.session_state[key]:.3f}", help=_ESTIMATE)
+        if key not in found:
+            st.button(
+                "Estimate it from the pairs", key="estimate", on_click=_estimate, args=(run, found, key), help=_ESTIMATE
+            )
+        elif isinstance(found[key], float):
+            st.metric("Estimated share of the larger class", f"{found[key]:.3f}", help=_ESTIMATE)
         else:
-            st.warning(st.session_state[key])
+            st.warning(found[key])
 
 
 _ESTIMATE = f"""Mixture proportion estimation (KM2) from at most {MAX_POINTS_FOR_PRIOR} points of each kind. A first guess: it errs
 upwards where the classes are well apart."""
 
 
-def _estimate(run: Run, key: str) -> None:
+def _estimate(run: Run, found: dict[str, float | str], key: str) -> None:
     X, is_unlabeled = run.split.X_train, run.split.y_train == UNLABELED
     size = MAX_POINTS_FOR_PRIOR
     try:
         value = similar_class_prior(X[~is_unlabeled], X[is_unlabeled], max_points=size, seed=run.spec.seed)
-        st.session_state[key] = float(value)
+        found[key] = float(value)
     except PriorError as error:
-        st.session_state[key] = str(error)
+        found[key] = str(error)
 
 
 def multiclass_details(run: Run, theme: str) -> None:

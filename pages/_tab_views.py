@@ -20,6 +20,8 @@ from pages._own_file import plain
 from pages._race_views import race
 
 TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
+# In place of the value that a setting of the other run has: another kernel has other parameters.
+NOT_THERE = "–"
 
 
 def compare(live: LiveRun) -> None:
@@ -58,10 +60,12 @@ def _differences(live: LiveRun) -> list[dict[str, str]]:
     if live.previous_spec is None:
         return []
     now, before = _flat(live.run.spec.to_dict()), _flat(live.previous_spec.to_dict())
+    sections = list(live.run.spec.to_dict())
+    names = sorted(now | before, key=lambda name: sections.index(name.split(".")[0]))
     return [
-        {"setting": name, "this run": str(now.get(name)), "previous run": str(before.get(name))}
-        for name in now | before
-        if now.get(name) != before.get(name)
+        {"setting": name, "this run": str(now.get(name, NOT_THERE)), "previous run": str(before.get(name, NOT_THERE))}
+        for name in names
+        if now.get(name, NOT_THERE) != before.get(name, NOT_THERE)
     ]
 
 

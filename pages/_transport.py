@@ -37,7 +37,7 @@ def transport(bench: Bench) -> None:
             label_visibility="collapsed",
             width=130,
         )
-        _button(bench, "", "dice", _roll, icon=":material/casino:", help="Another seed")
+        _button(bench, "", "dice", _roll, bench, icon=":material/casino:", help="Another seed")
 
 
 _STEP_HELP = "One iteration (key S)"
@@ -66,5 +66,5 @@ def _reset(bench: Bench) -> None:
     bench.is_playing = False
 
 
-def _roll() -> None:
-    st.session_state["seed"] = int(np.random.default_rng().integers(0, 10_000))
+def _roll(bench: Bench) -> None:
+    bench.given["seed"] = int(np.random.default_rng().integers(0, 10_000))

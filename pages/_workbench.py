@@ -26,11 +26,14 @@ from dsgcore.experiments import (
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import DataSpec
 from pages import _controls as controls
+from pages import _link as link
 from pages import _live_views as views
 from pages import _tab_views as tabs
 from pages._bench import Bench, begin, once
 from pages._class_views import GRAPH
-from pages._own_file import plain
+from pages._data_picker import draw_dataset, seen_key
+from pages._kernel_picker import draw_kernel, make_ready
+from pages._own_file import plain, store
 from pages._router import ensure_routed
 from pages._setting_views import details
 from pages._transport import transport
@@ -54,11 +57,7 @@ def workbench(name: str) -> None:
     ensure_routed()
     problem = SETTINGS[name]
     bench = _bench(name, problem)
-    with bench.alone():
-        _draw(name, problem, bench)
-
-
-def _draw(name: str, problem: type[Setting], bench: Bench) -> None:
+    _take_given(bench)
     _hide_parts()
     own_file = st.container()
     with st.sidebar:
@@ -66,6 +65,7 @@ def _draw(name: str, problem: type[Setting], bench: Bench) -> None:
     if not is_ready():
         return
     if asked is not None:
+        make_ready(asked.kernel.name)
         _follow(problem, bench, asked)
     _hidden_state(problem, bench)
     _sentence(problem, bench)
@@ -95,9 +95,17 @@ def _bench(name: str, problem: type[Setting]) -> Bench:
     """Return the session's state of this page; read the link when the session is new."""
     key = f"_bench_{name}"
     if key not in st.session_state:
-        bench = Bench(notices=controls.read_link(problem))
+        bench = Bench(store(), notices=link.read_link(problem))
         st.session_state[key] = bench
     return st.session_state[key]
+
+
+def _take_given(bench: Bench) -> None:
+    """Set the controls to what a button has given them; one at a time, for this may end at any of them and be taken up again."""
+    while bench.given:
+        key = next(iter(bench.given))
+        st.session_state[key] = bench.given[key]
+        del bench.given[key]
 
 
 def _hide_parts() -> None:
@@ -125,18 +133,20 @@ _STYLE = """
 
 def _sidebar(problem: type[Setting], bench: Bench, own_file: DeltaGenerator) -> Spec | None:
     """Draw the controls; return the spec they ask for, or None with a sentence where it is not valid."""
-    dataset = controls.draw_dataset(problem)
+    dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)
     values = {name: controls.draw(offered[name]) for name in controls.heroes(problem)}
     controls.draw_choice(controls.SLIDER, has_label=True)
-    _presets(problem)
-    own = {name: c for name, c in offered.items() if c.section in ("problem", "kernel") and name not in values}
+    _presets(problem, bench)
+    own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
     values |= {name: controls.draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
+    values |= draw_kernel(problem, dataset)
     with st.expander("Data options"):
         values |= {name: controls.draw(c) for name, c in offered.items() if c.section == "data"}
     with st.expander("More"):
-        values |= {name: controls.draw(c) for name, c in offered.items() if name not in values}
+        rest = {name: c for name, c in offered.items() if name not in values and c.section != "kernel"}
+        values |= {name: controls.draw(c) for name, c in rest.items()}
     if dataset == FILE and own_data is None:
         return None  # said where the file is asked for
     try:
@@ -146,21 +156,21 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file: DeltaGenerator) -> 
         return None
 
 
-def _presets(problem: type[Setting]) -> None:
+def _presets(problem: type[Setting], bench: Bench) -> None:
     st.caption("Lessons")
     with st.container(horizontal=True, gap="small"):
         for number, preset in enumerate(PRESETS.get(problem.name, ())):
             key = f"preset-{number}"
-            st.button(preset.name, key=key, help=preset.sentence, on_click=_apply, args=(problem, preset))
+            st.button(preset.name, key=key, help=preset.sentence, on_click=_apply, args=(bench, problem, preset))
 
 
-def _apply(problem: type[Setting], preset: Preset) -> None:
+def _apply(bench: Bench, problem: type[Setting], preset: Preset) -> None:
     """Set every control to the lesson's value, or back to its default."""
     dataset = preset.values.get("data", controls.dataset_choice(problem).default)
-    st.session_state[controls.key_of(problem, "data")] = dataset
-    for name, control in controls.controls_for(problem, dataset).items():
-        st.session_state[control.key] = preset.values.get(name, control.parameter.default)
-    st.session_state["_restart"] = True
+    offered = controls.controls_for(problem, dataset, preset.values.get("kernel"))
+    bench.given = {c.key: preset.values.get(name, c.parameter.default) for name, c in offered.items()}
+    bench.given |= {controls.key_of(problem, "data"): dataset, seen_key(problem): dataset}
+    bench.wants_restart = True
 
 
 def _follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
@@ -168,7 +178,8 @@ def _follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     try:
         if bench.live is None:
             _begin_from_link(problem, bench, asked)
-        elif st.session_state.pop("_restart", False) or _wants_new_run(bench, asked):
+        elif bench.wants_restart or _wants_new_run(bench, asked):
+            bench.wants_restart = False
             begin(bench, asked)
         elif asked != bench.asked:
             bench.live.steer(asked.values_at(0))
@@ -199,7 +210,7 @@ def _begin_from_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Begin a session's first run; a link that holds an iteration shows the run as it was there, paused."""
     spec = asked
     try:
-        spec = controls.with_changes(asked, _linked(controls.key_of(problem, "changes")))
+        spec = link.with_changes(asked, _linked(controls.key_of(problem, "changes")))
     except BAD_INPUT as error:
         bench.notices.append(str(error))
     begin(bench, spec)
@@ -224,7 +235,7 @@ def _hidden_state(problem: type[Setting], bench: Bench) -> None:
     text, at = "", ""
     if bench.live is not None:
         run = bench.live.run
-        text = controls.changes_to_text(run.spec)
+        text = link.changes_to_text(run.spec)
         at = "" if bench.is_playing or not run.t else str(run.t)
     for name, value in (("changes", text), ("at", at)):
         key = controls.key_of(problem, name)
@@ -251,11 +262,11 @@ def _data_title(data: DataSpec) -> str:
     return plain(str(data.path)) if data.name == FILE else DATASETS[data.name].title
 
 
-def _halve(problem: type[Setting]) -> None:
+def _halve(bench: Bench, problem: type[Setting]) -> None:
     """Set the step slider to the stop nearest to half of its value, and begin again."""
-    key = controls.key_of(problem, "step_size")
-    st.session_state[key] = controls.half_step(st.session_state[key])
-    st.session_state["_restart"] = True
+    assert bench.asked is not None
+    bench.given[controls.key_of(problem, "step_size")] = controls.half_step(bench.asked.solver.step_size)
+    bench.wants_restart = True
 
 
 def _tabs() -> Any:
@@ -270,7 +281,9 @@ def _view_controls(bench: Bench) -> None:
             _graph_toggle(bench.live)
         st.toggle("log objective", key="log_objective", bind="query-params")
         if bench.live is not None and bench.live.run.spec.changes:
-            st.button("Forget the changes", key="forget", type="tertiary", on_click=_forget, help=_FORGET_HELP)
+            st.button(
+                "Forget the changes", key="forget", type="tertiary", on_click=_forget, args=(bench,), help=_FORGET_HELP
+            )
 
 
 def _graph_toggle(live: LiveRun) -> None:
@@ -282,25 +295,20 @@ _GRAPH_HELP = "Draw links between neighbouring points, labeled or not: those tha
 _FORGET_HELP = "Begin again with the sliders as they are now, without the record of how they were moved."
 
 
-def _forget() -> None:
-    st.session_state["_restart"] = True
+def _forget(bench: Bench) -> None:
+    bench.wants_restart = True
 
 
 def _live(name: str) -> None:
     """Advance the run for one tick's slice, and draw it: the page's one fragment."""
     bench: Bench = st.session_state[f"_bench_{name}"]
-    with bench.alone():
-        _tick(bench)
-
-
-def _tick(bench: Bench) -> None:
     if bench.live is None:
         return
-    if st.session_state.get("_restart"):
+    if bench.wants_restart:
         st.rerun()  # a button in here has moved a slider outside
     was_finished = bench.live.is_finished
     if bench.is_playing and not was_finished:
-        _advance(bench, bench.live)
+        _advance(bench.live)
     with st.container(key="status"):
         views.status(bench.live, is_playing=bench.is_playing)
     _health(bench)
@@ -312,7 +320,7 @@ def _tick(bench: Bench) -> None:
         st.rerun()  # once, so that the ticking ends and the transport bar shows it
 
 
-def _advance(bench: Bench, live: LiveRun) -> None:
+def _advance(live: LiveRun) -> None:
     speed = st.session_state.get("speed", "normal")
     T = live.run.n_iter
     with _cores:
@@ -323,7 +331,13 @@ def _advance(bench: Bench, live: LiveRun) -> None:
         elif speed == "fast":
             live.advance(None, SLICE_SECONDS)
         else:
-            live.rush(INSTANT_SECONDS, until=bench.is_wanted)
+            live.rush(INSTANT_SECONDS, until=_gives_way)
+
+
+def _gives_way() -> bool:
+    """Let a click or a moved slider that waits end this drawing of the page: any access to the session's state does."""
+    st.session_state.get("speed")
+    return False
 
 
 def _health(bench: Bench) -> None:
@@ -335,7 +349,7 @@ def _health(bench: Bench) -> None:
     elif run.stop_reason is StopReason.DIVERGED:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.error(run.stop_reason.value, icon=":material/error:", width="stretch")
-            arguments = (bench, bench.drawn, _halve, type(run.problem))
+            arguments = (bench, bench.drawn, _halve, bench, type(run.problem))
             st.button("Halve the step size", key="halve", on_click=once, args=arguments)
 
 

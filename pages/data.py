@@ -109,10 +109,9 @@ def _offered(setting: str, dataset: str) -> dict[str, controls.Control]:
     found = controls.controls_for(SETTINGS[setting], dataset)
     own = {name: replace(c, key=PREFIX + name, on_change=None) for name, c in found.items() if c.section == "data"}
     if "_data_is_read" not in st.session_state:
-        st.session_state["_data_is_read"] = True
-        given = st.query_params.to_dict()
-        for notice in controls.read_controls(own, given):
+        for notice in controls.read_controls(own, st.query_params.to_dict()):
             st.warning(notice, icon=":material/link_off:")
+        st.session_state["_data_is_read"] = True  # now: a click before would have ended this drawing
     return own
 
 

@@ -6,12 +6,13 @@ import json
 
 import pytest
 from hostile_files import GOOD, REFUSED
+from own_tables import iris_csv, with_pairs
 from test_app import APP, said
-from test_data_reading import iris_csv, with_pairs
 
-from pages import _warm_up
+from pages import _upload, _warm_up
 
 pytest.importorskip("streamlit")
+from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.compiled
@@ -148,3 +149,48 @@ def test_a_file_chosen_in_one_setting_is_there_in_another():
     app.selectbox(key="mc_data").select("file").run()
     assert not app.exception
     assert run_of(app, "multiclass").split.class_names == ("setosa", "versicolor", "virginica")
+
+
+def ended_once(function, when):
+    """Return the function, but let it end the drawing of the page at its first call with such arguments, as a click does."""
+    ended = []
+
+    def called(*arguments):
+        if not ended and when(*arguments):
+            ended.append(True)
+            raise StopException
+        return function(*arguments)
+
+    return called
+
+
+def test_a_drawing_that_a_click_ends_has_not_read_the_file_in_vain(monkeypatch):
+    read = []
+
+    def counted(*arguments, **options):
+        read.append(True)
+        return dataset_of(*arguments, **options)
+
+    dataset_of = _upload.dataset_of
+    monkeypatch.setattr(_upload, "dataset_of", counted)
+    monkeypatch.setattr(_upload, "keep", ended_once(_upload.keep, lambda problem, own: own is not None))
+    app = give(open_own(), "iris.csv", iris_csv())
+    assert app.session_state["_bench_auc"].live is None
+    app.run()
+    assert run_of(app).spec.data.path == "iris.csv"
+    assert len(read) == 1
+
+
+def test_a_drawing_that_a_click_ends_leaves_no_control_without_the_value_that_suits_the_file(monkeypatch):
+    undisturbed = run_of(give(open_own(), "iris.csv", iris_csv())).spec
+    suited = _upload.suited_to_own
+
+    def first_only(problem):
+        yield next(iter(suited(problem)))
+        monkeypatch.setattr(_upload, "suited_to_own", suited)
+        raise StopException
+
+    monkeypatch.setattr(_upload, "suited_to_own", first_only)
+    app = give(open_own(), "iris.csv", iris_csv()).run()
+    spec = run_of(app).spec
+    assert (spec.kernel, spec.data) == (undisturbed.kernel, undisturbed.data)

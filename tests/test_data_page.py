@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.data import DATASETS
+from pages import _controls as controls
 from pages import _warm_up
 
 pytestmark = pytest.mark.compiled
@@ -140,6 +142,19 @@ def test_a_link_to_similar_unlabeled_tells_the_method_the_share_of_positives():
     assert notices(app) == []
     spec = spec_shown(app)
     assert (spec["data"]["positive"], spec["data"]["n"], spec["problem"]["prior"]) == (1, 120, 0.41)
+
+
+def test_what_is_wrong_with_a_link_is_said_though_a_click_ended_the_first_drawing(monkeypatch):
+    read = controls.read_controls
+
+    def ended(*arguments):
+        monkeypatch.setattr(controls, "read_controls", read)
+        raise StopException
+
+    monkeypatch.setattr(controls, "read_controls", ended)
+    app = open_page(set="Iris", data_label_noise="abc")
+    assert notices(app) == []
+    assert "data_label_noise" in notices(app.run())[0]
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dsgcore import Run, Spec
+from dsgcore import Run, Spec, load_model
+from dsgcore.__main__ import main
 from dsgcore.estimators.multiclass import PS3VT
 from dsgcore.experiments import LiveRun, StopReason
-from dsgcore.weights import load
 
 
 def small(**changes):
@@ -137,9 +137,28 @@ def test_links_are_those_of_the_graph():
 def test_the_model_reads_back_exactly(tmp_path, features):
     run = finished(small(features=features))
     run.model.save(tmp_path / "model.npz")
-    again = load(tmp_path / "model.npz").evaluate(run.split.X_test)
+    again = load_model(tmp_path / "model.npz").evaluate(run.split.X_test)
     assert (again == run.model.evaluate(run.split.X_test)).all()
     assert again.shape == (len(run.split.X_test), 4)
+
+
+@pytest.mark.parametrize("variant", ["paper", "released"])
+@pytest.mark.parametrize("features", ["linear", "fourier"])
+def test_the_command_lines_model_gives_the_runs_scores_to_the_bit(tmp_path, features, variant):
+    spec = small(features=features, variant=variant)
+    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
+    assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path), "--quiet"]) == 0
+    model, run = load_model(tmp_path / "model.npz"), finished(spec)
+    assert model.d == run.split.X_test.shape[1]
+    assert model.W.tobytes() == run.model.W.tobytes()
+    assert model.evaluate(run.split.X_test).tobytes() == run.test_values.tobytes()
+
+
+def test_the_model_of_an_earlier_iteration_reads_back_exactly(tmp_path):
+    run = finished(small(n_iter=30))
+    run.snapshot(27).model.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz")
+    assert again.W.tobytes() == Run.replay(run.spec, 27).model.W.tobytes()
 
 
 def test_large_samples_are_not_scored_whole(monkeypatch):

@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_curve
 
-from dsgcore.baselines.base import BinaryBaseline, unlabeled_rows
+from dsgcore.baselines.base import Baseline, BinaryBaseline, unlabeled_rows
 from dsgcore.baselines.basis import choose_centers, count_centers
 from dsgcore.baselines.design import FACTORS, PENALTY, Design, make_design, system_numbers
 from dsgcore.baselines.linear_system import Solution, solve_symmetric
-from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.pair_risk import PairRisk
 from dsgcore.baselines.parameters import CENTERS, LAM
 from dsgcore.baselines.progress import Watch
+from dsgcore.estimators.classes import best_threshold
 from dsgcore.kernels import KERNELS
 from dsgcore.parameters import Parameter
-from dsgcore.prior import PriorError, energy_class_prior
+from dsgcore.prior import ROWS_AT_A_TIME, PriorError, energy_class_prior
 
 AUC_PENALTY = replace(
     PENALTY,
@@ -69,12 +69,6 @@ def count_steps(risk: PairRisk, design: Design, sets: Mapping[str, NDArray]) -> 
     return sum(design.count(len(sets[source])) for source in risk.sources()) + 1
 
 
-def closed_form_memory(n: int, d: int, kernel: str, s: Mapping[str, Any]) -> Memory:
-    """Return the need for the system over the centres."""
-    m = d if kernel == "lm" else count_centers(n, s["centers"])
-    return numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations")
-
-
 def estimated_prior(sets: Mapping[str, NDArray]) -> float:
     """Return the share of positives among the unlabeled points by energy distance, or else that of the labels."""
     try:
@@ -91,11 +85,47 @@ def check_prior(prior: float, eta: float) -> None:
         raise ValueError(f"prior must be {'below 1' if eta > 0.0 else 'above 0'} with eta = {eta:g}, got {prior:g}")
 
 
-class AUCBaseline(BinaryBaseline):
-    """Shell of a method that ranks positives above negatives by minimising a squared pairwise risk in closed form."""
+class ClosedForm(Baseline):
+    """What minimises one squared pairwise risk, or several, over the same features."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = AUC_PARAMETERS
     kernels: ClassVar[tuple[str, ...]] = AUC_KERNELS
+    unlabeled: ClassVar[int]  # what `_learn` gets for an unlabeled point
+
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        m = d if getattr(self, "kernel", "gaussian") == "lm" else count_centers(n, s["centers"])
+        need = numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations")
+        if s.get("prior") != "estimate":
+            return need
+        side, others = (n, n) if y is None else _side_and_unlabeled(y, self.unlabeled)
+        count = 2 * min(ROWS_AT_A_TIME, side) * max(side, others)
+        prior = numbers(count, "the distances from which the share of positives is estimated")
+        # One comes after the other, but what the first leaves is not always used again.
+        return replace(larger(need, prior), bytes=need.bytes + prior.bytes)
+
+    def _minimise(
+        self, X: NDArray, risks: list[PairRisk], sets: list[dict[str, NDArray]], s: dict[str, Any], watch: Watch
+    ) -> tuple[Design, list[Optimum]]:
+        """Return the features, and the minimiser of each risk on its sets."""
+        design = make_design(self._kernel(X), choose_centers(X, s["centers"], self._seed()), s["penalty"])
+        watch.expect(sum(count_steps(risk, design, own) for risk, own in zip(risks, sets, strict=True)))
+        optima = [minimise(risk, design, own, s, watch) for risk, own in zip(risks, sets, strict=True)]
+        for optimum in optima:
+            optimum.solution.warn(type(self).__name__)
+        return design, optima
+
+
+def _side_and_unlabeled(y: NDArray, unlabeled: int) -> tuple[int, int]:
+    """Return how many points the larger side of any cut through the labels has, and how many are unlabeled."""
+    labels = y[y != unlabeled]
+    side = int(max(np.sum(labels > labels.min()), np.sum(labels < labels.max())))
+    return side, len(y) - len(labels) or len(y)
+
+
+class AUCBaseline(ClosedForm, BinaryBaseline):
+    """Shell of a method that ranks positives above negatives by minimising a squared pairwise risk in closed form."""
+
+    unlabeled: ClassVar[int] = 0
 
     condition_: float
     objective_: float
@@ -104,25 +134,10 @@ class AUCBaseline(BinaryBaseline):
         """Return what to minimise."""
         raise NotImplementedError
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
-        return closed_form_memory(n, d, getattr(self, "kernel", "gaussian"), s)
-
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         sets = {"positive": X[y == 1.0], "negative": X[y == -1.0], "unlabeled": X[unlabeled_rows(y == 0.0)]}
-        risk = self._risk(sets, s)
-        design = make_design(self._kernel(X), choose_centers(X, s["centers"], self._seed()), s["penalty"])
-        watch.expect(count_steps(risk, design, sets))
-        best = minimise(risk, design, sets, s, watch)
-        best.solution.warn(type(self).__name__)
+        design, (best,) = self._minimise(X, [self._risk(sets, s)], [sets], s, watch)
         self.model_, self.condition_ = design.model(best.weights), best.solution.condition
         self.objective_ = best.objective
         is_labeled = y != 0.0
         self.threshold_ = best_threshold(y[is_labeled] > 0.0, self.model_.evaluate(X[is_labeled]))
-
-
-def best_threshold(is_positive: NDArray, values: NDArray) -> float:
-    """Return the middle of the gap between values at which true minus false positive rate is largest."""
-    false_rate, true_rate, thresholds = roc_curve(is_positive, values, drop_intermediate=False)
-    lowest_positive = thresholds[np.argmax(true_rate - false_rate)]
-    below = values[values < lowest_positive]
-    return float((lowest_positive + below.max()) / 2.0) if len(below) else float(lowest_positive) - 1.0

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, column_or_1d
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.baselines.basis import HasMatrix, Linear
-from dsgcore.baselines.memory import Memory
+from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.progress import Callback, Watch
-from dsgcore.estimators.inputs import encode, ordered_labels, seed_of, width
+from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
+from dsgcore.estimators.inputs import encode, ordered_labels, seed_of
+from dsgcore.estimators.kernel import make_kernel
 from dsgcore.kernels import KERNELS
 from dsgcore.parameters import Choice, Parameter, Real, check_all
-from dsgcore.problems.base import UNLABELED
-from dsgcore.problems.thresholds import classify, mean_auc
 
 MEMORY_LIMIT = Real(
     "memory_limit",
@@ -29,6 +30,9 @@ MEMORY_LIMIT = Real(
     label="Memory limit",
     sentence="GB that a fit may take; one that needs more is refused before it starts.",
 )
+
+# Labels, codes and row numbers that a fit holds per point, more or less.
+NUMBERS_PER_POINT = 8
 
 
 class HasValues(Protocol):
@@ -61,6 +65,7 @@ class Baseline(BaseEstimator):
     sentence: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     kernels: ClassVar[tuple[str, ...]] = ("linear", *KERNELS)
+    copies: ClassVar[int] = 2  # of the points: in another order, and those of each kind
 
     model_: HasValues
     memory_: int
@@ -69,7 +74,7 @@ class Baseline(BaseEstimator):
     n_iter_: int
 
     def estimate_memory(self, n: int, d: int) -> int:
-        """Return what a fit will hold at its peak beside the points, in bytes.
+        """Return what a fit will hold at its peak beside the points, in bytes, with the least favourable labels.
 
         Parameters
         ----------
@@ -78,11 +83,26 @@ class Baseline(BaseEstimator):
         d : int
             Number of their coordinates.
         """
-        return self._memory(n, d, self._checked()).bytes
+        return self._need(n, d, self._checked(), None).bytes
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
-        """Return the need for memory at checked parameters `s`."""
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        """Return the need for memory at checked parameters `s`, beside copies of the points.
+
+        `y` is what `_learn` gets; where it is None, the need at the least favourable one.
+        """
         raise NotImplementedError
+
+    def _need(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        """Return the need for memory with that for copies of the points and for their labels."""
+        own = self._memory(n, d, s, y)
+        return replace(own, bytes=own.bytes + BYTES_PER_NUMBER * n * (self.copies * d + NUMBERS_PER_POINT))
+
+    def _allowed(self, X: NDArray, y: NDArray) -> tuple[dict[str, Any], int]:
+        """Return the checked parameters and the need for memory in bytes; raise if it is above the limit."""
+        s = self._checked()
+        need = self._need(X.shape[0], X.shape[1], s, y)
+        need.check(s["memory_limit"], type(self).__name__)
+        return s, need.bytes
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         """Set `model_` from points (n, d) and what the subclass's kind of labels becomes, at checked parameters `s`."""
@@ -99,24 +119,17 @@ class Baseline(BaseEstimator):
         kernel = Choice("kernel", "gaussian", options=self.kernels).check(getattr(self, "kernel", None))
         if kernel in ("linear", "lm"):
             return Linear() if kernel == "linear" else None
-        kind = KERNELS[kernel]
-        given = {p.name: getattr(self, p.name) for p in kind.parameters}
-        for p in kind.parameters:
-            is_choice = isinstance(p, Choice)
-            given[p.name] = p.check(str(given[p.name])) if is_choice else width(p, given[p.name], X, kernel)
-        return kind(**given)
+        return make_kernel(kernel, self, X)
 
     def _seed(self) -> int:
         return seed_of(getattr(self, "random_state", None))
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
         """Check parameters and memory, learn, and note what is known of every fit."""
-        s, name = self._checked(), type(self).__name__
-        need = self._memory(X.shape[0], X.shape[1], s)
-        need.check(s["memory_limit"], name)
-        watch = Watch(callback, name)
+        s, need = self._allowed(X, y)
+        watch = Watch(callback, type(self).__name__)
         self._learn(X, y, s, watch)
-        self.memory_, self.converged_ = need.bytes, watch.is_converged
+        self.memory_, self.converged_ = need, watch.is_converged
         self.objectives_, self.n_iter_ = watch.objectives(), watch.steps
         return self
 
@@ -126,17 +139,10 @@ class Baseline(BaseEstimator):
         return self.model_.evaluate(validate_data(self, X, reset=False, dtype=np.float64))
 
 
-class BinaryBaseline(ClassifierMixin, Baseline):
-    """Shell of a method that learns from labels of two classes and -1 for unlabeled; `_learn` gets y in {1, -1, 0}."""
+class LabelsBaseline(ClassifierMixin, Baseline):
+    """Shell of a method that learns from labels of classes, and -1 for unlabeled."""
 
     classes_: NDArray
-    threshold_: float
-
-    def __sklearn_tags__(self) -> Tags:
-        """Say that two classes are wanted."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Learn from labeled and unlabeled points.
@@ -146,8 +152,9 @@ class BinaryBaseline(ClassifierMixin, Baseline):
         X : array-like of shape (n, d)
             Points.
         y : array-like of shape (n,)
-            Labels, and -1 for unlabeled points (in an object array where labels are text). Without any -1 the labeled
-            points also serve as the unlabeled sample.
+            Labels, and -1 for unlabeled points (in an object array where labels are text). Ordered classes are in their
+            order when sorted, or pandas' ordered categories. Without any -1 the labeled points also serve as the unlabeled
+            sample, where one is wanted.
         callback : callable, optional
             Gets a `dsgcore.baselines.Progress` between outer steps; returns True to cancel.
 
@@ -159,19 +166,42 @@ class BinaryBaseline(ClassifierMixin, Baseline):
         Raises
         ------
         ValueError
-            If a parameter is out of range, or the labels are too few or not of two classes.
+            If a parameter is out of range, or the labels are too few or not of as many classes as are wanted.
         MemoryLimitError
             If the fit needs more than `memory_limit`.
         Cancelled
             If the callback returned True.
         """
+        y, order = self._labels(y)
         points, given = validate_data(self, X, y, dtype=np.float64)
-        classes, codes = encode(given)
-        check_two_classes(classes)
-        signs = np.array([-1.0, 1.0, 0.0])[codes]  # a code of -1 is the last
-        self._run(points, signs, callback)
+        classes, codes = encode(given, order)
+        self._run(points, self._targets(classes, codes), callback)
         self.classes_ = classes
         return self
+
+    def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
+        """Return the labels, and the classes in their order where that is not by size."""
+        return y, None
+
+    def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
+        """Return what `_learn` gets for these codes, -1 for unlabeled; raise ValueError if there are other classes."""
+        raise NotImplementedError
+
+
+class BinaryBaseline(LabelsBaseline):
+    """Shell of a method that learns from labels of two classes and -1 for unlabeled; `_learn` gets y in {1, -1, 0}."""
+
+    threshold_: float
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that two classes are wanted."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
+        check_two_classes(classes)
+        return np.array([-1.0, 1.0, 0.0])[codes]  # a code of -1 is the last
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return how strongly each row of `X` belongs to the second class, of shape (n,); see `threshold_`."""
@@ -183,114 +213,21 @@ class BinaryBaseline(ClassifierMixin, Baseline):
         return self.classes_[is_second.astype(int)]
 
 
-class OrdinalBaseline(ClassifierMixin, Baseline):
+class OrdinalBaseline(OrderedClassifier, LabelsBaseline):
     """Shell of a method that learns from ordered classes; `_learn` gets codes 0 .. k - 1 and -1, sets `thresholds_`."""
 
-    classes_: NDArray
-    thresholds_: NDArray
+    def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
+        return ordered_labels(y)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
-        """Learn from labeled and unlabeled points.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        y : array-like of shape (n,)
-            Labels, in their order when sorted, or pandas' ordered categories; -1 for unlabeled points. Without any -1 the
-            labeled points also serve as the unlabeled sample, where one is wanted.
-        callback : callable, optional
-            Gets a `dsgcore.baselines.Progress` between outer steps; returns True to cancel.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, or a class has no labeled point.
-        MemoryLimitError
-            If the fit needs more than `memory_limit`.
-        Cancelled
-            If the callback returned True.
-        """
-        y, order = ordered_labels(y)
-        points, given = validate_data(self, X, y, dtype=np.float64)
-        classes, codes = encode(given, order)
+    def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
         check_some_classes(classes)
-        self._run(points, codes, callback)
-        self.classes_ = classes
-        return self
+        return codes
 
     def ranking_function(self, X: ArrayLike) -> NDArray:
         """Return f(x), of shape (n,): the higher, the later in the order of the classes."""
         return self._values(X)
 
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return how far f(x) is inside each class's interval, negative outside; the largest is the predicted class's.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n, k), or (n,) for two classes
-            For two classes f(x) minus the threshold.
-        """
-        f = self.ranking_function(X)
-        above = f[:, None] - self.thresholds_
-        if len(self.classes_) == 2:
-            return above[:, 0]
-        far = np.full((len(f), 1), np.inf)
-        return np.minimum(np.hstack([far, above]), np.hstack([-above, far]))
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the label of the interval that f(x) is in, for each row of `X`, of shape (n,)."""
-        f = self.ranking_function(X)
-        return self.classes_[classify(f, self.thresholds_)]
-
-    def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Return the mean AUC over the k - 1 places where the classes can be cut in two, ties one half.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        y : array-like of shape (n,)
-            True labels; points with -1 are left out.
-
-        Returns
-        -------
-        float
-            In [0, 1]; NaN if there are labels of one class only.
-        """
-        f = self.ranking_function(X)
-        _, codes = encode(column_or_1d(ordered_labels(y)[0]), self.classes_)
-        return mean_auc(codes[codes != UNLABELED], f[codes != UNLABELED])
-
 
 def unlabeled_rows(is_unlabeled: NDArray) -> NDArray:
     """Return the row numbers of the unlabeled points, or of all points where there is none."""
     return np.flatnonzero(is_unlabeled) if is_unlabeled.any() else np.arange(len(is_unlabeled))
-
-
-def check_two_classes(classes: NDArray) -> None:
-    """Raise ValueError unless there are two classes."""
-    if len(classes) != 2:
-        raise ValueError(
-            "Only binary classification is supported: y must hold two classes (and -1 for unlabeled points), "
-            f"got {len(classes)} class{'es' * (len(classes) != 1)}"
-        )
-
-
-def check_some_classes(classes: NDArray) -> None:
-    """Raise ValueError unless there are two classes or more."""
-    if len(classes) < 2:
-        raise ValueError(
-            f"y must hold two classes or more (and -1 for unlabeled points), got {len(classes)} class"
-            f"{'es' * (len(classes) != 1)}"
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,9 @@ BUDGET_SHARE = 0.2
 # The objective is told so often a pass, from at most so many points of each kind.
 STEPS_PER_PASS = 10
 POINTS_FOR_OBJECTIVE = 500
+# Arrays that making kernel values takes, and numbers per iteration of a pass.
+MATRICES = 2
+DRAWS = 5
 # Coefficients that differ by less than this share of their size are equal.
 TIE = 1e-9
 
@@ -160,21 +164,26 @@ class BGS3VM(S3VMBaseline):
         self.memory_limit = memory_limit
         self.random_state = random_state
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
-        budget = min(s["budget_labeled"], n) + _budget(s["budget_unlabeled"], n)
-        # The support vectors, their kernel matrix, and their kernels at the objective's points.
-        count = 2 * budget * (d + 2) + 3 * budget**2 + 3 * POINTS_FOR_OBJECTIVE * budget
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        n_l, n_u = (n, n) if y is None else (int(np.sum(y != 0)), int(np.sum(y == 0)))
+        budget = min(s["budget_labeled"], n_l) + _budget(s["budget_unlabeled"], n_u)
+        # The kernel matrix of the support vectors, or their kernels at the objective's points.
+        kernels = MATRICES * budget * max(budget, min(n, POINTS_FOR_OBJECTIVE))
+        # The support vectors, also in the end; the draws of a pass, and the objectives, as Python's numbers.
+        count = kernels + 2 * budget * (d + 2) + DRAWS * max(n_l, n_u) + 5 * STEPS_PER_PASS * s["n_passes"]
         return numbers(count, f"{budget:,} support vectors and their kernel matrix")
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         points = in_order(X, y)
         kernel = self._some_kernel(points.X)
         descent = _Descent(kernel, points, bound_problem(s, points), s)
-        draws = _Draws(self._seed(), points, s["n_passes"])
-        watch.expect(s["n_passes"] * STEPS_PER_PASS)
-        for stop in draws.stops:
-            descent.go_on(draws, stop)
-            watch.step(descent.objective(draws.for_objective))
+        draws = _Draws(self._seed(), points)
+        watch.expect(s["n_passes"] * len(draws.parts))
+        for _ in range(s["n_passes"]):
+            labeled, unlabeled = draws.of_a_pass()
+            for part in draws.parts:
+                descent.go_on(labeled[part], unlabeled[part])
+                watch.step(descent.objective(draws.for_objective))
         self.model_ = expansion(kernel, *descent.supports(), 0.0)
 
 
@@ -184,19 +193,27 @@ def _budget(given: int | None, n_unlabeled: int) -> int:
 
 
 class _Draws:
-    """Which points each iteration takes, where the objective is told, and from which points."""
+    """Which points each iteration takes, after which parts of a pass the objective is told, and from which points."""
 
-    def __init__(self, seed: int, points: Points, n_passes: int) -> None:
-        n_l, n_u = points.n_labeled, points.n_unlabeled
-        n_iter = n_passes * max(n_l, n_u)
-        self.labeled = generator(seed, "labeled").integers(n_l, size=n_iter)
-        self.unlabeled = n_l + generator(seed, "unlabeled").integers(n_u, size=n_iter)
-        self.stops = np.unique(np.linspace(0, n_iter, n_passes * STEPS_PER_PASS + 1).astype(int))[1:]
+    def __init__(self, seed: int, points: Points) -> None:
+        n_l, n_u = self.n_labeled, self.n_unlabeled = points.n_labeled, points.n_unlabeled
+        self.n_iter = max(n_l, n_u)
+        self.streams = generator(seed, "labeled"), generator(seed, "unlabeled")
+        stops = np.unique(np.linspace(0, self.n_iter, STEPS_PER_PASS + 1).astype(int)).tolist()
+        self.parts = [slice(*ends) for ends in pairwise(stops)]
         rng = generator(seed, "objective")
         self.for_objective = [
-            rng.permutation(rows)[:POINTS_FOR_OBJECTIVE]
+            rng.permutation(rows)[:POINTS_FOR_OBJECTIVE].copy()
             for rows in (np.flatnonzero(points.y > 0), np.flatnonzero(points.y < 0), n_l + np.arange(n_u))
         ]
+
+    def of_a_pass(self) -> tuple[NDArray, NDArray]:
+        """Return the rows of the labeled and of the unlabeled point that each iteration of the next pass takes."""
+        labeled, unlabeled = self.streams
+        return (
+            labeled.integers(self.n_labeled, size=self.n_iter),
+            self.n_labeled + unlabeled.integers(self.n_unlabeled, size=self.n_iter),
+        )
 
 
 class _Supports:
@@ -246,12 +263,12 @@ class _Descent:
         self.unlabeled = _Supports(kernel, _budget(s["budget_unlabeled"], points.n_unlabeled), d)
         self.t = 0
 
-    def go_on(self, draws: _Draws, stop: int) -> None:
-        """Make the iterations until `stop`."""
+    def go_on(self, labeled: NDArray, unlabeled: NDArray) -> None:
+        """Make an iteration with each pair of a labeled and an unlabeled row."""
         X, y = self.points.X, self.points.y
         u, C, C_star = LOSSES[self.problem.loss], self.problem.C, self.problem.C_star
         assert C_star is not None  # a bound problem has one
-        for i, j in zip(draws.labeled[self.t : stop].tolist(), draws.unlabeled[self.t : stop].tolist(), strict=True):
+        for i, j in zip(labeled.tolist(), unlabeled.tolist(), strict=True):
             self.t += 1
             step = self.theta / self.t
             f = self.values(X[[i, j]])

@@ -162,7 +162,7 @@ class BLS3VM(S3VMBaseline):
         self.max_iter = max_iter
         self.memory_limit = memory_limit
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * len(HOLDERS) * (n + 1), CACHE)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:

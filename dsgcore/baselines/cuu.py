@@ -186,10 +186,12 @@ class CUU(PairsBaseline):
         self.memory_limit = memory_limit
         self.random_state = random_state
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m, rows = self._count_features(n, d, s), 2 * s["batch_size"]
-        # The kernel's distances and values, their copy beside the ones of the bias, and the centres.
-        return numbers(3.0 * rows * m + m * d, f"{m:,} features of {rows:,} points at a time")
+        # The kernel's distances and values (the Matérn kernel's takes more), their copy beside the ones of the bias.
+        copies = 4.0 if self.kernel == "matern" else 3.0
+        need = numbers(copies * rows * m + m * d, f"{m:,} features of {rows:,} points at a time")
+        return self._with_prior(need, n, s)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         seed = self._seed()
@@ -218,6 +220,7 @@ def _descend(
         watch.step(objective)
         step = SCHEDULES[s["schedule"]](s["step_size"], t, s["n_iter"]) / size
         w = (1.0 - step * s["lam"]) * w - step * (np.concatenate(risk.gradient(f1, f2)) @ phi)
+        del phi  # before the next features are made
     return w
 
 

@@ -147,7 +147,7 @@ class FRS3VM(S3VMBaseline):
         self.memory_limit = memory_limit
         self.random_state = random_state
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         size = d if self.kernel == "linear" else 2 * s["n_features"]
         # The features, their phases while they are made, and those of the batches.
         count = n * size * 1.5 + 3 * min(s["batch_size"], n) * size

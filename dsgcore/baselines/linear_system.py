@@ -44,7 +44,7 @@ class Solution:
             said = "indefinite: its solution is where the gradient is zero, but no minimum"
         else:
             return
-        warnings.warn(f"{name}: the system is {said}; a larger lam helps", IllPosedWarning, stacklevel=4)
+        warnings.warn(f"{name}: the system is {said}; a larger lam helps", IllPosedWarning, stacklevel=6)
 
 
 def solve_symmetric(A: NDArray, b: NDArray) -> Solution:

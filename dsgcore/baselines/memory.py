@@ -41,3 +41,8 @@ def numbers(count: float, purpose: str) -> Memory:
 def kernel_matrix(n: int, *, copies: float = 1.0) -> Memory:
     """Return the need for the kernel matrix of `n` points, and for as many matrices of its size as `copies` says."""
     return numbers(copies * n * n, f"the kernel matrix of {n:,} points")
+
+
+def larger(first: Memory, second: Memory) -> Memory:
+    """Return the need for two things of which the second begins when the first is over."""
+    return max(first, second, key=lambda need: need.bytes)

@@ -9,10 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from dsgcore.baselines.base import MEMORY_LIMIT, Baseline
-from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.estimators import multiclass_special
+from dsgcore.estimators.inputs import encode
+from dsgcore.graph import MAX_ANCHORS, ROWS_AT_A_TIME
 from dsgcore.parameters import Parameter
+from dsgcore.problems.base import UNLABELED
 from dsgcore.problems.multiclass import MultiClass
 
 # Numbers of eight bytes that the graph takes per point: neighbours, weights and their transposes.
@@ -22,7 +25,9 @@ GRAPH_NUMBERS = 120
 class MultiClassBaseline(Baseline):
     """Shell around an estimator of the PS3VT family."""
 
+    citation: ClassVar[str] = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
     kernels: ClassVar[tuple[str, ...]] = ()
+    copies: ClassVar[int] = 0
 
     features: str
     n_features: int
@@ -55,14 +60,12 @@ class MultiClassBaseline(Baseline):
         Cancelled
             If the callback returned True.
         """
-        points, _ = validate_data(self, X, y, dtype=np.float64)
-        s, name = self._checked(), type(self).__name__
-        need = self._memory(points.shape[0], points.shape[1], s)
-        need.check(s["memory_limit"], name)
-        self._watch = Watch(callback, name)
+        points, labels = validate_data(self, X, y, dtype=np.float64)
+        _, need = self._allowed(points, encode(labels)[1])
+        self._watch = Watch(callback, type(self).__name__)
         try:
             super().fit(X, y)
-            self.memory_, self.converged_ = need.bytes, True
+            self.memory_, self.converged_ = need, True
             self.objectives_ = self._watch.objectives()
         finally:
             del self._watch
@@ -77,10 +80,15 @@ class MultiClassBaseline(Baseline):
     def _checked(self) -> dict[str, Any]:
         return {"memory_limit": MEMORY_LIMIT.check(self.memory_limit)}
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
-        D = 2 * int(self.n_features) if self.features == "fourier" else d
-        graph = GRAPH_NUMBERS * n if getattr(self, "tau_I", 0.0) else 0
-        return numbers(2.0 * n * D + 2.0 * D * D + graph, f"{D:,} features of {n:,} points")
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        # Fourier features are made from their phases; the coordinates themselves are copied.
+        D, times = (2 * int(self.n_features), 2.5) if self.features == "fourier" else (d, 1.0)
+        has_graph = bool(getattr(self, "tau_I", 0.0))
+        rows = n if y is None or has_graph else np.count_nonzero(y != UNLABELED)
+        graph = GRAPH_NUMBERS * n * has_graph
+        distances = min(n, ROWS_AT_A_TIME) * min(n, MAX_ANCHORS) * has_graph
+        need = numbers(times * rows * D + 2.0 * D * D + graph, f"{D:,} features of {rows:,} points")
+        return larger(need, numbers(graph + distances, f"the graph of {n:,} points"))
 
 
 class _Watched:
@@ -99,9 +107,6 @@ class _Watched:
 
 def _offered(*absent: str) -> tuple[Parameter, ...]:
     return tuple(p for p in MultiClass.parameters if p.name not in absent)
-
-
-CITATION = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
 
 
 class LinearMC(MultiClassBaseline, multiclass_special.LinearMC):
@@ -125,7 +130,6 @@ class LinearMC(MultiClassBaseline, multiclass_special.LinearMC):
     """
 
     title: ClassVar[str] = "Linear-MC"
-    citation: ClassVar[str] = CITATION
     sentence: ClassVar[str] = "learns from the labels alone: neither graph nor pull to low rank"
     parameters: ClassVar[tuple[Parameter, ...]] = _offered("tau_I", "tau_S", "theta", "n_neighbors")
 
@@ -177,7 +181,6 @@ class LRCMC(MultiClassBaseline, multiclass_special.LRCMC):
     """
 
     title: ClassVar[str] = "LRC-MC"
-    citation: ClassVar[str] = CITATION
     sentence: ClassVar[str] = "learns from the labels alone, pulled to low rank"
     parameters: ClassVar[tuple[Parameter, ...]] = _offered("tau_I", "n_neighbors")
 
@@ -233,7 +236,6 @@ class SSMC(MultiClassBaseline, multiclass_special.SSMC):
     """
 
     title: ClassVar[str] = "SS-MC"
-    citation: ClassVar[str] = CITATION
     sentence: ClassVar[str] = "learns from labels and a graph of neighbours, without the pull to low rank"
     parameters: ClassVar[tuple[Parameter, ...]] = _offered("tau_S", "theta")
 

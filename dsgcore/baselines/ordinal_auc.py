@@ -6,27 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import column_or_1d
 
-from dsgcore.baselines.auc_base import (
-    AUC_KERNELS,
-    AUC_PARAMETERS,
-    check_prior,
-    closed_form_memory,
-    count_steps,
-    estimated_prior,
-    minimise,
-)
+from dsgcore.baselines.auc_base import AUC_PARAMETERS, ClosedForm, check_prior, estimated_prior
 from dsgcore.baselines.base import OrdinalBaseline, unlabeled_rows
-from dsgcore.baselines.basis import choose_centers
-from dsgcore.baselines.design import make_design
-from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk, samult_risk
 from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
 from dsgcore.baselines.pnu_auc import ETA
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.samult import GAMMA
-from dsgcore.estimators.inputs import encode, ordered_labels
 from dsgcore.metrics import auc
 from dsgcore.parameters import Parameter
 from dsgcore.problems.base import UNLABELED
@@ -45,11 +32,10 @@ PRIORS = Priors(
 )
 
 
-class CutBaseline(OrdinalBaseline):
+class CutBaseline(ClosedForm, OrdinalBaseline):
     """Shell of a method that learns a binary model for each cut: codes from j on are positive, those before negative."""
 
-    parameters: ClassVar[tuple[Parameter, ...]] = AUC_PARAMETERS
-    kernels: ClassVar[tuple[str, ...]] = AUC_KERNELS
+    unlabeled: ClassVar[int] = UNLABELED
 
     conditions_: NDArray
 
@@ -57,17 +43,10 @@ class CutBaseline(OrdinalBaseline):
         """Return what to minimise at each cut."""
         raise NotImplementedError
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
-        return closed_form_memory(n, d, getattr(self, "kernel", "gaussian"), s)
-
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        sets = [_sets(X, y, j) for j in range(1, y.max() + 1)]
-        risks = self._risks(sets, s)
-        design = make_design(self._kernel(X), choose_centers(X, s["centers"], self._seed()), s["penalty"])
-        watch.expect(sum(count_steps(risk, design, own) for risk, own in zip(risks, sets, strict=True)))
-        optima = [minimise(risk, design, own, s, watch) for risk, own in zip(risks, sets, strict=True)]
-        for optimum in optima:
-            optimum.solution.warn(type(self).__name__)
+        unlabeled = X[unlabeled_rows(y == UNLABELED)]
+        sets = [_sets(X, y, j) | {"unlabeled": unlabeled} for j in range(1, y.max() + 1)]
+        design, optima = self._minimise(X, self._risks(sets, s), sets, s, watch)
         self.conditions_ = np.array([optimum.solution.condition for optimum in optima])
         self.model_ = design.model(np.column_stack([optimum.weights for optimum in optima]))
         is_labeled = y != UNLABELED
@@ -97,21 +76,15 @@ class CutBaseline(OrdinalBaseline):
         float
             In [0, 1]; cuts without a point on either side are left out; NaN where none is left.
         """
-        f = self.cut_functions(X)
-        _, codes = encode(column_or_1d(ordered_labels(y)[0]), self.classes_)
+        f, codes = self.cut_functions(X), self._codes(y)
         f, codes = f[codes != UNLABELED], codes[codes != UNLABELED]
         areas = np.array([auc(codes >= j, f[:, j - 1]) for j in range(1, len(self.classes_))])
         return float(np.nanmean(areas)) if np.isfinite(areas).any() else float("nan")
 
 
 def _sets(X: NDArray, y: NDArray, j: int) -> dict[str, NDArray]:
-    """Return the points of the classes from code j on, of those before, and the unlabeled ones."""
-    is_unlabeled = y == UNLABELED
-    return {
-        "positive": X[y >= j],
-        "negative": X[~is_unlabeled & (y < j)],
-        "unlabeled": X[unlabeled_rows(is_unlabeled)],
-    }
+    """Return the points of the classes from code j on, and of those before."""
+    return {"positive": X[y >= j], "negative": X[(y != UNLABELED) & (y < j)]}
 
 
 class MSAMULT(CutBaseline):

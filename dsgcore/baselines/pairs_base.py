@@ -10,12 +10,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from dsgcore.baselines.base import Baseline, check_two_classes, unlabeled_rows
+from dsgcore.baselines.base import Baseline, unlabeled_rows
 from dsgcore.baselines.basis import count_centers
 from dsgcore.baselines.design import PENALTY, system_numbers
-from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.memory import Memory, kernel_matrix, larger, numbers
 from dsgcore.baselines.parameters import CENTERS, LAM, Prior
 from dsgcore.baselines.progress import Callback
+from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.pairs import drawn_members, members_of, pair_ids, stacked
 from dsgcore.kernels import KERNELS
@@ -41,6 +42,9 @@ Y_HOLDS = Choice(
     label="What y holds",
     sentence="Pair ids, or classes from which similar pairs are drawn.",
 )
+# The prior is estimated from so many points at most, with so many matrices of their size.
+POINTS_FOR_PRIOR = 2000
+MATRICES_FOR_PRIOR = 5.5
 
 
 class PairsBaseline(ClassifierMixin, Baseline):
@@ -152,7 +156,7 @@ class PairsBaseline(ClassifierMixin, Baseline):
     ) -> Self:
         """Choose the prior, put similar points first, and learn; `share` is the second class's among labels."""
         similar, unlabeled = SimilarUnlabeled().rows(ids).values()
-        prior = self._checked()["prior"]
+        prior = self._allowed(X, ids)[0]["prior"]
         if prior == "estimate":
             prior = similar_class_prior(X[similar], X[unlabeled], seed=self._seed()) if share is None else share
         SimilarUnlabeled(prior=prior)  # refuses one half
@@ -162,9 +166,15 @@ class PairsBaseline(ClassifierMixin, Baseline):
         self.classes_ = classes
         return self
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = self._count_features(n, d, s)
-        return numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations")
+        return self._with_prior(numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations"), n, s)
+
+    def _with_prior(self, need: Memory, n: int, s: dict[str, Any]) -> Memory:
+        """Return the need for a fit, or that for the estimate of the prior before it where that is larger."""
+        if s["prior"] != "estimate" or s["y_holds"] != "pairs":
+            return need
+        return larger(need, kernel_matrix(min(n, POINTS_FOR_PRIOR), copies=MATRICES_FOR_PRIOR))
 
     def _count_features(self, n: int, d: int, s: dict[str, Any]) -> int:
         return (d if self.kernel == "lm" else count_centers(n, s["centers"])) + 1

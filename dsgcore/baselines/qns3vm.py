@@ -170,7 +170,7 @@ class QNS3VM(S3VMBaseline):
         self.max_iter = max_iter
         self.memory_limit = memory_limit
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * (MEMORY + 5) * n)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:

@@ -131,7 +131,7 @@ class S3VMLight(S3VMBaseline):
         self.positive_share = positive_share
         self.memory_limit = memory_limit
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, cache=CACHE)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:

@@ -160,12 +160,12 @@ class SUDH(PairsBaseline):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = self._count_features(n, d, s)
         peak, factor = factor_numbers(m, s["penalty"])
         # The features of the unlabeled points, and where L-BFGS-B keeps its past.
         held = 1.0 * n * m + 4.0 * n * (N_CORRECTIONS + 5) + block_numbers(n, m)
-        return numbers(max(peak, factor + held), f"{m:,} features of {n:,} points")
+        return self._with_prior(numbers(max(peak, factor + held), f"{m:,} features of {n:,} points"), n, s)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         centers = choose_centers(X, s["centers"], self._seed())

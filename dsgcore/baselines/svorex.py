@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -152,10 +152,11 @@ class SVOREX(OrdinalBaseline):
         self.max_iter = max_iter
         self.memory_limit = memory_limit
 
-    def _memory(self, n: int, d: int, s: dict[str, Any]) -> Memory:
-        of_examples = numbers((2 * n) ** 2, f"the kernel matrix of {n:,} labeled points at both their thresholds")
-        kept = min(of_examples.bytes // 2, CACHE * 10**6)
-        return Memory(of_examples.bytes + of_examples.bytes // 4 + kept, of_examples.purpose)
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        examples = 2 * n if y is None else 2 * n - int(np.sum((y == 0) | (y == y.max())))
+        need = numbers(examples**2 + n**2, f"the kernel matrix of {n:,} labeled points at both their thresholds")
+        kept = min(4 * examples**2, CACHE * 10**6)  # in float32
+        return replace(need, bytes=need.bytes + kept)
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
         is_labeled = y != UNLABELED

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import roc_curve
 
 from dsgcore.estimators.base import BinaryEstimator, evaluate
+from dsgcore.estimators.classes import best_threshold
 from dsgcore.expansion import Expansion
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.base import UNLABELED
@@ -137,7 +137,7 @@ class QSGS2AUC(BinaryEstimator):
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
         labeled = codes != UNLABELED
-        self.threshold_ = _best_threshold(codes[labeled], evaluate(model, task.X[labeled]))
+        self.threshold_ = best_threshold(codes[labeled], evaluate(model, task.X[labeled]))
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return f(x) minus the threshold, of shape (n,): the higher, the more positive.
@@ -148,11 +148,3 @@ class QSGS2AUC(BinaryEstimator):
             Points.
         """
         return self._values(X) - self.threshold_
-
-
-def _best_threshold(labels: NDArray, values: NDArray) -> float:
-    """Return the midpoint of the gap between values at which true minus false positive rate is largest."""
-    false_rate, true_rate, thresholds = roc_curve(labels, values, drop_intermediate=False)
-    lowest_positive = thresholds[np.argmax(true_rate - false_rate)]
-    below = values[values < lowest_positive]
-    return float((lowest_positive + below.max()) / 2) if len(below) else float(lowest_positive) - 1.0

@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsgcore.estimators.inputs import encode, known_classes, seed_of, width
+from dsgcore.estimators.classes import check_some_classes, check_two_classes
+from dsgcore.estimators.inputs import encode, known_classes, seed_of
+from dsgcore.estimators.kernel import make_kernel
 from dsgcore.expansion import FEW_POINTS, Expansion
 from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.parameters import Choice, Parameter, ParameterError, check_all
@@ -148,13 +150,7 @@ class FunctionalGradientEstimator(ClassifierMixin, BaseEstimator):
         return self
 
     def _check_classes(self, classes: NDArray, codes: NDArray) -> None:
-        got = f"got {len(classes)} class{'es' * (len(classes) != 1)}"
-        if self.is_binary and len(classes) != 2:
-            raise ValueError(
-                f"Only binary classification is supported: y must hold two classes (and -1 for unlabeled points), {got}"
-            )
-        if len(classes) < 2:
-            raise ValueError(f"y must hold two classes or more (and -1 for unlabeled points), {got}")
+        (check_two_classes if self.is_binary else check_some_classes)(classes)
         missing = classes[~np.isin(np.arange(len(classes)), codes)]
         if len(missing):
             raise ValueError(f"y must hold labeled points of every class, got none of class {missing[0]!s}")
@@ -177,14 +173,8 @@ class FunctionalGradientEstimator(ClassifierMixin, BaseEstimator):
         return check_all(parameters, {**own, **given}, type(self).__name__)
 
     def _kernel(self, X: NDArray, dtype: np.dtype) -> Kernel:
-        kind = KERNELS[Choice("kernel", "gaussian", options=tuple(KERNELS)).check(self.kernel)]
-        given = {p.name: getattr(self, p.name) for p in kind.parameters}
-        for p in kind.parameters:
-            if isinstance(p, Choice):
-                given[p.name] = p.check(str(given[p.name]))  # power=3 is as good as "3"
-            else:
-                given[p.name] = width(p, given[p.name], X, self.kernel)
-        kernel = kind(**given)
+        name = Choice("kernel", "gaussian", options=tuple(KERNELS)).check(self.kernel)
+        kernel = make_kernel(name, self, X)
         _check_size(kernel, X, dtype)
         return kernel
 

@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import column_or_1d
 
 from dsgcore.estimators.base import FunctionalGradientEstimator, evaluate
-from dsgcore.estimators.inputs import encode, ordered_labels
+from dsgcore.estimators.classes import OrderedClassifier
+from dsgcore.estimators.inputs import ordered_labels
 from dsgcore.expansion import Expansion
 from dsgcore.parameters import Choice, Parameter, ParameterError, Real, check_all
 from dsgcore.problems.base import UNLABELED
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
-from dsgcore.problems.thresholds import classify, mean_auc, thresholds
+from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver import Task
 
 # How the values are cut into classes.
@@ -25,7 +25,7 @@ _CUT: tuple[Parameter, ...] = (
 )
 
 
-class QS3ORAO(FunctionalGradientEstimator):
+class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     """Semi-supervised ordinal regression by AUC, by quadruply stochastic gradients.
 
     A kernel scorer that ranks points of k ordered classes, and thresholds that cut its values into the classes. Each
@@ -190,55 +190,5 @@ class QS3ORAO(FunctionalGradientEstimator):
         self.thresholds_ = thresholds(codes[is_labeled], values, loss=cut["thresholds"], margin=cut["margin"])
 
     def ranking_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x), of shape (n,): the higher, the later in the order of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        """
+        """Return f(x), of shape (n,): the higher, the later in the order of the classes."""
         return self._values(X)
-
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return how far f(x) is inside each class's interval, negative outside; the largest is the predicted class's.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n, k), or (n,) for two classes
-            For two classes f(x) minus the threshold.
-        """
-        f = self._values(X)
-        above = f[:, None] - self.thresholds_
-        if len(self.classes_) == 2:
-            return above[:, 0]
-        far = np.full((len(f), 1), np.inf)
-        return np.minimum(np.hstack([far, above]), np.hstack([-above, far]))
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the label of the interval that f(x) is in, for each row of `X`, of shape (n,)."""
-        f = self._values(X)
-        return self.classes_[classify(f, self.thresholds_)]
-
-    def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Return the mean AUC of f over the k - 1 places where the classes can be cut in two, ties one half.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        y : array-like of shape (n,)
-            True labels; points with -1 are left out.
-
-        Returns
-        -------
-        float
-            In [0, 1]; NaN if there are labels of one class only.
-        """
-        f = self._values(X)
-        _, codes = encode(column_or_1d(self._labels(y)[0]), self.classes_)
-        return mean_auc(codes[codes != UNLABELED], f[codes != UNLABELED])

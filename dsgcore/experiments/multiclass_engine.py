@@ -47,7 +47,7 @@ class Points:
 
     def scores(self, W: NDArray) -> NDArray:
         """Return the scores of all classes, of shape (n, K)."""
-        return self.phi @ W if self.phi is not None else Weights(self.features, W).evaluate(self.X)
+        return self.phi @ W if self.phi is not None else Weights(self.features, W, self.X.shape[1]).evaluate(self.X)
 
 
 def problem_at(spec: Spec, t: int) -> MultiClass:
@@ -79,6 +79,13 @@ class MultiClassEngine:
     spec : Spec
     split : Split
 
+    Raises
+    ------
+    ParameterError
+        If the step would be divided twice, by a schedule and by the released variant.
+    ProblemError
+        If there are fewer than two classes.
+
     Attributes
     ----------
     singular_values : ndarray of shape (min(d, K),)
@@ -86,6 +93,7 @@ class MultiClassEngine:
     """
 
     def __init__(self, spec: Spec, split: Split) -> None:
+        cast(MultiClassSetting, spec.problem).check_schedule(spec.solver.schedule)
         self.spec, self.split = spec, split
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         X = split.X_train.astype(np.float64)
@@ -122,7 +130,7 @@ class MultiClassEngine:
     @property
     def model(self) -> Weights:
         """The weights and their features."""
-        return Weights(self.task.features, self.W)
+        return Weights(self.task.features, self.W, self.split.X_train.shape[1])
 
     @property
     def n_kept(self) -> int:
@@ -242,7 +250,7 @@ class MultiClassEngine:
         W = self._kept[start]
         for number in range(start + 1, t + 1):
             W = next(solve(self._task_of(problem_at(self.spec, number)), W, number - 1)).W
-        return Weights(self.task.features, W)
+        return replace(self.model, W=W)
 
     def start_objective(self) -> float:
         """Return the objective at W = 0: every margin is 0 and costs 1."""

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Flag, Integer, Parameter
+from dsgcore.parameters import Flag, Integer, Parameter, ParameterError
 from dsgcore.problems.multiclass import MultiClass
 
 # What a spec says in its solver and kernel sections, as for every setting.
@@ -26,9 +26,9 @@ def _offered(parameter: Parameter) -> Parameter:
 class MultiClassSetting:
     """PS3VT's own parameters; the rest of `MultiClass` is in the solver and kernel sections of a spec.
 
-    There, ``lam`` is tau_A, ``step_size`` under its schedule is 1/mu (the released variant divides it by t + n_l
-    besides), and ``sigma`` and ``n_features`` are those of the Fourier features: without meaning for linear ones. The
-    kernel is Gaussian and the precision float64.
+    There, ``lam`` is tau_A, ``step_size`` under its schedule is 1/mu, and ``sigma`` and ``n_features`` are those of the
+    Fourier features: without meaning for linear ones. The released variant divides its step by t + n_l itself, so its
+    schedule must be constant. The kernel is Gaussian and the precision float64.
 
     Parameters
     ----------
@@ -63,6 +63,14 @@ class MultiClassSetting:
             sentence="Each iteration takes all labeled points: gradient descent instead of mini-batches.",
         ),
     )
+
+    def check_schedule(self, schedule: str) -> None:
+        """Raise `ParameterError` where the step would be divided twice: by the schedule and by the released variant."""
+        if self.variant == "released" and schedule != "constant":
+            raise ParameterError(
+                "schedule must be constant where variant is released, whose step is divided by t + n_l already, "
+                f"got {schedule!r}"
+            )
 
     def twin(self) -> Self:
         """Return Linear-MC: no graph, no pull to low rank."""

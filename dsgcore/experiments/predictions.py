@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.auc_base import best_threshold
+from dsgcore.estimators.classes import best_threshold
 from dsgcore.experiments.run import Run
 from dsgcore.problems.thresholds import classify, thresholds
 

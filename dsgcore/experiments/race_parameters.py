@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from dsgcore.data import Split
 from dsgcore.estimators.inputs import width
+from dsgcore.experiments.kernel_words import KERNEL_WORDS
 from dsgcore.experiments.spec import Spec
-from dsgcore.kernels import KERNELS
+from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, Real
 
 GAUSSIAN = "gaussian"
@@ -51,6 +52,27 @@ def _kernel_name(spec: Spec, kind: type[Any]) -> str:
     return spec.kernel.name if spec.kernel.name in getattr(kind, "kernels", ()) else GAUSSIAN
 
 
+def kernel_note(spec: Spec, kind: type[Any]) -> str:
+    """Say in one sentence which kernel a competitor gets where it cannot have the run's; nothing where it can, or has none.
+
+    Parameters
+    ----------
+    spec : Spec
+        Of the run.
+    kind : type
+        The competitor's class.
+    """
+    if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
+        return ""
+    run_has = KERNEL_WORDS[spec.kernel.name].title
+    if isinstance(spec.kernel, Gaussian):
+        return f"{kind.title} has no orthogonal features: it gets the same Gaussian kernel without them."
+    return (
+        f"{kind.title} has no {run_has} kernel: it gets a {KERNEL_WORDS[GAUSSIAN].title} one, to begin with as sharp as the "
+        "points' spread suggests."
+    )
+
+
 def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
     """Return the parameters that may be chosen, each with the run's own value as its default where it has one.
 
@@ -75,9 +97,9 @@ def _kernel_parameters(spec: Spec, split: Split, kind: type[Any]) -> list[Parame
     if _kernel_name(spec, kind) == spec.kernel.name:
         own = [p for p in spec.kernel.parameters if not isinstance(p, Choice) and p.name in takes]
         return [replace(p, default=getattr(spec.kernel, p.name)) for p in own]
-    same = spec.kernel.name == "orthogonal_gaussian"  # other random features of the same kernel
-    sigma = spec.kernel.sigma if same else float(f"{width(SIGMA, 'scale', split.X_train):.3g}")  # type: ignore[attr-defined]
-    return [replace(SIGMA, default=sigma)]
+    if isinstance(spec.kernel, Gaussian):  # with other random features
+        return [replace(SIGMA, default=spec.kernel.sigma)]
+    return [replace(SIGMA, default=float(f"{width(SIGMA, 'scale', split.X_train):.3g}"))]
 
 
 def _same_names(spec: Spec, parameters: list[Parameter]) -> Values:

@@ -11,6 +11,7 @@ from typing import Any
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry, DatasetOption
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.data.reading import Recipe
+from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     DEFAULT_DATASET,
@@ -223,6 +224,8 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     defaults = DEFAULTS[setting.name]
     solver = SolverSpec(**_section(given, "solver", solver_parameters(setting.name), defaults))
     problem = setting(**_section(given, "problem", setting.parameters, defaults))
+    if isinstance(problem, MultiClassSetting):
+        problem.check_schedule(solver.schedule)
     return Spec(
         problem=problem,
         kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), defaults, kernel_names(setting.name)),

@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import cast
 
+from dsgcore.experiments.kernel_words import KERNEL_WORDS
 from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.experiments.spec import Spec
+from dsgcore.kernels import Kernel, OrthogonalGaussian
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,32 @@ def theory_of(spec: Spec) -> Theory:
     if name == "multiclass":
         return Theory(STATEMENTS[name], None, _papers_algorithm(spec))
     is_convex = name in CONVEX
-    common = (
-        Assumption("Kernel and features are bounded (κ and φ are finite).", math.isfinite(spec.kernel.bound)),
-        Assumption("Nothing was changed during the run.", not spec.changes),
-    )
+    common = (*_good_features(spec.kernel), Assumption("Nothing was changed during the run.", not spec.changes))
     own = _decaying_steps(spec) if is_convex else _constant_steps(spec, SCHEDULES_OF_THEOREMS[name])
     # A constant step gives no rate in t within a run, only in the length T of the run.
-    return Theory(STATEMENTS[name], -1.0 if is_convex else None, (*own, *common))
+    statement = f"{STATEMENTS[name]}\n\n{kernel_statement(spec.kernel)}"
+    return Theory(statement, -1.0 if is_convex else None, (*own, *common))
+
+
+def kernel_statement(kernel: Kernel) -> str:
+    """Return in Markdown what a run's kernel and its random features are, and what the theorem does not say of them."""
+    words = KERNEL_WORDS[kernel.name]
+    said = f"**{words.title} kernel.** {words.formula}. Its random features are {words.features}."
+    return f"{said} {words.remark}".rstrip()
+
+
+def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
+    is_bounded = math.isfinite(kernel.bound) and math.isfinite(kernel.feature_bound)
+    here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
+    is_orthogonal = isinstance(kernel, OrthogonalGaussian)
+    return (
+        Assumption(f"Kernel and features are bounded: κ and φ are finite (here: {here}).", is_bounded),
+        Assumption(
+            "The features of an iteration are drawn independently of each other"
+            f"{' (here: in blocks of orthogonal ones)' if is_orthogonal else ''}.",
+            not is_orthogonal,
+        ),
+    )
 
 
 def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:

@@ -42,7 +42,8 @@ class SemiSupervisedOrdinal:
         gamma_j R_PN + (1 - gamma_j) (R_PU + R_UN - 1/2),   R_AB = mean over pairs (a, b) of (1 - f(a) + f(b))^2,
 
     which is linear in the risks between single classes, so that one mini-batch a class serves all sub-problems:
-    sum_ab W_ab R_ab over ordered pairs of sources, see `dsgcore.problems.pairwise` for the coefficients.
+    sum_ab W_ab R_ab over ordered pairs of sources, W being `risk_weights`; see `dsgcore.problems.pairwise` for the
+    coefficients.
 
     Parameters
     ----------
@@ -161,8 +162,8 @@ class SemiSupervisedOrdinal:
         return np.broadcast_to(np.asarray(self.gamma, dtype=float), self.n_classes - 1)
 
     @cached_property
-    def _weights(self) -> NDArray:
-        """W of shape (k + 1, k + 1), the unlabeled source last: weight of the risk that row scores above column."""
+    def risk_weights(self) -> NDArray:
+        """W of shape (k + 1, k + 1), in the order of `sources`: weight of the risk that row should score above column."""
         k = self.n_classes
         shares, W = np.array(self.shares), np.zeros((k + 1, k + 1))
         for j, gamma in enumerate(self._gammas, start=1):
@@ -180,7 +181,7 @@ class SemiSupervisedOrdinal:
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: Eq. (10)."""
-        return pairwise.coefficients(self._in_order(f), self._weights, is_paired=self.pairing == "paired")
+        return pairwise.coefficients(self._in_order(f), self.risk_weights, is_paired=self.pairing == "paired")
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the pair terms between classes, of classes over and under unlabeled points, and the constant."""
@@ -191,7 +192,7 @@ class SemiSupervisedOrdinal:
         return self._terms(pairwise.risks(self._in_order(f), is_paired=False))
 
     def _terms(self, R: NDArray) -> dict[str, float]:
-        parts = self._weights * R
+        parts = self.risk_weights * R
         return {
             "class over class": float(parts[:-1, :-1].sum()),
             "class over unlabeled": float(parts[:-1, -1].sum()),
@@ -201,7 +202,7 @@ class SemiSupervisedOrdinal:
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
-        return pairwise.quadratic(self._in_order(rows), n, self._weights)
+        return pairwise.quadratic(self._in_order(rows), n, self.risk_weights)
 
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the mean AUC over the sub-problems, ties one half; y of shape (n,) holds class codes."""

@@ -88,7 +88,7 @@ def optima(problem: SemiSupervisedOrdinal, mean: NDArray, covariance: NDArray, l
 
     The risk sum_ab W_ab [(1 - w'm_a + w'm_b)^2 + w'(V_a + V_b)w] is w'Hw / 2 + l'w + constant.
     """
-    W = problem._weights
+    W = problem.risk_weights
     both = W + W.T
     degree = both.sum(axis=1)
     H = 2.0 * np.tensordot(degree, covariance, axes=1) + 2.0 * mean.T @ (np.diag(degree) - both) @ mean

@@ -1,0 +1,104 @@
+"""From a model's values to classes: how many classes there must be, and where the values are cut into them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import roc_curve
+from sklearn.utils import column_or_1d
+
+from dsgcore.estimators.inputs import encode, ordered_labels
+from dsgcore.problems.base import UNLABELED
+from dsgcore.problems.thresholds import classify, mean_auc
+
+
+def check_two_classes(classes: NDArray) -> None:
+    """Raise ValueError unless there are two classes."""
+    if len(classes) != 2:
+        raise ValueError(
+            "Only binary classification is supported: y must hold two classes (and -1 for unlabeled points), "
+            f"got {_counted(classes)}"
+        )
+
+
+def check_some_classes(classes: NDArray) -> None:
+    """Raise ValueError unless there are two classes or more."""
+    if len(classes) < 2:
+        raise ValueError(f"y must hold two classes or more (and -1 for unlabeled points), got {_counted(classes)}")
+
+
+def _counted(classes: NDArray) -> str:
+    return f"{len(classes)} class{'es' * (len(classes) != 1)}"
+
+
+def best_threshold(is_positive: NDArray, values: NDArray) -> float:
+    """Return the middle of the gap between values at which true minus false positive rate is largest."""
+    false_rate, true_rate, thresholds = roc_curve(is_positive, values, drop_intermediate=False)
+    lowest_positive = thresholds[np.argmax(true_rate - false_rate)]
+    below = values[values < lowest_positive]
+    return float((lowest_positive + below.max()) / 2.0) if len(below) else float(lowest_positive) - 1.0
+
+
+class OrderedClassifier(ClassifierMixin):
+    """What an estimator of ordered classes does with its ranking function and the thresholds between the classes."""
+
+    classes_: NDArray
+    thresholds_: NDArray
+
+    def ranking_function(self, X: ArrayLike) -> NDArray:
+        """Return f(x), of shape (n,): the higher, the later in the order of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        """
+        raise NotImplementedError
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return how far f(x) is inside each class's interval, negative outside; the largest is the predicted class's.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n, k), or (n,) for two classes
+            For two classes f(x) minus the threshold.
+        """
+        f = self.ranking_function(X)
+        above = f[:, None] - self.thresholds_
+        if len(self.classes_) == 2:
+            return above[:, 0]
+        far = np.full((len(f), 1), np.inf)
+        return np.minimum(np.hstack([far, above]), np.hstack([-above, far]))
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the label of the interval that f(x) is in, for each row of `X`, of shape (n,)."""
+        f = self.ranking_function(X)
+        return self.classes_[classify(f, self.thresholds_)]
+
+    def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the mean AUC over the k - 1 places where the classes can be cut in two, ties one half.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        y : array-like of shape (n,)
+            True labels; points with -1 are left out.
+
+        Returns
+        -------
+        float
+            In [0, 1]; NaN if there are labels of one class only.
+        """
+        f, codes = self.ranking_function(X), self._codes(y)
+        return mean_auc(codes[codes != UNLABELED], f[codes != UNLABELED])
+
+    def _codes(self, y: ArrayLike) -> NDArray:
+        """Return each true label's place among the classes, -1 for unlabeled."""
+        return encode(column_or_1d(ordered_labels(y)[0]), self.classes_)[1]

@@ -1,0 +1,199 @@
+"""Model files: NumPy archives of plain arrays with a header in JSON. Nothing is pickled; a bad file gets one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.kernels import Kernel, block_frequencies
+from dsgcore.parameters import Choice
+
+if TYPE_CHECKING:
+    from dsgcore.expansion import Expansion
+    from dsgcore.weights import Weights
+
+FORMAT = 2
+# Where each kind of model is; imported when a file holds it, for one of them brings scikit-learn along.
+_MODULES = {"expansion": "dsgcore.expansion", "weights": "dsgcore.weights"}
+_MODEL = Choice("model", None, options=tuple(_MODULES))
+HEADER = "header"
+MAX_HEADER_CHARACTERS = 4096
+# What NumPy, zipfile and zlib raise on files that are not archives, are damaged, or claim to hold huge arrays.
+_UNREADABLE = (
+    OSError,
+    KeyError,
+    ValueError,
+    TypeError,
+    EOFError,
+    MemoryError,
+    ArithmeticError,
+    RuntimeError,
+    SyntaxError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+# So many random numbers are compared: enough to tell generators apart, whatever d a header claims.
+NUMBERS_COMPARED = 2**20
+
+
+class ModelError(ValueError):
+    """A model file cannot be read or cannot be reproduced here, or points do not fit a model."""
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a file holds, before it is made into a model.
+
+    Attributes
+    ----------
+    model : str
+        Kind of the model: "expansion" or "weights".
+    header : dict
+        All other fields of the header but the format's number; plain data, not checked yet.
+    arrays : dict of str to ndarray
+        The other arrays, in this machine's byte order; not checked yet.
+    """
+
+    model: str
+    header: dict[str, Any]
+    arrays: dict[str, NDArray]
+
+    def expect(self, model: str, header: set[str], arrays: set[str]) -> None:
+        """Refuse another kind of model, and fields or arrays that are missing or do not belong to it."""
+        if self.model != model:
+            raise ModelError(f"the file must hold a model of the kind {model!r}, got {self.model!r}")
+        _expect_names("its header", "field", set(self.header), header)
+        _expect_names("it", "array", set(self.arrays), arrays)
+
+
+def _expect_names(place: str, kind: str, given: set[str], expected: set[str]) -> None:
+    for name in sorted(expected - given):
+        raise ModelError(f"not a model file: {place} has no {kind} {name!r}")
+    for name in sorted(given - expected):
+        raise ModelError(f"not a model file: {place} has the unknown {kind} {name[:40]!r}")
+
+
+def load_model(file: str | Path | IO[bytes]) -> Expansion | Weights:
+    """Read a model that a run, the app or a model's `save` wrote; the file says which kind of model it is.
+
+    Parameters
+    ----------
+    file : path or binary file
+
+    Returns
+    -------
+    Expansion or Weights
+        With `evaluate(X)`, for X of shape (n, d): the scores of `Expansion` have shape (n,), those of `Weights`, the
+        multi-class setting's model, (n, K). They are the same, to the bit, as those of the model that was saved.
+
+    Raises
+    ------
+    ModelError
+        In one sentence, if the file is not such a model, or this machine's random numbers are not those that it was
+        trained with.
+    """
+    held = read(file)
+    model: Expansion | Weights = import_module(_MODULES[held.model]).restore(held)
+    return model
+
+
+def write(file: str | Path | IO[bytes], model: str, header: Mapping[str, Any], **arrays: NDArray) -> None:
+    """Write a model: arrays, and a header that says of which kind it is."""
+    text = json.dumps({"format": FORMAT, "model": model, **header})
+    np.savez(file, **{HEADER: np.array(text)}, **arrays)  # type: ignore[arg-type]  # the stubs mistake them for an option
+
+
+def read(file: str | Path | IO[bytes]) -> ModelFile:
+    """Read what `write` wrote; raise `ModelError` where a file is anything else."""
+    try:
+        arrays = _arrays(_content(file))
+    except _UNREADABLE as error:
+        reason = " ".join(str(error).partition("\n")[0].split()) or type(error).__name__
+        raise ModelError(f"not a model file, or a damaged one ({reason})") from error
+    if HEADER not in arrays:
+        raise ModelError(f"not a model file: it has no array {HEADER!r}")
+    header = _header(arrays.pop(HEADER))
+    return ModelFile(header.pop("model"), header, arrays)
+
+
+def _content(file: str | Path | IO[bytes]) -> bytes:
+    """Return the whole file; NumPy, given a path, leaves a file open that is no archive."""
+    if isinstance(file, str | os.PathLike):
+        return Path(file).read_bytes()
+    file.seek(0)
+    return file.read()
+
+
+def _arrays(content: bytes) -> dict[str, NDArray]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        # Models are not compressed: what unpacks to more than the file itself is none, and may be meant to fill memory.
+        if sum(info.file_size for info in archive.infolist()) > len(content):
+            raise ValueError("its arrays are larger than the file")
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return {name: _native(name, archive[name]) for name in archive.files}
+
+
+def _native(name: str, array: object) -> NDArray:
+    """Return an array in this machine's byte order: the loops take no other."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name[:40]!r} is not an array")
+    return array.astype(array.dtype.newbyteorder("="), order="K", copy=False)
+
+
+def _header(text: NDArray) -> dict[str, Any]:
+    try:
+        if text.dtype.kind != "U" or text.size != 1 or text.dtype.itemsize > 4 * MAX_HEADER_CHARACTERS:
+            raise ValueError(f"it must be text of at most {MAX_HEADER_CHARACTERS} characters")
+        header: dict[str, Any] = json.loads(str(text))
+        number = header.pop("format", None)
+        if number != FORMAT:
+            raise ModelError(f"the model file has format {number!r}, this program reads format {FORMAT}")
+        _MODEL.check(header.get("model"))
+    except ModelError:
+        raise
+    except (AttributeError, TypeError, ValueError, RecursionError, SystemError) as error:
+        raise damaged_header(error) from error
+    return header
+
+
+def damaged_header(error: Exception) -> ModelError:
+    """Make the error for a header with a field that is not allowed."""
+    return ModelError(f"not a model file: its header is damaged ({error})")
+
+
+def fingerprint(kernel: Kernel, seed: int, t: int, d: int, m: int) -> str:
+    """Return a digest of the frequencies of iteration `t`, (d, m): it differs where they cannot be drawn again.
+
+    Of many coordinates, the first are drawn alone: their numbers come from the same generator.
+    """
+    drawn = block_frequencies(kernel, seed, t, max(1, min(d, NUMBERS_COMPARED // m)), m, np.dtype(np.float32))
+    return hashlib.sha256(f"{d} {m} ".encode() + drawn.tobytes()).hexdigest()
+
+
+def check_fingerprint(given: object, own: str) -> None:
+    """Refuse a model whose random features are not those that it was trained with."""
+    if given != own:
+        raise ModelError(
+            "the model cannot be reproduced here: this version of NumPy draws other random features "
+            "from its seed than those it was trained with"
+        )
+
+
+def check_points(X: NDArray, d: int) -> None:
+    """Refuse points that do not fit a model of points with `d` coordinates."""
+    if X.ndim != 2 or X.shape[1] != d:
+        raise ModelError(f"points must have shape (n, {d}), got {X.shape}")

@@ -1,0 +1,43 @@
+"""The kernels that a page offers, and their parameters with the defaults that go with the data."""
+
+from __future__ import annotations
+
+from dsgcore.experiments import Setting, default_spec
+from dsgcore.experiments.kernel_words import KERNEL_WORDS, like_gaussian
+from dsgcore.experiments.settings import kernel_names
+from dsgcore.parameters import Choice, Parameter
+from pages._data_parameters import suited_values
+from pages._own_file import entry_of
+
+PICKER = "kernel"
+# Parameters of one name that say something else of each kernel are controls of their own.
+OWN_KEYS = {
+    ("laplacian", "sigma"): "laplacian_sigma",
+    ("dot_product", "sigma"): "dot_product_sigma",
+}
+
+
+def usual_kernel(problem: type[Setting]) -> str:
+    """Return the name of the kernel that a setting begins with."""
+    return str(default_spec(problem.name).kernel.name)
+
+
+def kernel_choices(problem: type[Setting]) -> list[Choice]:
+    """Return the parameter that picks the kernel; none where there is nothing to choose."""
+    names = kernel_names(problem.name)
+    if len(names) == 1:
+        return []
+    each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(KERNEL_WORDS.__getitem__, names))
+    sentence = f"What makes two points alike. Another kernel begins a new run.\n\n{each}\n\n"
+    return [Choice(PICKER, usual_kernel(problem), "k", "Kernel", sentence, options=names)]
+
+
+def kernel_title(name: str) -> str:
+    """Return the name of a kernel that people see."""
+    return KERNEL_WORDS[name].title
+
+
+def kernel_parameters(problem: type[Setting], dataset: str, kernel: str) -> tuple[Parameter, ...]:
+    """Return a kernel's own parameters, with the defaults that go with a data set."""
+    usual = getattr(default_spec(problem.name).kernel, "sigma", 1.0)
+    return like_gaussian(kernel, suited_values(problem, dataset).get("sigma", usual), entry_of(problem, dataset).d)

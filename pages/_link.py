@@ -1,0 +1,85 @@
+"""A session's link: what is not good in it, in a sentence each, and the record of what was moved during a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.data import DATASETS
+from dsgcore.experiments import Setting, Spec, SpecError
+from dsgcore.experiments.settings import SEED
+from pages import _controls as controls
+from pages._controls import SHOWN_FROM_LINK, shown
+from pages._own_file import entry_of
+
+
+def read_link(problem: type[Setting]) -> list[str]:
+    """Check a new session's link: keep good values that no slider stop has, and say in a sentence what is not good."""
+    given = st.query_params.to_dict()
+    choice = controls.dataset_choice(problem)
+    titles = {entry_of(problem, name).title: name for name in choice.options}
+    data_key = controls.key_of(problem, "data")
+    title = given.get(data_key, DATASETS[choice.default].title)
+    notices = []
+    if title not in titles:
+        notices.append(controls.refusal(data_key, replace(choice, options=tuple(titles)), title))
+    dataset = titles.get(title, choice.default)
+    notices += controls.read_controls(controls.controls_for(problem, dataset, controls.kernel_asked(problem)), given)
+    for view in (controls.SPEED, controls.SLIDER, controls.map_choice(problem)):
+        if given.get(view.name, view.default) not in view.options:
+            notices.append(controls.refusal(view.name, view, given[view.name]))
+    if "seed" in given and controls.number(given["seed"], SEED) is None:
+        notices.append(controls.refusal("seed", SEED, given["seed"]))
+    return notices
+
+
+def changes_to_text(spec: Spec) -> str:
+    """Return a record of the changes for the link: the values at the start, then each change as t:name=value."""
+    start = spec.values_at(0)
+    if not spec.changes:
+        return ""
+    names = {change.name for change in spec.changes}
+    parts = [f"0:{name}={shown(start[name])}" for name in spec.steerable if name in names]
+    parts += [f"{change.t}:{change.name}={shown(change.value)}" for change in spec.changes]
+    return ",".join(parts)
+
+
+def with_changes(spec: Spec, text: str) -> Spec:
+    """Return the spec with a link's record of changes; raise `SpecError` where it does not fit the sliders.
+
+    The sliders show the values at the end; the record holds those at the start and every change since.
+    """
+    if not text:
+        return spec
+    start, changes = _parse_changes(text)
+    plain = spec.to_dict()
+    end = {**start, **{change["name"]: change["value"] for change in changes}}
+    now = spec.values_at(0)
+    for name, value in end.items():
+        if now.get(name) != value:
+            raise SpecError(f"In the link, the record of changes ends with {name} {value:g}, but the slider does not.")
+    for name, value in start.items():
+        plain["solver" if name in plain["solver"] else "problem"][name] = value
+    plain["changes"] = changes
+    return Spec.from_dict(plain)
+
+
+def _parse_changes(text: str) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    start: dict[str, float] = {}
+    changes: list[dict[str, Any]] = []
+    try:
+        for part in text.split(","):
+            t, assignment = part.split(":")
+            name, value = assignment.split("=")
+            if int(t) == 0:
+                start[name] = float(value)
+            else:
+                changes.append({"t": int(t), "name": name, "value": float(value)})
+    except ValueError:
+        short = text[:SHOWN_FROM_LINK]
+        raise SpecError(
+            f"In the link, changes must be a list like 0:lam=0.1,12:lam=0.5, got {short!r}; it is left out."
+        ) from None
+    return start, changes

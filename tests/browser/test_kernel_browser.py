@@ -1,0 +1,38 @@
+"""The choice of the kernel: another one begins a new run, and the link holds it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+
+PATIENCE_MS = 60_000
+
+
+def expect_step(page, step):
+    expect(page.locator(".st-key-status")).to_contain_text(f"step {step} of", timeout=PATIENCE_MS)
+
+
+def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_health):
+    page = open_page("auc?n_iter=20&data=Two+moons&sigma=5")
+    expect_step(page, 20)
+    expect(page.locator(".st-key-play")).to_contain_text("Play", timeout=PATIENCE_MS)
+    page.locator(".st-key-kernel input").click()
+    page.get_by_role("option", name="Matérn", exact=True).click()
+    expect(page.locator(".st-key-length")).to_contain_text("Kernel width", timeout=PATIENCE_MS)
+    expect(page.locator(".st-key-sigma")).to_have_count(0)
+    page.wait_for_url(re.compile(r"kernel=Mat%C3%A9rn"), timeout=PATIENCE_MS)
+    expect_step(page, 20)
+    page.get_by_role("tab", name="Compare").click()
+    expect(page.get_by_text("Settings that differ from the previous run's:")).to_be_visible(timeout=PATIENCE_MS)
+
+    page.reload()
+    expect(page.locator(".st-key-length")).to_contain_text("Kernel width", timeout=PATIENCE_MS)
+    expect_step(page, 20)
+    assert "kernel=Mat%C3%A9rn" in page.url
+    page.get_by_role("tab", name="Theory").click()
+    expect(page.get_by_text("Matérn kernel.")).to_be_visible(timeout=PATIENCE_MS)
+    page_health.assert_clean()

@@ -1,0 +1,82 @@
+"""Small models of every kind, and their files: as saved, and with something in them changed."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from dsgcore import ModelError, load_model
+from dsgcore.expansion import Expansion
+from dsgcore.kernels import Gaussian
+from dsgcore.proximal import FeatureMap
+from dsgcore.weights import Weights
+
+SIZES = (7, 1, 20, 7, 64)
+DECAYS = (1.0, 0.9, 0.75, -0.5, 0.99)
+
+
+def make_model(sizes=SIZES, dtype="float64", d=3, seed=6, kernel=None):
+    rng = np.random.default_rng(0)
+    model = Expansion(kernel or Gaussian(0.7), seed, d, np.dtype(dtype))
+    for m, decay in zip(sizes, DECAYS, strict=False):
+        model.append(np.stack([rng.random(m), rng.uniform(-0.5, 0.5, m)]).astype(dtype), decay)
+    return model
+
+
+def make_weights(kind="fourier", d=3, n_classes=4, n_features=9, sigma=0.7, seed=6):
+    features = FeatureMap(kind, sigma, n_features, seed)
+    n_rows = d if kind == "linear" else 2 * n_features
+    return Weights(features, np.random.default_rng(0).normal(size=(n_rows, n_classes)), d)
+
+
+KINDS = {
+    "expansion": make_model,
+    "linear weights": lambda: make_weights("linear"),
+    "Fourier weights": make_weights,
+}
+
+
+def saved(model):
+    file = io.BytesIO()
+    model.save(file)
+    file.seek(0)
+    return file
+
+
+def parts(model):
+    """The arrays of a saved model, the header's fields among them."""
+    with np.load(saved(model), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return {**arrays, "header": json.loads(str(arrays["header"]))}
+
+
+def packed(save=np.savez, **members):
+    """An archive of these arrays, of those that are not None; a header's fields become its text."""
+    header = members.get("header")
+    if isinstance(header, dict):
+        members["header"] = np.array(json.dumps(header))
+    elif header is not None:
+        members["header"] = np.array(header)
+    file = io.BytesIO()
+    save(file, **{name: array for name, array in members.items() if array is not None})
+    return file
+
+
+def edited(model, **members):
+    """The saved file with some members replaced, or left out where None; `header` may be a function of its fields."""
+    given = parts(model)
+    if callable(members.get("header")):
+        members["header"] = members["header"](given["header"])
+    return packed(**given | members)
+
+
+def assert_refused(file, words):
+    with pytest.raises(ModelError) as caught:
+        load_model(file)
+    message = str(caught.value)
+    assert words in message
+    assert "\n" not in message
+    assert len(message) < 500

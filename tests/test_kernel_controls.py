@@ -1,0 +1,204 @@
+"""The choice of the kernel: what is offered, what goes with the data, what is said of it, and what the pages do with it."""
+
+from __future__ import annotations
+
+import pytest
+from test_app import figure, open_page, said
+
+from dsgcore import Spec
+from dsgcore.baselines import COMPETITORS
+from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, theory_of
+from dsgcore.experiments.kernel_words import KERNEL_WORDS, like_gaussian
+from dsgcore.experiments.race_parameters import fixed_parameters, kernel_note
+from dsgcore.experiments.settings import kernel_names
+from dsgcore.kernels import KERNELS
+from dsgcore.parameters import Real, grid
+from pages import _controls as controls
+from pages._kernel_parameters import OWN_KEYS, kernel_title
+
+STOCHASTIC = [name for name in SETTINGS if len(kernel_names(name)) > 1]
+CUT = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_"}
+on_pages = pytest.mark.compiled  # a page runs at once: without the compiler that takes minutes
+
+
+def spec_with(setting, kernel, **own):
+    return Spec.from_dict({"setting": setting, "kernel": {"name": kernel, **own}})
+
+
+def code(app):
+    return " ".join("".join(block.value for block in app.code).split())
+
+
+# --- what is offered
+
+
+def test_all_settings_but_multiclass_offer_every_kernel_by_its_title():
+    assert set(STOCHASTIC) == {"auc", "s3vm", "similar_unlabeled", "ordinal"}
+    for setting in STOCHASTIC:
+        picker = controls.controls_for(SETTINGS[setting], "spirals")["kernel"]
+        assert picker.parameter.options == tuple(KERNELS)
+        for name in KERNELS:
+            assert f"**{kernel_title(name)}**" in picker.parameter.sentence
+    assert "kernel" not in controls.controls_for(SETTINGS["multiclass"], "spirals")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("setting", STOCHASTIC)
+def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set(setting, kernel):
+    problem = SETTINGS[setting]
+    *datasets, own_file = controls.dataset_choice(problem).options
+    assert controls.controls_for(problem, own_file, kernel)["kernel"].parameter.default == "gaussian"
+    for dataset in datasets:
+        offered = controls.controls_for(problem, dataset, kernel)
+        values = {name: c.parameter.default for name, c in offered.items()} | {"kernel": kernel}
+        spec = controls.to_spec(problem, values, dataset, seed=0)
+        assert spec.kernel.name == kernel
+        for p in spec.kernel.parameters:
+            assert getattr(spec.kernel, p.name) == offered[p.name].parameter.default
+            assert getattr(spec.kernel, p.name) in offered[p.name].options
+
+
+def test_without_a_kernel_the_controls_ask_for_the_one_that_there_was_before():
+    for setting in SETTINGS:
+        spec = default_spec(setting)
+        offered = controls.controls_for(SETTINGS[setting], spec.data.name)
+        values = {name: c.parameter.default for name, c in offered.items() if name != "kernel"}
+        made = controls.to_spec(SETTINGS[setting], values, spec.data.name, seed=0)
+        assert made.kernel == spec.kernel
+
+
+def test_parameters_of_one_name_and_another_meaning_have_controls_of_their_own():
+    keys = {}
+    for kernel in KERNELS:
+        for p in KERNELS[kernel].parameters:
+            keys.setdefault(OWN_KEYS.get((kernel, p.name), p.name), set()).add((p.label, p.symbol, p.sentence))
+    assert all(len(meanings) == 1 for meanings in keys.values())
+
+
+# --- what goes with the data
+
+
+@pytest.mark.parametrize("d", [1, 2, 13, 64, 1000])
+@pytest.mark.parametrize("sigma", [0.01, 0.5, 30.0])
+def test_widths_are_stops_of_the_slider_near_to_what_a_gaussian_width_says(sigma, d):
+    assert [p.default for p in like_gaussian("orthogonal_gaussian", sigma, d)] == [sigma]
+    length, _ = like_gaussian("matern", sigma, d)
+    assert length.default * (2 * sigma) ** 0.5 == pytest.approx(1, rel=0.6)
+    for name in ("laplacian", "matern", "dot_product"):
+        own = KERNELS[name].parameters[0]
+        assert isinstance(own, Real)
+        assert like_gaussian(name, sigma, d)[0].default in grid(own)
+
+
+@on_pages
+@pytest.mark.parametrize(("setting", "kernel"), [("auc", "dot_product"), ("ordinal", "matern"), ("s3vm", "laplacian")])
+def test_a_run_with_the_first_values_of_another_kernel_does_not_diverge(setting, kernel):
+    problem = SETTINGS[setting]
+    dataset = "ordinal_rings" if setting == "ordinal" else "two_moons"
+    values = {n: c.parameter.default for n, c in controls.controls_for(problem, dataset, kernel).items()}
+    run = Run(controls.to_spec(problem, values | {"kernel": kernel, "power": "5", "n_iter": 60}, dataset, seed=0))
+    run.advance()
+    assert run.stop_reason is StopReason.FINISHED
+
+
+# --- what is said
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_theory_speaks_of_the_runs_kernel(kernel):
+    said_of = theory_of(spec_with("auc", kernel))
+    assert f"**{KERNEL_WORDS[kernel].title} kernel.**" in said_of.statement
+    assert said_of.statement.count("$") % 2 == 0
+    bounded, independent = (
+        next(a for a in said_of.assumptions if word in a.sentence) for word in ("bounded", "independently")
+    )
+    assert bounded.holds == (kernel != "dot_product")
+    assert independent.holds == (kernel != "orthogonal_gaussian")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_competitor_without_the_runs_kernel_says_so_in_one_sentence(kernel):
+    for setting in STOCHASTIC:
+        spec = spec_with(setting, kernel)
+        for kind in COMPETITORS[setting]:
+            note = kernel_note(spec, kind)
+            assert bool(note) == (fixed_parameters(spec, kind).get("kernel", kernel) != kernel)
+            assert note == "" or (note.startswith(kind.title) and note.endswith(".") and note.count(". ") == 0)
+
+
+# --- the pages
+
+
+@on_pages
+@pytest.mark.parametrize("setting", STOCHASTIC)
+def test_another_kernel_begins_a_new_run_and_a_lesson_sets_it_back(setting):
+    key = CUT[setting]
+    app = open_page(setting, **{f"{key}n_iter": "20"})
+    assert '"name": "gaussian"' in code(app)
+    app = app.selectbox(key=f"{key}kernel").select("matern").run()
+    assert said(app) == []
+    assert '"name": "matern"' in code(app)
+    assert app.selectbox(key=f"{key}nu").value == "3/2"
+    changed = next(table.value for table in app.dataframe if "setting" in table.value.columns).set_index("setting")
+    assert changed.loc["kernel.name"].tolist() == ["matern", "gaussian"]
+    assert changed.loc["kernel.length", "previous run"] == changed.loc["kernel.sigma", "this run"] == "–"
+    app = app.button(key="preset-0").click().run()
+    assert said(app) == []
+    assert '"name": "gaussian"' in code(app)
+
+
+@on_pages
+def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_width_keeps_it():
+    app = open_page("auc", sigma="2", n_iter="20")
+    app = app.selectbox(key="kernel").select("orthogonal_gaussian").run()
+    assert app.select_slider(key="sigma").value == 2.0
+    app = app.selectbox(key="kernel").select("matern").run()
+    app = app.selectbox(key="nu").select("1/2").run()
+    app = app.select_slider(key="length").set_value(5.0).run()
+    assert '"kernel": { "length": 5.0, "name": "matern", "nu": "1/2" }' in code(app)
+    app = app.selectbox(key="kernel").select("dot_product").run()
+    assert '"kernel": { "name": "dot_product", "power": "3", "sigma": 0.05 }' in code(app)
+    app = app.selectbox(key="kernel").select("matern").run()
+    assert '"kernel": { "length": 1.0, "name": "matern", "nu": "3/2" }' in code(app)
+    app = app.selectbox(key="data").select("blobs").run()
+    assert '"length": 0.1' in code(app)
+    assert said(app) == []
+
+
+@on_pages
+def test_a_link_opens_with_its_kernel_and_the_unbounded_one_draws_no_bound():
+    app = open_page("auc", kernel="Dot product", power="5", dot_product_sigma="0.03", at="30")
+    assert said(app) == []
+    assert '"kernel": { "name": "dot_product", "power": "5", "sigma": 0.03 }' in code(app)
+    traces = {trace.get("name"): trace["y"] for trace in figure(app, "chart-error")["data"]}
+    assert all(value is None for value in traces.get("paper's bound (Lemma 1)", []))
+    assert any(value is not None for value in traces["measured"])
+
+
+BAD = [
+    ({"kernel": "bogus"}, "kernel"),
+    ({"kernel": ""}, "kernel"),
+    ({"kernel": "Matérn", "nu": "7/2"}, "nu"),
+    ({"kernel": "Matérn", "length": "NaN"}, "length"),
+    ({"kernel": "Laplacian", "laplacian_sigma": "-1"}, "laplacian_sigma"),
+    ({"kernel": "Dot product", "power": "2"}, "power"),
+    ({"kernel": "Dot product", "dot_product_sigma": "1e9"}, "dot_product_sigma"),
+]
+
+
+@on_pages
+@pytest.mark.parametrize(("link", "name"), BAD)
+def test_what_is_not_allowed_of_a_kernel_in_a_link_gets_one_sentence(link, name):
+    app = open_page("auc", **link)
+    (notice,) = said(app)
+    assert f"In the link, {name} must be" in notice
+    assert ("kernel" in notice) == (name == "kernel")
+
+
+@on_pages
+def test_a_competitor_without_the_kernel_is_announced_on_the_page():
+    app = open_page("s3vm", svm_kernel="Matérn", svm_n_iter="20")
+    assert said(app) == []
+    (note,) = [box.value for box in app.info]
+    assert "has no Matérn kernel: it gets a Gaussian one" in note
+    assert [box.value for box in open_page("s3vm", svm_n_iter="20").info] == []

@@ -1,0 +1,69 @@
+"""The released variant divides its step by itself: a schedule that did so once more is refused wherever it is asked for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from test_app import open_page
+from test_multiclass_run import finished, small
+
+from dsgcore import ParameterError, Run, SpecError
+from dsgcore.__main__ import main
+from dsgcore.experiments import LiveRun
+from dsgcore.schedules import SCHEDULES
+
+DECAYING = [name for name in SCHEDULES if name != "constant"]
+SENTENCE = (
+    "schedule must be constant where variant is released, whose step is divided by t + n_l already, got 'theta/t'"
+)
+
+
+@pytest.mark.parametrize("schedule", DECAYING)
+@pytest.mark.parametrize("kind", [Run, LiveRun])
+def test_a_schedule_for_the_released_variant_is_refused_with_one_sentence(kind, schedule):
+    constant = small(variant="released", n_iter=2)
+    with pytest.raises((ParameterError, SpecError), match=r"^schedule must be constant .*, got '.*'$") as caught:
+        kind(replace(constant, solver=replace(constant.solver, schedule=schedule)))
+    assert repr(schedule) in str(caught.value)
+
+
+def test_the_released_variants_step_is_divided_once():
+    history = finished(small(variant="released", step_size=40.0, n_iter=5)).history
+    assert history.column("step_size").tolist() == [40.0 / (t + 16) for t in range(1, 6)]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_papers_variant_takes_every_schedule(schedule):
+    history = finished(small(schedule=schedule, step_size=2.0, n_iter=5)).history
+    assert history.column("step_size").tolist() == [SCHEDULES[schedule](2.0, t, 5) for t in range(1, 6)]
+
+
+def test_the_command_line_says_it_in_one_sentence(tmp_path, capsys):
+    plain = small(variant="released", n_iter=2).to_dict()
+    plain["solver"]["schedule"] = "theta/t"
+    (tmp_path / "spec.json").write_text(json.dumps(plain), encoding="utf-8")
+    assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err == f"dsgcore: {SENTENCE}\n"
+    assert not (tmp_path / "out").exists()
+
+
+def said(app):
+    """Sentences of errors, without the marks that keep a page from reading them as Markdown."""
+    assert not app.exception
+    return [error.value.replace("\\", "") for error in app.error]
+
+
+@pytest.mark.compiled
+def test_the_app_says_it_in_one_sentence_and_goes_on_once_it_is_right():
+    app = open_page("multiclass", mc_variant="released", mc_schedule="theta/t", mc_n_iter="20")
+    assert said(app) == [SENTENCE]
+    assert len(app.metric) == 0
+    app = app.run()
+    assert said(app) == [SENTENCE]
+    app = app.selectbox(key="mc_schedule").select("constant").run()
+    assert said(app) == []
+    assert len(app.metric) > 0
+    app = app.selectbox(key="mc_schedule").select("theta/t").run()
+    assert said(app) == [SENTENCE]
