@@ -10,8 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore import ParameterError, ProblemError, SpecError
-from dsgcore.data import DATASETS, DataError
+from dsgcore.data import DATASETS
 from dsgcore.experiments import (
     PRESETS,
     SETTINGS,
@@ -29,13 +28,14 @@ from pages import _controls as controls
 from pages import _link as link
 from pages import _live_views as views
 from pages import _tab_views as tabs
-from pages._bench import Bench, begin, once
+from pages._bench import Bench, once
 from pages._class_views import GRAPH
 from pages._data_picker import draw_dataset, seen_key
 from pages._kernel_picker import draw_kernel, make_ready
 from pages._own_file import plain, store
 from pages._router import ensure_routed
 from pages._setting_views import details
+from pages._steering import BAD_INPUT, follow
 from pages._transport import transport
 from pages._upload import draw_upload
 from pages._warm_up import is_ready
@@ -46,7 +46,6 @@ INSTANT_SECONDS = 2.0
 # At normal speed a run takes about so many ticks, ten seconds.
 NORMAL_TICKS = 40
 PARTS = ("sidebar", "transport", "view", "tiles", "map", "curves", "error", "tabs")
-BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 
 # Training slices of all sessions share the cores: as many at a time as there are.
 _cores = threading.BoundedSemaphore(os.cpu_count() or 1)
@@ -66,7 +65,7 @@ def workbench(name: str) -> None:
         return
     if asked is not None:
         make_ready(asked.kernel.name)
-        _follow(problem, bench, asked)
+        follow(problem, bench, asked)
     _hidden_state(problem, bench)
     _sentence(problem, bench)
     transport(bench)
@@ -171,63 +170,6 @@ def _apply(bench: Bench, problem: type[Setting], preset: Preset) -> None:
     bench.given = {c.key: preset.values.get(name, c.parameter.default) for name, c in offered.items()}
     bench.given |= {controls.key_of(problem, "data"): dataset, seen_key(problem): dataset}
     bench.wants_restart = True
-
-
-def _follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
-    """Bring the run in line with what the controls ask for: leave it, steer it, or begin another."""
-    try:
-        if bench.live is None:
-            _begin_from_link(problem, bench, asked)
-        elif bench.wants_restart or _wants_new_run(bench, asked):
-            bench.wants_restart = False
-            begin(bench, asked)
-        elif asked != bench.asked:
-            bench.live.steer(asked.values_at(0))
-        bench.asked = asked
-    except BAD_INPUT as error:
-        st.error(plain(str(error)))
-
-
-def _wants_new_run(bench: Bench, asked: Spec) -> bool:
-    if bench.asked is None or asked == bench.asked:
-        return False
-    if st.session_state.get("slider") == "redo" or st.session_state.get("speed") == "instant":
-        return True
-    assert bench.live is not None
-    if bench.live.run.is_finished or not bench.live.run.t:
-        return True
-    return _without_steerable(asked) != _without_steerable(bench.asked)
-
-
-def _without_steerable(spec: Spec) -> dict[str, Any]:
-    plain = spec.to_dict()
-    for section in ("solver", "problem"):
-        plain[section] = {name: v for name, v in plain[section].items() if name not in spec.steerable}
-    return plain
-
-
-def _begin_from_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
-    """Begin a session's first run; a link that holds an iteration shows the run as it was there, paused."""
-    spec = asked
-    try:
-        spec = link.with_changes(asked, _linked(controls.key_of(problem, "changes")))
-    except BAD_INPUT as error:
-        bench.notices.append(str(error))
-    begin(bench, spec)
-    at = _linked(controls.key_of(problem, "at"))
-    if not at:
-        return
-    assert bench.live is not None
-    if not at.isascii() or not at.isdigit() or not 1 <= int(at) <= bench.live.run.n_iter:
-        allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
-        bench.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
-        return
-    bench.live.advance(int(at))
-    bench.is_playing = False
-
-
-def _linked(key: str) -> str:
-    return str(st.query_params.get(key, ""))
 
 
 def _hidden_state(problem: type[Setting], bench: Bench) -> None:

@@ -38,7 +38,7 @@ def test_a_session_has_one_thread_at_a_time():
 
 @pytest.mark.compiled
 def test_a_moved_slider_ends_a_long_slice_of_training(monkeypatch):
-    advance, follow, seen = Run._advance_once, _workbench._follow, []
+    advance, follow, seen = Run._advance_once, _workbench.follow, []
 
     def advance_while_a_slider_moves(run):
         made = advance(run)
@@ -53,7 +53,7 @@ def test_a_moved_slider_ends_a_long_slice_of_training(monkeypatch):
         follow(problem, bench, asked)
 
     monkeypatch.setattr(Run, "_advance_once", advance_while_a_slider_moves)
-    monkeypatch.setattr(_workbench, "_follow", noting)
+    monkeypatch.setattr(_workbench, "follow", noting)
     app = open_page("auc", speed="instant", n_iter="100")
     assert not app.exception
     assert seen[:2] == ["moved", 5]
