@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from data_makers import assert_well_formed
 
 from dsgcore.data import DATASETS, DEFAULT_DATASET, OPTION_NAMES, DataError, load
 from dsgcore.data.conversions import KINDS, LABELS
-
-
-def assert_well_formed(data):
-    assert data.X.dtype == np.float32
-    assert data.X.flags.c_contiguous
-    assert data.y.dtype == np.int64
-    assert data.X.shape == (len(data.y), len(data.feature_names))
-    assert set(np.unique(data.y)) == set(range(len(data.class_names)))
-    assert np.isfinite(data.X).all()
 
 
 def made_for(labels):

@@ -9,20 +9,10 @@ import pytest
 
 pytest.importorskip("streamlit")
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
-from streamlit.testing.v1 import AppTest
-from test_app import APP
+from test_app import APP, open_page
 
 from dsgcore.experiments import Run
-from pages import _race_views, _warm_up, _workbench
-
-
-def open_page(setting, **link):
-    app = AppTest.from_file(APP, default_timeout=60)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    _warm_up.warm_up().thread.join()
-    return app.switch_page(f"pages/{setting}.py").run()
+from pages import _race_views, _steering, _transport, _workbench
 
 
 def move_a_slider():
@@ -78,3 +68,39 @@ def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
     finally:
         begun[0].cancel()
         begun[0].wait(10)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("place", "name", "button"),
+    [(_transport, "_reset", "reset"), (_transport, "_roll", "dice"), (_workbench, "_apply", "preset-1")],
+)
+def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypatch, place, name, button):
+    answer = getattr(place, name)
+
+    def answer_while_a_slider_moves(*arguments):
+        move_a_slider()
+        answer(*arguments)
+
+    monkeypatch.setattr(place, name, answer_while_a_slider_moves)
+    app = open_page("auc", at="7")
+    number, link = app.session_state["_bench_auc"].number, dict(app.query_params)
+    app.button(key=button).click().run()
+    assert not app.exception
+    assert app.session_state["_bench_auc"].number > number
+    assert app.session_state["_bench_auc"].given == {}
+    assert dict(app.query_params) != link
+
+
+@pytest.mark.compiled
+def test_a_link_is_shown_where_it_was_paused_though_a_slider_moves_meanwhile(monkeypatch):
+    begin = _steering.begin
+
+    def begin_while_a_slider_moves(bench, spec):
+        begin(bench, spec)
+        move_a_slider()
+
+    monkeypatch.setattr(_steering, "begin", begin_while_a_slider_moves)
+    app = open_page("auc", at="7")
+    live = app.session_state["_bench_auc"]
+    assert (live.live.run.t, live.is_playing) == (7, False)
