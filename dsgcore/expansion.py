@@ -21,7 +21,6 @@ from dsgcore.model_files import (
     check_points,
     damaged_header,
     fingerprint,
-    read,
     write,
 )
 from dsgcore.parameters import Choice, Integer, ParameterError, check_all
@@ -186,20 +185,9 @@ class Expansion:
         )
 
 
-def load(file: str | Path | IO[bytes]) -> Expansion:
-    """Read a model that `Expansion.save` wrote.
-
-    Raises
-    ------
-    ModelError
-        If the file is not such a model, or this machine's random numbers are not those that it was trained with.
-    """
-    return restore(read(file))
-
-
 def restore(held: ModelFile) -> Expansion:
-    """Return the model that a file holds; raise `ModelError` as `load` does."""
-    held.expect(MODEL, {p.name for p in _HEADER} | {"kernel", "fingerprint"}, {"sizes", "coefficients", "decays"})
+    """Return the model that a file holds; raise `ModelError` as `dsgcore.load_model` does."""
+    held.expect({p.name for p in _HEADER} | {"kernel", "fingerprint"}, {"sizes", "coefficients", "decays"})
     try:
         given = {parameter.name: parameter.check(held.header[parameter.name]) for parameter in _HEADER}
         kernel = _kernel(held.header["kernel"])

@@ -72,10 +72,8 @@ class ModelFile:
     header: dict[str, Any]
     arrays: dict[str, NDArray]
 
-    def expect(self, model: str, header: set[str], arrays: set[str]) -> None:
-        """Refuse another kind of model, and fields or arrays that are missing or do not belong to it."""
-        if self.model != model:
-            raise ModelError(f"the file must hold a model of the kind {model!r}, got {self.model!r}")
+    def expect(self, header: set[str], arrays: set[str]) -> None:
+        """Refuse fields or arrays that are missing or do not belong to such a model."""
         _expect_names("its header", "field", set(self.header), header)
         _expect_names("it", "array", set(self.arrays), arrays)
 

@@ -17,7 +17,6 @@ from dsgcore.model_files import (
     check_points,
     damaged_header,
     fingerprint,
-    read,
     write,
 )
 from dsgcore.parameters import Integer, ParameterError
@@ -75,20 +74,9 @@ class Weights:
         write(file, MODEL, header, W=self.W)
 
 
-def load(file: str | Path | IO[bytes]) -> Weights:
-    """Read a model that `Weights.save` wrote.
-
-    Raises
-    ------
-    ModelError
-        If the file is not such a model, or this machine's random numbers are not those that it was trained with.
-    """
-    return restore(read(file))
-
-
 def restore(held: ModelFile) -> Weights:
-    """Return the model that a file holds; raise `ModelError` as `load` does."""
-    held.expect(MODEL, {*_HEADER, "fingerprint"}, {"W"})
+    """Return the model that a file holds; raise `ModelError` as `dsgcore.load_model` does."""
+    held.expect({*_HEADER, "fingerprint"}, {"W"})
     header, W = held.header, held.arrays["W"]
     try:
         given = {name: parameter.check(header[name]) for name, parameter in _HEADER.items()}

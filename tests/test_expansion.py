@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from saved_models import assert_refused, edited, make_model, parts, saved
 
-from dsgcore import expansion
-from dsgcore.expansion import load
+from dsgcore import expansion, load_model
 from dsgcore.features import coefficients
 from dsgcore.kernels import KERNELS, Gaussian
 
@@ -88,7 +87,7 @@ def test_save_and_load_give_back_every_bit(tmp_path, X, dtype, sizes, way):
     model = make_model(sizes, dtype, kernel=Gaussian(1 / 3), seed=2**32 - 1)
     file = {"path": tmp_path / "m.npz", "text path": str(tmp_path / "m.npz"), "buffer": io.BytesIO()}[way]
     model.save(file)
-    again = load(file)
+    again = load_model(file)
     assert (again.kernel, again.seed, again.d, again.dtype) == (
         model.kernel,
         model.seed,
@@ -105,7 +104,7 @@ def test_save_and_load_give_back_every_bit(tmp_path, X, dtype, sizes, way):
 
 
 def test_a_loaded_model_can_be_gone_on_with():
-    model = load(saved(make_model(())))
+    model = load_model(saved(make_model(())))
     model.append(np.ones((2, 4), dtype=model.dtype), 1.0)
     assert len(model) == len(model.decays) == 1
 

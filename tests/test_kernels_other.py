@@ -6,10 +6,9 @@ import pytest
 from sklearn.gaussian_process import kernels as sklearn_kernels
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel
 
-from dsgcore import features_product
+from dsgcore import features_product, load_model
 from dsgcore._threads import n_workers, set_workers
 from dsgcore.diagnostics import alpha
-from dsgcore.expansion import load
 from dsgcore.kernels_dot_product import DotProduct
 from dsgcore.kernels_shift_invariant import MATERN, Laplacian, Matern
 from dsgcore.parameters import ParameterError, check_all
@@ -198,7 +197,7 @@ class TestThroughTheSolver:
         assert len(list(solve(task, model, carried=[carried]))) == 20
         np.testing.assert_allclose(carried.values, model.evaluate(task.X), rtol=1e-9, atol=1e-12)
         model.save(tmp_path / "model.npz")
-        assert (load(tmp_path / "model.npz").evaluate(task.X) == model.evaluate(task.X)).all()
+        assert (load_model(tmp_path / "model.npz").evaluate(task.X) == model.evaluate(task.X)).all()
 
     @pytest.mark.compiled
     @pytest.mark.parametrize("kernel", [Laplacian(0.5), Matern(1.0), DotProduct(0.3, "1"), DotProduct(0.1)])

@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from saved_models import KINDS, assert_refused, edited, make_model, make_weights, parts, saved
 
 from dsgcore import Expansion, ModelError, load_model
-from dsgcore.expansion import load as load_expansion
 from dsgcore.kernels import KERNELS
 from dsgcore.model_files import MAX_HEADER_CHARACTERS
 from dsgcore.weights import Weights
-from dsgcore.weights import load as load_weights
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -69,16 +67,6 @@ def test_points_of_another_dimension_get_one_sentence(kind):
     for points in (np.zeros((5, 2)), np.zeros((5, 4)), np.zeros(3), np.zeros((1, 5, 3))):
         with pytest.raises(ModelError, match=r"points must have shape \(n, 3\), got \("):
             model.evaluate(points)
-
-
-def test_a_reader_of_one_kind_refuses_the_other():
-    with pytest.raises(ModelError, match="must hold a model of the kind 'expansion', got 'weights'"):
-        load_expansion(saved(make_weights()))
-    with pytest.raises(ModelError, match="must hold a model of the kind 'weights', got 'expansion'"):
-        load_weights(saved(make_model()))
-
-
-# Arrays and fields that are missing or foreign.
 
 
 @every_kind
