@@ -71,7 +71,8 @@ class ExactTwin:
     def bound(self) -> float:
         """Return the papers' bound on E |f - h|^2 (their Lemma 1)."""
         bounds = self.kernel.bound + self.kernel.feature_bound
-        return (self.largest_weight * bounds) ** 2 * self.squared_steps
+        # NumPy's float: the square of a Python float that is too large is an error, not infinite.
+        return float(np.float64(self.largest_weight * bounds) ** 2 * self.squared_steps)
 
     def compare(self, f: NDArray, variance: NDArray) -> FeatureError:
         """Measure the error of the values `f` at the probes, of which `variance` is the predicted square."""
@@ -100,7 +101,8 @@ class SquaredNorm:
         m = block.shape[1]
         inner = float(np.dot(f.astype(np.float64), weights))
         alpha = m * float(np.dot(block[0].astype(np.float64), block[0]))
-        self.value = max(0.0, decay**2 * self.value - 2 * decay * step * inner + alpha)
+        # Zero last: a value that is no number stays one.
+        self.value = max(decay**2 * self.value - 2 * decay * step * inner + alpha, 0.0)
 
 
 def exact_optimum(K: NDArray, Q: NDArray, l: NDArray, lam: float) -> NDArray:

@@ -125,13 +125,14 @@ class SemiSupervisedAUC:
 
     def risk_terms(self, f: Values) -> dict[str, float]:
         """Return the three pair terms and the constant, over all pairs of whole sources, in O(n)."""
-        mean = {source: float(values.mean()) for source, values in f.items()}
+        # NumPy's floats: the square of a Python float that is too large is an error, not infinite.
+        mean = {source: np.float64(values.mean()) for source, values in f.items()}
         variance = {source: float(values.var()) for source, values in f.items()}
         terms = {}
         for upper, lower in PAIRS:
             # The mean over all pairs of (1 - u + v)^2 factorises into means and variances.
             mean_loss = (1.0 - mean[upper] + mean[lower]) ** 2 + variance[upper] + variance[lower]
-            terms[f"{upper} over {lower}"] = self._weight((upper, lower)) * mean_loss
+            terms[f"{upper} over {lower}"] = self._weight((upper, lower)) * float(mean_loss)
         return {**terms, "constant": -0.5 * (1.0 - self.gamma)}
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
