@@ -11,19 +11,15 @@ import streamlit as st
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.conversions import ONE_REST
 from dsgcore.experiments import Setting, Spec, default_spec
-from dsgcore.experiments.settings import FILE, SEED, STEERABLE_OF, STOP_PARAMETERS
+from dsgcore.experiments.settings import FILE, SEED, STOP_PARAMETERS
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, grid
-from dsgcore.schedules import STEERABLE
+from dsgcore.settings import profile_of
 from dsgcore.solver import SOLVER_PARAMETERS
 from pages._data_parameters import data_parameters, share_of_positives, suited_values
 from pages._kernel_parameters import OWN_KEYS, PICKER, kernel_choices, kernel_parameters, kernel_title, usual_kernel
 from pages._own_file import entry_of
 
-# The same key on two pages would carry one page's value to the other, whose ranges and defaults differ.
-PREFIXES = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_", "multiclass": "mc_"}
 N_HEROES = 3
-# Parameters of a problem that are seldom moved.
-SELDOM = {"multiclass": ("theta", "radius", "n_neighbors", "variant", "is_full_gradient")}
 SHOWN_FROM_LINK = 40
 SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
 SLIDER = Choice(
@@ -52,7 +48,7 @@ CLASS_MAP = Choice(
 
 def steerable(problem: type[Setting]) -> tuple[str, ...]:
     """Return the parameters that a slider can change while the run goes on."""
-    return STEERABLE_OF.get(problem.name, STEERABLE)
+    return profile_of(problem).steerable
 
 
 def heroes(problem: type[Setting]) -> tuple[str, ...]:
@@ -62,7 +58,7 @@ def heroes(problem: type[Setting]) -> tuple[str, ...]:
 
 def is_prominent(problem: type[Setting], name: str) -> bool:
     """Whether a parameter of the problem stands beside the first sliders; others are under "More"."""
-    return name not in SELDOM.get(problem.name, ())
+    return name not in profile_of(problem).seldom
 
 
 def map_choice(problem: type[Setting]) -> Choice:
@@ -72,7 +68,8 @@ def map_choice(problem: type[Setting]) -> Choice:
 
 def key_of(problem: type[Setting], name: str) -> str:
     """Return the key of a setting's widget, which is also its name in the link."""
-    return PREFIXES[problem.name] + name
+    # The same key on two pages would carry one page's value to the other, whose ranges and defaults differ.
+    return f"{profile_of(problem).prefix}{name}"
 
 
 def shown(value: Any) -> str:

@@ -9,6 +9,7 @@ import streamlit as st
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry
 from dsgcore.data.conversions import AS_IS, ONE_REST
 from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
 from pages import _controls as controls
 from pages._thumbnails import thumbnail
 
@@ -22,13 +23,6 @@ LINK_STYLE = """
 [class*="st-key-card-"] [data-testid="stMarkdownContainer"] p {line-height: 1.4}
 [class*="st-key-card-"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
 """
-SHORT = {
-    "similar_unlabeled": "Similar-unlabeled",
-    "auc": "AUC",
-    "s3vm": "S3VM",
-    "ordinal": "Ordinal",
-    "multiclass": "Multi-class",
-}
 GROUPS = {
     "binary": "Two classes",
     "ordinal": "Ordered classes",
@@ -78,10 +72,10 @@ def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | No
     reason = entry.why_not(problem.labels)
     page = f"pages/{setting}.py"
     if reason:
-        st.page_link(page, label=SHORT[setting], disabled=True, help=reason)
+        st.page_link(page, label=profile_of(problem).short, disabled=True, help=reason)
         return
     query = {controls.key_of(problem, "data"): entry.title, **(options or {})}
-    st.page_link(page, label=SHORT[setting], help=_reading(entry, problem.labels), query_params=query)
+    st.page_link(page, label=profile_of(problem).short, help=_reading(entry, problem.labels), query_params=query)
 
 
 def _reading(entry: DatasetEntry, labels: str) -> str | None:

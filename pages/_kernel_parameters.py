@@ -24,7 +24,7 @@ def usual_kernel(problem: type[Setting]) -> str:
 
 def kernel_choices(problem: type[Setting]) -> list[Choice]:
     """Return the parameter that picks the kernel; none where there is nothing to choose."""
-    names = kernel_names(problem.name)
+    names = kernel_names(problem)
     if len(names) == 1:
         return []
     each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(KERNEL_WORDS.__getitem__, names))

@@ -62,7 +62,7 @@ def _drawn_key(problem: type[Setting]) -> str:
 
 def _clean_link(problem: type[Setting], dataset: str, kernel: str) -> None:
     """Take other kernels' parameters out of the link, where Streamlit has left them after a run that was cut short."""
-    keys = {key for other in kernel_names(problem.name) for key in _own_controls(problem, dataset, other)}
+    keys = {key for other in kernel_names(problem) for key in _own_controls(problem, dataset, other)}
     for key in keys - set(_own_controls(problem, dataset, kernel)):
         if key in st.query_params:
             with suppress(StreamlitAPIException):  # the control was there a moment ago: Streamlit clears it away itself

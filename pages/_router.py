@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
+
 _ROUTED = "_is_routed"
 
 
@@ -11,11 +14,7 @@ def all_pages(*, with_icons: bool) -> list:
     """Return the app's pages, in the order of the navigation."""
     listed = (
         ("home", "DSG Lab", ":material/home:"),
-        ("similar_unlabeled", "Similar-unlabeled", ":material/link:"),
-        ("auc", "AUC", ":material/leaderboard:"),
-        ("s3vm", "S3VM", ":material/call_split:"),
-        ("ordinal", "Ordinal", ":material/format_list_numbered:"),
-        ("multiclass", "Multi-class", ":material/category:"),
+        *((name, profile_of(setting).short, profile_of(setting).icon) for name, setting in SETTINGS.items()),
         ("data", "Data", ":material/table_chart:"),
     )
     return [

@@ -12,18 +12,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import (
-    PRESETS,
     SETTINGS,
     Health,
     LiveRun,
     MultiClassEngine,
-    Preset,
     Setting,
     Spec,
     StopReason,
 )
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import DataSpec
+from dsgcore.settings import Lesson, profile_of
 from pages import _controls as controls
 from pages import _link as link
 from pages import _live_views as views
@@ -137,7 +136,7 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file: DeltaGenerator) -> 
     offered = controls.controls_for(problem, dataset)
     values = {name: controls.draw(offered[name]) for name in controls.heroes(problem)}
     controls.draw_choice(controls.SLIDER, has_label=True)
-    _presets(problem, bench)
+    _lessons(problem, bench)
     own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
     values |= {name: controls.draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
     values |= draw_kernel(problem, dataset)
@@ -155,19 +154,19 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file: DeltaGenerator) -> 
         return None
 
 
-def _presets(problem: type[Setting], bench: Bench) -> None:
+def _lessons(problem: type[Setting], bench: Bench) -> None:
     st.caption("Lessons")
     with st.container(horizontal=True, gap="small"):
-        for number, preset in enumerate(PRESETS.get(problem.name, ())):
+        for number, lesson in enumerate(profile_of(problem).lessons):
             key = f"preset-{number}"
-            st.button(preset.name, key=key, help=preset.sentence, on_click=_apply, args=(bench, problem, preset))
+            st.button(lesson.name, key=key, help=lesson.sentence, on_click=_apply, args=(bench, problem, lesson))
 
 
-def _apply(bench: Bench, problem: type[Setting], preset: Preset) -> None:
+def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
     """Set every control to the lesson's value, or back to its default."""
-    dataset = preset.values.get("data", controls.dataset_choice(problem).default)
-    offered = controls.controls_for(problem, dataset, preset.values.get("kernel"))
-    bench.given = {c.key: preset.values.get(name, c.parameter.default) for name, c in offered.items()}
+    dataset = lesson.values.get("data", controls.dataset_choice(problem).default)
+    offered = controls.controls_for(problem, dataset, lesson.values.get("kernel"))
+    bench.given = {c.key: lesson.values.get(name, c.parameter.default) for name, c in offered.items()}
     bench.given |= {controls.key_of(problem, "data"): dataset, seen_key(problem): dataset}
     bench.wants_restart = True
 

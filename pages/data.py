@@ -14,9 +14,10 @@ from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments import SETTINGS, Spec, load_dataset, load_split
 from dsgcore.experiments.settings import SEED
 from dsgcore.problems import UNLABELED
+from dsgcore.settings import profile_of
 from pages import _controls as controls
 from pages import _data_views as views
-from pages._gallery import LINK_STYLE, SHORT, facts, gallery, setting_link
+from pages._gallery import LINK_STYLE, facts, gallery, setting_link
 from pages._own_file import plain
 from pages._router import ensure_routed
 from pages._thumbnails import class_colors
@@ -99,7 +100,7 @@ def _setting(entry: DatasetEntry) -> str:
         index=suiting.index(made_for),
         key=f"{PREFIX}setting",
         bind="query-params",
-        format_func=SHORT.__getitem__,
+        format_func=lambda name: profile_of(SETTINGS[name]).short,
         help="Each setting reads the classes and hides the labels in its own way.",
     )
 
@@ -156,7 +157,7 @@ def _head(entry: DatasetEntry, spec: Spec, setting: str, linked: dict[str, str])
         st.button("All data sets", icon=":material/grid_view:", on_click=_show_all, type="tertiary")
     for problem in SETTINGS.values():
         if reason := entry.why_not(problem.labels):
-            st.caption(f"{SHORT[problem.name]}: {reason}")
+            st.caption(f"{profile_of(problem).short}: {reason}")
 
 
 def _show_all() -> None:

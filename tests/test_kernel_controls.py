@@ -16,7 +16,7 @@ from dsgcore.parameters import Real, grid
 from pages import _controls as controls
 from pages._kernel_parameters import OWN_KEYS, kernel_title
 
-STOCHASTIC = [name for name in SETTINGS if len(kernel_names(name)) > 1]
+STOCHASTIC = [name for name, setting in SETTINGS.items() if len(kernel_names(setting)) > 1]
 CUT = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_"}
 on_pages = pytest.mark.compiled  # a page runs at once: without the compiler that takes minutes
 

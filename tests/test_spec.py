@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from dsgcore import Spec, SpecError
 from dsgcore.data import DATASETS
-from dsgcore.experiments.presets import PRESETS
 from dsgcore.experiments.spec import DATA_PARAMETERS, DIAGNOSTICS_PARAMETERS, SETTINGS, STOP_PARAMETERS
 from dsgcore.kernels import KERNELS
 from dsgcore.parameters import Choice, Flag, Integer, Real, Text
 from dsgcore.problems import PROBLEMS
 from dsgcore.schedules import Change
+from dsgcore.settings import PROFILES
 from dsgcore.solver import SOLVER_PARAMETERS
 
 PLAIN = Spec().to_dict()
@@ -179,11 +179,13 @@ def test_a_change_replaces_one_of_the_same_name_at_the_same_iteration():
     assert spec.changes == (Change(3, "lam", 0.7),)
 
 
-@pytest.mark.parametrize(("setting", "preset"), [(s, p) for s, presets in PRESETS.items() for p in presets])
-def test_presets_name_parameters_that_exist_and_values_that_are_allowed(setting, preset):
+@pytest.mark.parametrize(
+    ("setting", "lesson"), [(s, lesson) for s, profile in PROFILES.items() for lesson in profile.lessons]
+)
+def test_lessons_name_parameters_that_exist_and_values_that_are_allowed(setting, lesson):
     groups = [*SECTIONS.values(), SETTINGS[setting].parameters]
     parameters = {p.name: p for group in groups for p in group if p.name != "name"}
-    for name, value in preset.values.items():
+    for name, value in lesson.values.items():
         if name == "data":
             assert DATASETS[value].suits(SETTINGS[setting].labels)
         else:

@@ -6,14 +6,12 @@ from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, steered_values
 from dsgcore.experiments.multiclass_engine import MultiClassEngine
 from dsgcore.experiments.plane import Plane, Surface
-from dsgcore.experiments.presets import PRESETS, Preset
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_dataset, load_split
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.theory import Theory, theory_of
 
 __all__ = [
-    "PRESETS",
     "SETTINGS",
     "FileStore",
     "Health",
@@ -21,7 +19,6 @@ __all__ = [
     "LiveRun",
     "MultiClassEngine",
     "Plane",
-    "Preset",
     "Run",
     "Setting",
     "Snapshot",

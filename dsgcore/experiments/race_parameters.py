@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -16,6 +15,7 @@ from dsgcore.experiments.kernel_words import KERNEL_WORDS
 from dsgcore.experiments.spec import Spec
 from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, Real
+from dsgcore.settings import profile_of
 
 GAUSSIAN = "gaussian"
 UNLABELED = -1
@@ -126,13 +126,9 @@ def _translated(spec: Spec, split: Split, kind: type[Any]) -> Values:
     values: Values = {}
     if "penalty" in names:
         values["penalty"] = "half rkhs"  # the norm of the run's own ridge
-    if "tau_A" in names:
-        values["tau_A"] = spec.solver.lam
-    if getattr(spec.problem, "is_full_gradient", False):
-        values["batch_size"] = None
     if "prior" in names and spec.problem.labels != "pairs":
         values["prior"] = _shares_above(labels)
-    rule = RULES.get(kind.__name__)
+    rule = profile_of(spec.problem).translations.get(kind.__name__)
     return values if rule is None else values | rule(spec, len(labels), len(split.y_train) - len(labels))
 
 
@@ -140,45 +136,3 @@ def _shares_above(labels: NDArray) -> float | tuple[float, ...]:
     """Return the share of the labeled points above the place where two classes are cut, or above each such place."""
     shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
     return shares[0] if len(shares) == 1 else shares
-
-
-def _sums(spec: Spec, n_labeled: int, n_unlabeled: int) -> Values:
-    """Weights of each point's loss beside half of the squared norm; the run has weights of means, and a ridge."""
-    C, C_star = _weights(spec, n_labeled, n_unlabeled)
-    ridge = spec.solver.lam or 1.0
-    return {"C": C / (ridge * n_labeled), "C_star": C_star / (ridge * max(1, n_unlabeled))}
-
-
-def _ridges(spec: Spec, n_labeled: int, n_unlabeled: int) -> Values:
-    """Return a ridge on the squared norm, and the weight of the unlabeled points, beside a weight of 1 for the labels."""
-    C, C_star = _weights(spec, n_labeled, n_unlabeled)
-    return {"lam": spec.solver.lam / (2.0 * C), "lam_u": C_star / C}
-
-
-def _weights(spec: Spec, n_labeled: int, n_unlabeled: int) -> tuple[float, float]:
-    problem: Any = spec.problem
-    C_star = problem.C * n_labeled / max(1, n_unlabeled) if problem.C_star is None else problem.C_star
-    return problem.C, C_star
-
-
-def _decaying(spec: Spec, n_labeled: int, n_unlabeled: int) -> Values:
-    """Weights beside a ridge of 1, and steps theta / t: the run's theta, where its steps are of that kind."""
-    C, C_star = _weights(spec, n_labeled, n_unlabeled)
-    ridge = spec.solver.lam or 1.0
-    is_alike = spec.solver.schedule == "theta/t"
-    return {"C": C / ridge, "C_star": C_star / ridge, "step_size": spec.solver.step_size * ridge if is_alike else 1.0}
-
-
-def _slacks(spec: Spec, n_labeled: int, n_unlabeled: int) -> Values:
-    """Weight of each slack, of which every labeled point has several, beside the run's ridge."""
-    return {"C": 1.0 / (spec.solver.lam or 1.0)}
-
-
-RULES: dict[str, Callable[[Spec, int, int], Values]] = {
-    "S3VMLight": _sums,
-    "BLS3VM": _sums,
-    "BGS3VM": _decaying,
-    "FRS3VM": _decaying,
-    "QNS3VM": _ridges,
-    "SVOREX": _slacks,
-}

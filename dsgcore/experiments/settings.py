@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 from numpy.typing import NDArray
 
@@ -15,6 +15,7 @@ from dsgcore.kernels import KERNELS
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, Text
 from dsgcore.problems import PROBLEMS
 from dsgcore.sampling import MAX_SEED
+from dsgcore.settings import profile_of
 from dsgcore.solver import SOLVER_PARAMETERS
 
 FILE = "file"
@@ -43,10 +44,6 @@ class Setting(Protocol):
 
 
 SETTINGS: dict[str, type[Setting]] = {**PROBLEMS, MultiClassSetting.name: MultiClassSetting}
-# What can be changed during a run, where that differs; the first three are what a page shows first.
-STEERABLE_OF: dict[str, tuple[str, ...]] = {"multiclass": ("step_size", "tau_I", "tau_S", "lam")}
-KERNELS_OF: dict[str, tuple[str, ...]] = {"multiclass": ("gaussian",)}
-DTYPES_OF: dict[str, tuple[str, ...]] = {"multiclass": ("float64",)}
 
 
 @dataclass(frozen=True)
@@ -246,44 +243,17 @@ DIAGNOSTICS_PARAMETERS: tuple[Parameter, ...] = (
         sentence="At how many test points the exact-kernel twin h is computed; 0 leaves it out.",
     ),
 )
-# What each setting begins with, where it differs from the parameters' own defaults; chosen so that the lesson works.
-DEFAULTS: dict[str, dict[str, dict[str, Any]]] = {
-    "auc": {"kernel": {"sigma": 0.5}},
-    "s3vm": {
-        "data": {"name": "two_moons", "noise": 0.1, "n_labeled": 10},
-        "kernel": {"sigma": 30.0},
-        "problem": {"C": 10.0, "C_star": 10.0},
-        "solver": {"lam": 1.0, "step_size": 0.05},
-    },
-    "similar_unlabeled": {
-        "data": {"name": "gaussian_mixture", "n": 2000, "noise": 0.3, "n_labeled": 200, "imbalance": 0.7},
-        "kernel": {"sigma": 20.0},
-        "problem": {"correction": "ReLU"},
-        "solver": {"lam": 1e-2, "step_size": 0.5},
-    },
-    "ordinal": {
-        "data": {"name": "ordinal_rings", "n_labeled": 20},
-        "kernel": {"sigma": 2.0},
-        "solver": {"lam": 0.1, "step_size": 0.5},
-    },
-    "multiclass": {
-        "data": {"name": "spirals", "n_labeled": 20},
-        "kernel": {"sigma": 30.0},
-        "problem": {"features": "fourier", "tau_I": 1e-3, "tau_S": 0.05, "radius": 10.0},
-        "solver": {"lam": 1e-6, "step_size": 1.0, "batch_size": 32, "dtype": "float64"},
-    },
-}
 
 
-def solver_parameters(setting: str) -> tuple[Parameter, ...]:
+def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
     """Return the parameters of the solver section: the same for all settings, but for the precisions that there are."""
-    dtypes = DTYPES_OF.get(setting)
+    dtypes = profile_of(setting).dtypes
     return tuple(
         replace(p, default=dtypes[0], options=dtypes) if dtypes and isinstance(p, Choice) and p.name == "dtype" else p
         for p in SOLVER_PARAMETERS
     )
 
 
-def kernel_names(setting: str) -> tuple[str, ...]:
+def kernel_names(setting: type[Setting]) -> tuple[str, ...]:
     """Return the names of the kernels that a setting can use."""
-    return KERNELS_OF.get(setting, tuple(KERNELS))
+    return profile_of(setting).kernels or tuple(KERNELS)

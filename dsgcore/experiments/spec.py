@@ -15,12 +15,10 @@ from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     DEFAULT_DATASET,
-    DEFAULTS,
     DIAGNOSTICS_PARAMETERS,
     FILE,
     SEED,
     SETTINGS,
-    STEERABLE_OF,
     STOP_PARAMETERS,
     Setting,
     kernel_names,
@@ -30,6 +28,7 @@ from dsgcore.kernels import KERNELS, Gaussian, Kernel
 from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, check_all
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.schedules import STEERABLE, Change, Plan
+from dsgcore.settings import profile_of
 from dsgcore.solver import SOLVER_PARAMETERS
 
 VERSION = 1
@@ -175,7 +174,7 @@ class Spec:
     @property
     def steerable(self) -> tuple[str, ...]:
         """The names of what can be changed during a run."""
-        return STEERABLE_OF.get(self.problem.name, STEERABLE)
+        return profile_of(self.problem).steerable
 
     def values_at(self, t: int) -> dict[str, Any]:
         """Return what can be steered, by name, as it is at iteration `t` (0: as the run begins)."""
@@ -221,14 +220,14 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     if "setting" not in given:
         raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
-    defaults = DEFAULTS[setting.name]
-    solver = SolverSpec(**_section(given, "solver", solver_parameters(setting.name), defaults))
+    defaults = profile_of(setting).defaults
+    solver = SolverSpec(**_section(given, "solver", solver_parameters(setting), defaults))
     problem = setting(**_section(given, "problem", setting.parameters, defaults))
     if isinstance(problem, MultiClassSetting):
         problem.check_schedule(solver.schedule)
     return Spec(
         problem=problem,
-        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), defaults, kernel_names(setting.name)),
+        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), defaults, kernel_names(setting)),
         data=_data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels),
         solver=solver,
         stop=StopSpec(**_section(given, "stop", STOP_PARAMETERS, defaults)),
@@ -316,7 +315,7 @@ def _changes(given: object, problem: Setting, n_iter: int) -> tuple[Change, ...]
 def _change(given: Mapping[str, Any], problem: Setting, n_iter: int) -> Change:
     if set(given) != {"t", "name", "value"}:
         raise SpecError(f"a change must have the fields t, name and value, got {sorted(map(str, given))}")
-    steerable = STEERABLE_OF.get(problem.name, STEERABLE)
+    steerable = profile_of(problem).steerable
     name = Choice("name", steerable[0], options=steerable).check(given["name"])
     parameter = next(p for p in (*SOLVER_PARAMETERS, *problem.parameters) if p.name == name)
     t = replace(CHANGE_T, high=n_iter).check(given["t"])

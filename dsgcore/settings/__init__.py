@@ -1,0 +1,42 @@
+"""The words and choices around the problems, one file each: names, defaults, theorem, lessons. All of them optional."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dsgcore.settings.auc import AUC
+from dsgcore.settings.multiclass import MULTICLASS
+from dsgcore.settings.ordinal import ORDINAL
+from dsgcore.settings.profile import Lesson, Profile
+from dsgcore.settings.s3vm import S3VM
+from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
+from dsgcore.settings.theorem import Assumption, Theorem
+
+PROFILES: dict[str, Profile] = {
+    "similar_unlabeled": SIMILAR_UNLABELED,
+    "auc": AUC,
+    "s3vm": S3VM,
+    "ordinal": ORDINAL,
+    "multiclass": MULTICLASS,
+}
+
+
+def profile_of(problem: Any) -> Profile:
+    """Return the words and choices around a problem: its file's, else what can be made from the problem itself.
+
+    Parameters
+    ----------
+    problem : Setting or type of Setting
+    """
+    given = PROFILES.get(problem.name, Profile())
+    return replace(
+        given,
+        short=given.short or problem.title,
+        paper=given.paper or problem.title,
+        card=given.card or f"{problem.sentence[:1].upper()}{problem.sentence[1:]}.",
+        prefix=f"{problem.name}_" if given.prefix is None else given.prefix,
+    )
+
+
+__all__ = ["PROFILES", "Assumption", "Lesson", "Profile", "Theorem", "profile_of"]

@@ -1,0 +1,100 @@
+"""Several classes (PS3VT): its words and choices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from dsgcore.settings.profile import Lesson, Profile
+from dsgcore.settings.theorem import Assumption, Theorem
+
+if TYPE_CHECKING:
+    from dsgcore.experiments.multiclass_setting import MultiClassSetting
+    from dsgcore.experiments.spec import Spec
+
+_GENERALISATION = """It bounds the error of what is learned, not the path to it: with $n$ labeled and $u$ unlabeled points, a
+loss within $[0, 1]$ and $\\|W\\| \\leq 1$, the excess risk is $O(K \\sum_{j>\\theta} \\lambda_j(W) / \\sqrt{n + u} + 1/n)$, against
+$O(K/\\sqrt{n})$ without unlabeled points. Hence the two penalties: on the tail of the singular values, and on differences between
+neighbouring points, for which no label is needed."""
+
+_THRESHOLDING = """**Proposition 1.** After each sub-gradient step on loss, ridge and graph, the singular values after the first
+$\\theta$ are made smaller by $\\tau_S/\\mu$, not below zero. With $\\tau_S = 0$ this is SS-MC, with $\\tau_I = 0$ LRC-MC,
+and with both zero Linear-MC, the twin drawn beside the run. The gradients sum to zero over the classes, and so do the
+weights: with as many features as classes or more, one singular value is always zero."""
+
+_FIXED_FEATURES = """Random features are drawn once here, and not anew in each step as in the other settings: their error does
+not average out."""
+
+
+def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
+    setting, s = cast("MultiClassSetting", spec.problem), spec.solver
+    radius = 1.0 if setting.radius is None else setting.radius
+    return (
+        Assumption("The steps are those of Algorithm 1, not of the released program.", setting.variant == "paper"),
+        Assumption(f"The step 1/μ is constant (here: {s.schedule}).", s.schedule == "constant" and not spec.changes),
+        Assumption(f"The weights stay in the ball of radius 1 (here: {radius:g}).", radius == 1.0),
+        Assumption("The features are the points' own coordinates, as in the paper.", setting.features == "linear"),
+    )
+
+
+def _like_linear(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
+    """Return the ridge by its other name, and all labeled points in a step where the run takes them."""
+    problem: Any = spec.problem
+    return {"tau_A": spec.solver.lam, **({"batch_size": None} if problem.is_full_gradient else {})}
+
+
+MULTICLASS = Profile(
+    short="Multi-class",
+    paper="PS3VT",
+    icon=":material/category:",
+    prefix="mc_",
+    card="Tell many classes apart with a graph over unlabeled points and a penalty on small singular values.",
+    defaults={
+        "data": {"name": "spirals", "n_labeled": 20},
+        "kernel": {"sigma": 30.0},
+        "problem": {"features": "fourier", "tau_I": 1e-3, "tau_S": 0.05, "radius": 10.0},
+        "solver": {"lam": 1e-6, "step_size": 1.0, "batch_size": 32, "dtype": "float64"},
+    },
+    steerable=("step_size", "tau_I", "tau_S", "lam"),
+    kernels=("gaussian",),
+    dtypes=("float64",),
+    seldom=("theta", "radius", "n_neighbors", "variant", "is_full_gradient"),
+    translations=dict.fromkeys(("LinearMC", "LRCMC", "SSMC"), _like_linear),
+    theorem=Theorem(
+        f"**Theorem 1 of PS3VT.** {_GENERALISATION}\n\n{_THRESHOLDING}\n\n{_FIXED_FEATURES}",
+        _papers_algorithm,
+        names_kernel=False,
+    ),
+    lessons=(
+        Lesson(
+            "works",
+            "Four arms, five labels on each: the graph spreads them along the arms, and the accuracy rises by nine points.",
+        ),
+        Lesson(
+            "too big a step",
+            "With so much weight on the graph, each step overshoots: the scores jump about, and the objective grows.",
+            {"tau_I": 0.05},
+        ),
+        Lesson(
+            "low rank",
+            "A strong pull: the third singular value reaches zero, and two directions cannot tell four classes apart.",
+            {"tau_S": 0.5},
+        ),
+        Lesson(
+            "too few features",
+            "With eight random features the similarity of points is mostly noise: the regions no longer follow the arms.",
+            {"n_features": 8},
+        ),
+        Lesson(
+            "unlabeled data hurts",
+            "Linear features on ten digits: straight lines cannot follow the graph, so it holds the scores back.",
+            {
+                "data": "ten_digits",
+                "features": "linear",
+                "n_labeled": 100,
+                "step_size": 0.1,
+                "tau_I": 0.0001,
+                "tau_S": 0.01,
+            },
+        ),
+    ),
+)

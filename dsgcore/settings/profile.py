@@ -1,0 +1,71 @@
+"""What a setting is called and begins with, and what is said about it: words and choices, all of them optional."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dsgcore.schedules import STEERABLE
+from dsgcore.settings.theorem import NO_THEOREM, Theorem
+
+if TYPE_CHECKING:
+    from dsgcore.experiments.spec import Spec
+
+# A competitor's parameters from a run's spec and its numbers of labeled and unlabeled points.
+Translation = Callable[["Spec", int, int], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A starting point named by what it shows: what to see in it, and the controls that differ from the defaults."""
+
+    name: str
+    sentence: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The words and choices around a problem. What is left out is made from the problem itself.
+
+    Attributes
+    ----------
+    short : str
+        Its name where there is little room.
+    icon : str
+        A Material symbol, as Streamlit writes them.
+    prefix : str or None
+        What the names of its controls begin with in a link; None: its name.
+    card : str
+        One sentence on the home page.
+    paper : str
+        The method's name.
+    defaults : mapping
+        What a spec begins with, by section, where it differs from the parameters' own defaults; chosen so that the first
+        lesson works.
+    steerable : tuple of str
+        What can be changed during a run; the first three are what a page shows first.
+    kernels, dtypes : tuple of str
+        The kernels and precisions that there are; empty: all.
+    seldom : tuple of str
+        Those of the problem's own parameters that are seldom moved.
+    theorem : Theorem
+    lessons : tuple of Lesson
+    translations : mapping of str to callable
+        By the name of a competitor's class: its parameters where they have another name or unit than the run's.
+    """
+
+    short: str = ""
+    icon: str = ":material/science:"
+    prefix: str | None = None
+    card: str = ""
+    paper: str = ""
+    defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    steerable: tuple[str, ...] = STEERABLE
+    kernels: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    seldom: tuple[str, ...] = ()
+    theorem: Theorem = NO_THEOREM
+    lessons: tuple[Lesson, ...] = ()
+    translations: Mapping[str, Translation] = field(default_factory=dict)

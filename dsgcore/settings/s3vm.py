@@ -1,0 +1,86 @@
+"""The semi-supervised SVM (TSGS3VM): its words and choices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dsgcore.settings.profile import Lesson, Profile
+from dsgcore.settings.theorem import constant_step_theorem
+
+if TYPE_CHECKING:
+    from dsgcore.experiments.spec import Spec
+
+
+def _sums(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
+    """Weights of each point's loss beside half of the squared norm; the run has weights of means, and a ridge."""
+    C, C_star = _weights(spec, n_labeled, n_unlabeled)
+    ridge = spec.solver.lam or 1.0
+    return {"C": C / (ridge * n_labeled), "C_star": C_star / (ridge * max(1, n_unlabeled))}
+
+
+def _ridges(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
+    """Return a ridge on the squared norm, and the weight of the unlabeled points, beside a weight of 1 for the labels."""
+    C, C_star = _weights(spec, n_labeled, n_unlabeled)
+    return {"lam": spec.solver.lam / (2.0 * C), "lam_u": C_star / C}
+
+
+def _decaying(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
+    """Weights beside a ridge of 1, and steps theta / t: the run's theta, where its steps are of that kind."""
+    C, C_star = _weights(spec, n_labeled, n_unlabeled)
+    ridge = spec.solver.lam or 1.0
+    is_alike = spec.solver.schedule == "theta/t"
+    return {"C": C / ridge, "C_star": C_star / ridge, "step_size": spec.solver.step_size * ridge if is_alike else 1.0}
+
+
+def _weights(spec: Spec, n_labeled: int, n_unlabeled: int) -> tuple[float, float]:
+    problem: Any = spec.problem
+    C_star = problem.C * n_labeled / max(1, n_unlabeled) if problem.C_star is None else problem.C_star
+    return problem.C, C_star
+
+
+S3VM = Profile(
+    short="S3VM",
+    paper="TSGS3VM",
+    icon=":material/call_split:",
+    prefix="svm_",
+    card="Push the decision boundary through the gaps between unlabeled points.",
+    defaults={
+        "data": {"name": "two_moons", "noise": 0.1, "n_labeled": 10},
+        "kernel": {"sigma": 30.0},
+        "problem": {"C": 10.0, "C_star": 10.0},
+        "solver": {"lam": 1.0, "step_size": 0.05},
+    },
+    translations={
+        "S3VMLight": _sums,
+        "BLS3VM": _sums,
+        "BGS3VM": _decaying,
+        "FRS3VM": _decaying,
+        "QNS3VM": _ridges,
+    },
+    theorem=constant_step_theorem(
+        """**Theorem 1 of TSGS3VM.** The risk is not convex: with a constant step $\\theta / T^{3/4}$ over $T$ iterations,
+$\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|^2$ is $O(1/T^{1/4})$.""",
+        schedule="theta/T^(3/4)",
+    ),
+    lessons=(
+        Lesson(
+            "works",
+            "Ten labels and the shape of the unlabeled points: the boundary moves into the gap between the moons.",
+        ),
+        Lesson(
+            "too big a step",
+            "Each step overshoots: the boundary jumps about, and the objective does not come down.",
+            {"step_size": 2.0},
+        ),
+        Lesson(
+            "too few features",
+            "With four random features an iteration, the error of the features shows in the boundary.",
+            {"n_features": 4},
+        ),
+        Lesson(
+            "unlabeled data hurts",
+            "A gap between two bands, but the classes are left and right: the boundary goes to the gap, where it does not belong.",
+            {"data": "misleading_gap", "sigma": 5.0},
+        ),
+    ),
+)

@@ -1,0 +1,104 @@
+"""What a paper's theorem promises of a run and what it assumes; the sentences and assumptions that several share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dsgcore.kernels import Kernel, OrthogonalGaussian
+
+if TYPE_CHECKING:
+    from dsgcore.experiments.spec import Spec
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One thing that a theorem takes for granted, as a sentence, and whether it holds."""
+
+    sentence: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """What a paper proves.
+
+    Attributes
+    ----------
+    statement : str
+        Markdown.
+    assumptions : callable
+        From a spec: what the theorem takes for granted, and whether the spec keeps to it.
+    error_slope : float or None
+        Predicted slope of log |f - h|^2 against log t; None where the theorem speaks of the run's length only.
+    names_kernel : bool
+        Whether its random features are those of the spec's kernel, about which there is more to say.
+    """
+
+    statement: str
+    assumptions: Callable[[Spec], tuple[Assumption, ...]] = lambda spec: ()
+    error_slope: float | None = None
+    names_kernel: bool = True
+
+
+NO_THEOREM = Theorem("No theorem is known here of what this setting promises.")
+
+SPLIT = """The proof splits the error in two: $|f_t - f^*|^2 \\le 2\\,|f_t - h_t|^2 + 2\\kappa\\,\\|h_t - f^*\\|^2_{\\mathcal{H}}$,
+what the random features add and what the random data add."""
+LEMMA = """The chart of $|f - h|^2$ is the features' part. Lemma 1 bounds it by $M^2(\\kappa+\\phi)^2 \\sum_i |a_t^i|^2$. The band
+is not a bound but an unbiased estimate: the spread of the single features' contributions, carried forward."""
+NO_CONSTANT = """The losses are squared, so no constant $M$ bounds their derivatives beforehand: the bound is drawn with the
+largest $\\sum_b |c_b|$ met so far."""
+CONVEX_RATE = """With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1, 2) \\cup \\mathbb{Z}_+$,
+$\\mathbb{E}\\,|f_t(x) - f^*(x)|^2 = O(1/t)$."""
+
+
+def convex_theorem(title: str) -> Theorem:
+    """Return the theorem of a convex risk with squared losses: a rate in t, with steps theta / t."""
+    statement = f"**{title}** {CONVEX_RATE} {SPLIT}\n\n{LEMMA}\n\n{NO_CONSTANT}"
+    return Theorem(statement, lambda spec: (*_decaying_steps(spec), *fresh_features(spec)), error_slope=-1.0)
+
+
+def constant_step_theorem(statement: str, schedule: str) -> Theorem:
+    """Return a theorem that assumes one step throughout, set by the run's length: no rate in t within a run."""
+    return Theorem(
+        f"{statement}\n\n{LEMMA}",
+        lambda spec: (_constant_step(spec, schedule), *fresh_features(spec)),
+        error_slope=None,
+    )
+
+
+def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
+    """Return what is assumed wherever each iteration draws its own random features."""
+    return (*_good_features(spec.kernel), Assumption("Nothing was changed during the run.", not spec.changes))
+
+
+def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
+    is_bounded = math.isfinite(kernel.bound) and math.isfinite(kernel.feature_bound)
+    here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
+    is_orthogonal = isinstance(kernel, OrthogonalGaussian)
+    return (
+        Assumption(f"Kernel and features are bounded: κ and φ are finite (here: {here}).", is_bounded),
+        Assumption(
+            "The features of an iteration are drawn independently of each other"
+            f"{' (here: in blocks of orthogonal ones)' if is_orthogonal else ''}.",
+            not is_orthogonal,
+        ),
+    )
+
+
+def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
+    s = spec.solver
+    product = s.step_size * s.lam
+    in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
+    return (
+        Assumption(f"The steps are θ/t (here: {s.schedule}).", s.schedule == "theta/t"),
+        Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {product:g}).", in_range),
+    )
+
+
+def _constant_step(spec: Spec, schedule: str) -> Assumption:
+    used = spec.solver.schedule
+    return Assumption(f"The step is {schedule}, the same throughout (here: {used}).", used == schedule)
