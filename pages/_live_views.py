@@ -8,7 +8,17 @@ import numpy as np
 import streamlit as st
 
 from dsgcore.diagnostics import slope
-from dsgcore.experiments import Health, History, LiveRun, Run, StopReason, theory_of
+from dsgcore.experiments import (
+    Comparison,
+    Health,
+    History,
+    LiveRun,
+    Run,
+    StopReason,
+    Verdict,
+    compare,
+    theory_of,
+)
 from pages import _charts as charts
 from pages import _class_views as class_views
 from pages import _map_views as map_views
@@ -16,8 +26,16 @@ from pages._live_plotly import live_chart
 from pages._race_state import add_finish_line
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
-# Differences of the score that a few test points make are no verdict.
-TIE = 0.005
+VERDICT_COLORS: dict[Verdict | None, Any] = {
+    Verdict.BETTER: "green",
+    Verdict.WORSE: "red",
+    Verdict.TIE: "off",
+    None: "off",
+}
+VERDICT_HELP = (
+    "After ±, half of its 95 % interval: other test points would move it so far; within it is a tie. "
+    "Other labels move it too: roll the dice to see how much."
+)
 LIGHTS = {Health.GOOD: "green", Health.STARTING: "gray", Health.GROWING: "orange", Health.DIVERGED: "red"}
 
 
@@ -43,16 +61,14 @@ def tiles(live: LiveRun) -> None:
         _number(row.get("objective", run.start_objective())),
         help="Risk on the training data, plus ridge.",
     )
-    is_beside = live.supervised is not None and live.supervised.t == run.t
-    twin = live.supervised.history.last().get("score_test") if live.supervised and is_beside else None
-    gain = row["score_test"] - twin if row and twin is not None else None
-    verdict = "" if gain is None else "tie" if abs(gain) < TIE else "helps" if gain > 0 else "hurts"
+    made = compare(run, live.supervised) if live.supervised is not None else None
     score.metric(
         f"Test {name}",
         f"{row['score_test']:.3f}" if row else "–",
-        delta=f"{gain:+.3f} vs {run.problem.twin_name}: {verdict}" if gain is not None else None,
-        delta_color="off" if verdict == "tie" else "normal",
-        help=f"{name} on held-out points, and the difference to the same run, {run.problem.twin_name}.",
+        delta=comparison_words(made, run.problem.twin_name) if made is not None else None,
+        delta_color=VERDICT_COLORS[made.verdict if made is not None else None],
+        delta_arrow="off",
+        help=_score_help(name, run.problem.twin_name, made),
     )
     if is_multiclass(run):
         class_views.rank_tile(live, error)
@@ -62,6 +78,20 @@ def tiles(live: LiveRun) -> None:
         _number(row.get("error_mean")),
         help="Mean squared error that the random features make, at the probes.",
     )
+
+
+def comparison_words(made: Comparison, twin: str) -> str:
+    """Say how the score compares with the twin's: a verdict where the test points allow one."""
+    if made.verdict is None:
+        return f"{made.difference:+.3f} against {twin}"
+    return f"{made.verdict.value} {twin} ({made.difference:+.3f} ± {made.half_width:.3f})"
+
+
+def _score_help(name: str, twin: str, made: Comparison | None) -> str:
+    said = f"{name} on held-out points, and the difference to the same run, {twin}."
+    if made is None:
+        return said
+    return f"{said} {made.reason or VERDICT_HELP}"
 
 
 def is_multiclass(run: Run) -> bool:

@@ -10,9 +10,11 @@ from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_data
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.theory import Theory, theory_of
+from dsgcore.experiments.verdict import Comparison, Verdict, compare
 
 __all__ = [
     "SETTINGS",
+    "Comparison",
     "FileStore",
     "Health",
     "History",
@@ -27,6 +29,8 @@ __all__ = [
     "StopReason",
     "Surface",
     "Theory",
+    "Verdict",
+    "compare",
     "default_spec",
     "load_dataset",
     "load_split",

@@ -80,4 +80,8 @@ class MultiClassSetting:
         """Return the accuracy of the highest score, of shape (n, K), against true classes, of shape (n,)."""
         if not len(y) or np.isnan(scores).any():
             return float("nan")
-        return float(np.mean(scores.argmax(axis=1) == y))
+        return float(np.mean(self.hits(y, scores)))
+
+    def hits(self, y: NDArray, scores: NDArray) -> NDArray:
+        """Return which points' class has the highest score, of shape (n,)."""
+        return scores.argmax(axis=1) == np.asarray(y)

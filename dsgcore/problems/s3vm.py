@@ -252,7 +252,11 @@ class SemiSupervisedSVM:
         """
         if not len(f) or np.isnan(f).any():
             return float("nan")
-        return float(np.mean((f + self.shift(f) >= 0) == (np.asarray(y) == POSITIVE)))
+        return float(np.mean(self.hits(y, f)))
+
+    def hits(self, y: NDArray, f: NDArray) -> NDArray:
+        """Return which points' class the sign of f gives, shifted as `score` does, of shape (n,)."""
+        return (f + self.shift(f) >= 0) == (np.asarray(y) == POSITIVE)
 
     def twin(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""

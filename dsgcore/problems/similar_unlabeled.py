@@ -92,7 +92,7 @@ class SimilarUnlabeled:
     sentence: ClassVar[str] = "learns to tell two classes apart from pairs that share a class"
     citation: ClassVar[str] = "TSGSU, Shi, Gu, Li, Deng and Huang, Machine Learning 2021"
     labels: ClassVar[str] = "pairs"
-    twin_name: ClassVar[str] = "without correction"
+    twin_name: ClassVar[str] = "no correction"
     sources: ClassVar[tuple[str, ...]] = (SIMILAR, "unlabeled")
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Real(
@@ -252,7 +252,11 @@ class SimilarUnlabeled:
         """Return the accuracy of the sign of f against true classes y in {0, 1}; f = 0 counts as positive."""
         if not len(f) or np.isnan(f).any():
             return float("nan")
-        return float(np.mean((f >= 0) == (np.asarray(y) == 1)))
+        return float(np.mean(self.hits(y, f)))
+
+    def hits(self, y: NDArray, f: NDArray) -> NDArray:
+        """Return which points' class the sign of f gives, of shape (n,)."""
+        return (f >= 0) == (np.asarray(y) == 1)
 
     def twin(self) -> Self:
         """Return the problem without the correction: without the unlabeled points there would be no problem left."""
