@@ -105,8 +105,8 @@ def error_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
         charts.Curve("|f − h|²", t, history.column("error_mean"), charts.EXACT),
     ]
     if live.ghost is not None and "error_mean" in live.ghost.names:
-        ghost, style = live.ghost, {"opacity": charts.GHOST, "in_legend": False}
-        curves.append(charts.Curve("", ghost.column("t"), ghost.column("error_mean"), charts.EXACT, **style))  # type: ignore[arg-type]
+        t, error = live.ghost.column("t"), live.ghost.column("error_mean")
+        curves.append(charts.Curve("previous run", t, error, charts.EXACT, opacity=charts.GHOST))
     title = "Error of the random features"
     return charts.line_chart(curves, title=title, x_range=(0, live.run.n_iter), is_log_y=True, revision=revision)
 
@@ -150,9 +150,9 @@ def _visible(history: History, column: str) -> NDArray:
 def _ghost_spectrum(ghost: History | None, columns: list[str]) -> list[charts.Curve]:
     if ghost is None:
         return []
-    style: dict[str, Any] = {"opacity": charts.GHOST, "in_legend": False}
+    style: dict[str, Any] = {"color": charts.UNLABELED, "opacity": charts.GHOST}
     return [
-        charts.Curve("previous run", ghost.column("t"), _visible(ghost, name), charts.UNLABELED, **style)
+        charts.Curve("previous run", ghost.column("t"), _visible(ghost, name), in_legend=name == columns[0], **style)
         for name in columns
         if name in ghost.names
     ]

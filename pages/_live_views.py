@@ -168,7 +168,7 @@ def _curves(history: History | None, column: str, name: str, color: str, **style
 
 
 def _ghost(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
-    return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST, in_legend=False)
+    return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST)
 
 
 def _marks(run: Run) -> list[int]:

@@ -29,8 +29,8 @@ def compare(live: LiveRun) -> None:
     rows = {"this run": _summary(live.run.history)}
     if live.supervised is not None:
         rows[live.run.problem.twin_name] = _summary(live.supervised.history)
-    if live.ghost is not None:
-        rows["previous run"] = _summary(live.ghost)
+    if live.previous is not None:
+        rows["previous run"] = _summary(live.previous)
     st.dataframe(pd.DataFrame(rows).T, width="stretch")
     differing = _differences(live)
     if differing:

@@ -44,6 +44,14 @@ class History:
         """Return one row."""
         return {name: column[index] for name, column in self._columns.items()}
 
+    def first(self, rows: int) -> History:
+        """Return the history as it was when it had so many rows; itself where it has no more."""
+        if rows >= len(self):
+            return self
+        part = History()
+        part._columns = {name: column[:rows] for name, column in self._columns.items()}
+        return part
+
     def write_csv(self, file: str | Path | IO[str]) -> None:
         """Write the table as CSV; floats in their shortest form that reads back exactly, whole ones without a point."""
         if isinstance(file, str | Path):

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from dsgcore.experiments.file_data import FileStore
 from dsgcore.experiments.history import History
 from dsgcore.experiments.run import Run, load_split
@@ -14,6 +16,8 @@ from dsgcore.schedules import STEERABLE
 
 # Iterations between looks at the clock, so that the run and its twin take turns.
 TURN = 4
+# Of a run that ends so many times above its start, only what was before is worth drawing beside another.
+GROWN = 10.0
 
 
 class LiveRun:
@@ -32,8 +36,10 @@ class LiveRun:
     run : Run
     supervised : Run or None
         The same without what the unlabeled data contribute: same data, same draws. None where nothing would differ.
-    ghost : History or None
+    previous : History or None
         What the previous run recorded.
+    ghost : History or None
+        What of it can be drawn beside this one: nothing where the data are others, and nothing of what had grown without end.
     previous_spec : Spec or None
         What the previous run was.
     """
@@ -47,12 +53,15 @@ class LiveRun:
         self.run: Run = Run(spec, previous.run.split if previous and is_kept else load_split(spec, files=files))
         twin = replace(spec.twin(), diagnostics=replace(spec.diagnostics, n_probes=0))
         self.supervised = Run(twin, self.run.split) if twin.problem != spec.problem else None
+        self.previous: History | None = None
         self.ghost: History | None = None
         self.previous_spec: Spec | None = None
         if previous is not None:
-            is_worth_showing = len(previous.run.history) > 0
-            self.ghost = previous.run.history if is_worth_showing else previous.ghost
-            self.previous_spec = previous.run.spec if is_worth_showing else previous.previous_spec
+            has_begun = len(previous.run.history) > 0
+            self.previous = previous.run.history if has_begun else previous.previous
+            self.previous_spec = previous.run.spec if has_begun else previous.previous_spec
+            if previous.run.spec.data == spec.data:
+                self.ghost = _before_growth(previous.run) if has_begun else previous.ghost
 
     @property
     def is_finished(self) -> bool:
@@ -94,6 +103,12 @@ class LiveRun:
     def steered(self) -> dict[str, float]:
         """Return the values that what can be steered has for the next iteration."""
         return steered_values(self.run.spec)
+
+
+def _before_growth(run: Run) -> History | None:
+    """Return a run's history up to where its objective left the range of its start for good; None where nothing is left."""
+    near = np.flatnonzero(np.abs(run.history.column("objective")) <= GROWN * abs(run.start_objective()))
+    return run.history.first(int(near[-1]) + 1) if len(near) else None
 
 
 def steered_values(spec: Spec) -> dict[str, float]:
