@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +63,12 @@ class ExactTwin:
         self.largest_weight = 0.0
         self.squared_steps = 0.0
 
+    def copy(self) -> Self:
+        """Return the same twin with values of its own."""
+        other = copy(self)
+        other.h = self.h.copy()
+        return other
+
     def advance(self, points: NDArray, weights: NDArray, step: float, decay: float) -> None:
         """Add one iteration: its batch points (B, d), their coefficients (B,), its step and decay."""
         self.kernel.sums(points, weights * weights.dtype.type(-step), self.probes, decay, self.h)
@@ -95,6 +103,10 @@ class SquaredNorm:
 
     def __init__(self) -> None:
         self.value = 0.0
+
+    def copy(self) -> Self:
+        """Return the same estimate."""
+        return copy(self)
 
     def advance(self, f: NDArray, weights: NDArray, block: NDArray, step: float, decay: float) -> None:
         """Add one iteration: values f_t and coefficients at its batch points, both (B,), and its block."""
@@ -156,6 +168,12 @@ class DualCoefficients:
 
     def __init__(self, n: int) -> None:
         self.values = np.zeros(n)
+
+    def copy(self) -> Self:
+        """Return the same coefficients in an array of their own."""
+        other = copy(self)
+        other.values = self.values.copy()
+        return other
 
     def advance(self, rows: NDArray, weights: NDArray, step: float, decay: float) -> None:
         """Add one iteration: its batch rows and coefficients, both (B,), its step and decay."""

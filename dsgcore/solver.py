@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,6 +212,13 @@ class Carried:
         for t, (block, decay) in enumerate(zip(model.blocks, model.decays, strict=True), start=1):
             self.advance(model.frequencies(t, block.shape[1]), block, decay)
 
+    def copy(self) -> Self:
+        """Return the same points with values of their own."""
+        other = copy(self)
+        other.values = self.values.copy()
+        other.variance = None if self.variance is None else self.variance.copy()
+        return other
+
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block, of frequencies `W`."""
         if self.variance is None:
@@ -264,6 +273,12 @@ class VisitedPoints:
         self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, n_iter + 1), side="left")
         self.start = self.t = start
         self.carried = Carried(_rows_in_order(task.X, visited, rank, task.dtype), model)
+
+    def copy(self) -> Self:
+        """Return the same points with values of their own."""
+        other = copy(self)
+        other.carried = self.carried.copy()
+        return other
 
     def batch(self, t: int) -> dict[str, NDArray]:
         """Return the rows of iteration `t`'s mini-batches: every source's has the same size."""

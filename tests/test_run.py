@@ -111,12 +111,12 @@ def test_a_change_that_is_not_allowed_loses_nothing():
     assert (table(run) == table(finished(small()))).all()
 
 
-def test_a_diverging_run_stops_at_its_last_good_state():
+def test_a_diverging_run_stops_with_finite_numbers():
     run = finished(small(step_size=1e6, n_iter=100))
     assert run.stop_reason is StopReason.DIVERGED
     assert run.health is Health.DIVERGED
     assert 0 < run.t < 100
-    assert len(run.model) == run.t
+    assert len(run.model) == run.model_t < run.t
     assert np.isfinite(run.history.column("objective")).all()
     assert np.isfinite(run.model.evaluate(run.split.X_test)).all()
 

@@ -58,12 +58,21 @@ class Engine(Protocol):
         """Go on to a longer spec's end."""
         ...
 
-    def go_back(self, t: int) -> None:
-        """Return to the state after `t` iterations, the last one or the last but one; nothing follows."""
+    @property
+    def t(self) -> int:
+        """The number of iterations after which the model and all values are as they are now."""
+        ...
+
+    def keep(self) -> None:
+        """Make the state whose objective was measured last the one that `go_back` returns to."""
+        ...
+
+    def go_back(self) -> None:
+        """Return as a whole to the state kept last, or else the start: model, values, twin; nothing follows."""
         ...
 
     def model_at(self, t: int) -> Any:
-        """Return the model, a `Model`, as it was after `t` iterations."""
+        """Return the model, a `Model`, as it was after `t` iterations, before or after those gone back."""
         ...
 
     def start_objective(self) -> float:

@@ -109,6 +109,7 @@ class MultiClassEngine:
         self._problem = self.task.problem
         self._iterates: Iterator[Iterate] = iter(())
         self.twin = self._new_twin()
+        self.keep()
 
     def _new_twin(self) -> KernelTwin | None:
         """Return the exact-kernel twin: of random features, and of samples that are not too large."""
@@ -238,9 +239,16 @@ class MultiClassEngine:
         """Go on to a longer spec's end."""
         self.spec = spec
 
-    def go_back(self, t: int) -> None:
-        """Return to the weights after `t` iterations."""
-        self.t, self.W = t, self.model_at(t).W
+    def keep(self) -> None:
+        """Make the present state the one that `go_back` returns to."""
+        # An iteration makes new arrays and changes none: nothing has to be copied.
+        self._kept_state = (self.t, self.W, self.singular_values, None if self.twin is None else self.twin.A)
+
+    def go_back(self) -> None:
+        """Return as a whole to the state kept last; nothing follows."""
+        self.t, self.W, self.singular_values, A = self._kept_state
+        if self.twin is not None:
+            self.twin.A = A
 
     def model_at(self, t: int) -> Weights:
         """Return the model as it was after `t` iterations: from the weights kept last before, the same steps again."""

@@ -25,11 +25,15 @@ from dsgcore.schedules import Change
 
 
 class StopReason(Enum):
-    """Why a run has ended; the value is the sentence to show."""
+    """Why a run has ended; the value is the sentence to show.
+
+    Growth set in after the last iteration whose objective was not above that of f = 0; where there was none, at the
+    start. A run that has diverged stands there as a whole, while its history goes on to the last finite objective.
+    """
 
     FINISHED = "All iterations are done."
     PLATEAU = "Stopped: the objective has not become lower for as long as the patience allows."
-    DIVERGED = "Stopped: the values are no longer finite, so the step is too big. This is the last good state."
+    DIVERGED = "Stopped: the values are no longer finite, so the step is too big. This is the last state before growth set in."
 
 
 class Health(Enum):
@@ -156,6 +160,7 @@ class Run:
         self._best = (np.inf, 0)
         self.labeled_rows = np.flatnonzero(self.split.y_train != UNLABELED)
         self.engine = engine_for(spec, self.split)
+        self._start_objective = self.engine.start_objective()
 
     @property
     def problem(self) -> Setting:
@@ -169,8 +174,13 @@ class Run:
 
     @property
     def t(self) -> int:
-        """Iterations made so far."""
+        """Iterations made so far, each with a row of the history."""
         return len(self.history)
+
+    @property
+    def model_t(self) -> int:
+        """Iterations after which the model and all values are as they are now: `t`, but less once a run has diverged."""
+        return self.engine.t
 
     @property
     def n_iter(self) -> int:
@@ -235,14 +245,13 @@ class Run:
         # A diverging run is told by its values. One limit on BLAS for all that an iteration calls: setting it takes time.
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             row = self.engine.advance()
-        if row is None:
-            self.stop_reason = StopReason.FINISHED if self.t >= self.n_iter else StopReason.DIVERGED
-            return False
-        if not np.isfinite(row["objective"]):
-            self.engine.go_back(self.t)
+        if row is None or not np.isfinite(row["objective"]):
+            self.engine.go_back()
             self.stop_reason = StopReason.DIVERGED
             return False
         self.history.append(row)
+        if row["objective"] <= self._start_objective:
+            self.engine.keep()
         self._check_stop(row["objective"])
         return True
 
@@ -281,6 +290,8 @@ class Run:
         """
         if n_iter <= self.n_iter:
             raise ValueError(f"n_iter must be more than the run's {self.n_iter}, got {n_iter}")
+        if self.stop_reason is StopReason.DIVERGED:
+            raise ValueError("a run that has diverged has nothing to go on from")
         self.spec = replace(self.spec, solver=replace(self.spec.solver, n_iter=n_iter))
         self.engine.extend(self.spec)
         self.stop_reason = None
@@ -309,10 +320,9 @@ class Run:
             return Health.DIVERGED
         if not len(self.history):
             return Health.STARTING
-        # f starts at 0, where every pair costs 1 and the ridge nothing: that is the objective's start.
-        start = self.start_objective()
-        return Health.GOOD if self.history.last()["objective"] <= start else Health.GROWING
+        is_good = self.history.last()["objective"] <= self._start_objective
+        return Health.GOOD if is_good else Health.GROWING
 
     def start_objective(self) -> float:
-        """Return the objective at f = 0."""
-        return self.engine.start_objective()
+        """Return the objective at f = 0, where a run starts."""
+        return self._start_objective

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ from dsgcore.solver import AllPoints, Carried, Iterate, Task, VisitedPoints, sol
 
 # Up to this many training points, all of them are carried, and the objective is that of the whole sample.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
+# All that iterations bring forward is copied at so many of them, not at each; those in between are made again.
+ITERATIONS_BETWEEN_COPIES = 8
+# What an iteration brings forward besides the model.
+BROUGHT_FORWARD = ("_training", "probes", "rest_of_test", "labeled", "twin", "dual", "norm")
 
 
 class StochasticEngine:
@@ -58,6 +62,8 @@ class StochasticEngine:
         is_carried = isinstance(self._training, AllPoints)
         self.labeled = None if is_carried else Carried(X[self.labeled_rows], self.model)
         self._iterates = self._solve()
+        self._recorded = self.model
+        self._kept_t, self._copies = 0, [self._copied()]
 
     def _new_training(self) -> AllPoints | VisitedPoints:
         if len(self.task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE:
@@ -68,6 +74,16 @@ class StochasticEngine:
         carried = [self.probes, self.rest_of_test, self.labeled]
         used = [points for points in carried if points is not None and len(points.X)]
         return solve(self.task, self.model, training=self._training, carried=used)
+
+    def _copied(self) -> dict[str, Any]:
+        """Return the number of iterations and copies of all that they have brought forward."""
+        held = {name: getattr(self, name) for name in BROUGHT_FORWARD}
+        return {"t": self.t, **{name: one if one is None else one.copy() for name, one in held.items()}}
+
+    @property
+    def t(self) -> int:
+        """The number of iterations after which the model and all values are as they are now."""
+        return len(self.model)
 
     @property
     def problem(self) -> Problem:
@@ -95,20 +111,27 @@ class StochasticEngine:
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None where there is no further one."""
         iterate = next(self._iterates, None)
-        return None if iterate is None else self._measure(iterate)
+        if iterate is None:
+            return None
+        self._bring_forward(iterate)
+        return self._measure(iterate)
 
-    def _measure(self, iterate: Iterate) -> dict[str, float]:
-        setting = iterate.setting
-        step, decay = setting.step, setting.decay
+    def _bring_forward(self, iterate: Iterate) -> None:
+        step, decay = iterate.setting.step, iterate.setting.decay
         f = np.concatenate(list(iterate.f.values()))
         self.norm.advance(f, iterate.weights, iterate.block, step, decay)
         self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
+        if len(self.probes.X):
+            self.twin.advance(iterate.points, iterate.weights, step, decay)
+
+    def _measure(self, iterate: Iterate) -> dict[str, float]:
+        setting = iterate.setting
         values = self._values_per_source()
         terms = self.problem.risk_terms(values) if values else dict(iterate.terms)
         ridge = 0.5 * setting.lam * self.norm.value
         return {
             "t": iterate.t,
-            "step_size": step,
+            "step_size": setting.step,
             "lam": setting.lam,
             "n_features": setting.n_features,
             "objective": objective(terms) + ridge,
@@ -116,7 +139,7 @@ class StochasticEngine:
             **{f"term: {name}": value for name, value in terms.items()},
             "term: ridge": ridge,
             **self._scores(),
-            **self._feature_error(iterate),
+            **self._feature_error(),
         }
 
     def _values_per_source(self) -> Values:
@@ -135,11 +158,9 @@ class StochasticEngine:
             scores["score_unlabeled"] = score(*known(split.y_hidden[rows], self.training_values[rows]))
         return scores
 
-    def _feature_error(self, iterate: Iterate) -> dict[str, float]:
+    def _feature_error(self) -> dict[str, float]:
         if not len(self.probes.X):
             return {}
-        setting = iterate.setting
-        self.twin.advance(iterate.points, iterate.weights, setting.step, setting.decay)
         assert self.probes.variance is not None
         error = self.twin.compare(self.probes.values, self.probes.variance)
         return {
@@ -160,14 +181,30 @@ class StochasticEngine:
         if isinstance(self._training, VisitedPoints):
             self._training = training_points(self.task, self.model)
         self._iterates = self._solve()
+        # Steps may depend on the run's length: none made before is to be made again.
+        self._kept_t, self._copies = self.t, [self._copied()]
 
-    def go_back(self, t: int) -> None:
-        """Return to the model after `t` iterations."""
-        self.model = self.model.prefix(t)
+    def keep(self) -> None:
+        """Make the state that was measured last the one that `go_back` returns to."""
+        # A mini-batch's objective is that of the function before the step.
+        self._kept_t = self.t - (self.training_values is None)
+        if self.t >= self._copies[-1]["t"] + ITERATIONS_BETWEEN_COPIES:
+            self._copies = [self._copies[-1], self._copied()]
+
+    def go_back(self) -> None:
+        """Return as a whole to the state kept last: to the copy before it, and by the same iterations from there."""
+        copied = next(copied for copied in reversed(self._copies) if copied["t"] <= self._kept_t)
+        self.model = self._recorded.prefix(copied["t"])
+        for name in BROUGHT_FORWARD:
+            setattr(self, name, copied[name])
+        self._iterates = self._solve()
+        while self.t < self._kept_t:
+            self._bring_forward(next(self._iterates))
+        self._iterates = iter(())
 
     def model_at(self, t: int) -> Expansion:
-        """Return the model as it was after `t` iterations."""
-        return self.model.prefix(t)
+        """Return the model as it was after `t` iterations, before or after those gone back."""
+        return self._recorded.prefix(t)
 
     def start_objective(self) -> float:
         """Return the objective at f = 0."""
