@@ -69,9 +69,9 @@ def _refresh(run: Run, state: ClassMap, *, is_playing: bool) -> None:
     """Compute the scores on the grid anew: once a second while the run goes on, at once when it stands still."""
     now = time.monotonic()
     is_due = now - state.drawn_at >= SECONDS_BETWEEN_SURFACES or not is_playing or run.is_finished
-    if state.drawn_t != run.t and is_due:
+    if state.drawn_t != run.model_t and is_due:
         state.scores = run.model.evaluate(state.plane.grid(GRID))
-        state.drawn_at, state.drawn_t = now, run.t
+        state.drawn_at, state.drawn_t = now, run.model_t
 
 
 def _edges(run: Run, state: ClassMap) -> NDArray:

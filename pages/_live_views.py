@@ -44,7 +44,8 @@ def status(live: LiveRun, *, is_playing: bool) -> None:
     run = live.run
     state = "running" if is_playing else "paused"
     if run.stop_reason is not None:
-        state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, "diverged")
+        diverged = f"diverged, gone back to step {run.model_t}"
+        state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, diverged)
     changes = len([change for change in run.spec.changes if change.t <= run.t])
     noted = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""
     light = LIGHTS[run.health]

@@ -65,7 +65,7 @@ def _refresh_surface(run: Run, state: MapState, shown: str, *, is_playing: bool)
     """Compute the surface anew: once a second while the run goes on, at once when it stands still or another is asked for."""
     now = time.monotonic()
     is_due = now - state.drawn_at >= SECONDS_BETWEEN_SURFACES or not is_playing or run.is_finished
-    if (state.drawn_t == run.t and state.shown == shown) or not (is_due or state.shown != shown):
+    if (state.drawn_t == run.model_t and state.shown == shown) or not (is_due or state.shown != shown):
         return
     f = state.surface.values(run.model).astype(float)
     if shown == "f":
@@ -73,7 +73,7 @@ def _refresh_surface(run: Run, state: MapState, shown: str, *, is_playing: bool)
     else:
         h = run.exact_values(state.surface.points).astype(float)
         state.z = h if shown == "h" else np.abs(f - h)
-    state.drawn_at, state.drawn_t, state.shown = now, run.t, shown
+    state.drawn_at, state.drawn_t, state.shown = now, run.model_t, shown
 
 
 def _centre(run: Run) -> float:

@@ -131,9 +131,9 @@ def _plane(started: Started, run: Run) -> Plane:
 
 def _own_surface(started: Started, run: Run, plane: Plane) -> NDArray:
     """Return the run's values on the grid, computed anew only when it has gone on."""
-    if started.maps.get("t") != run.t:
+    if started.maps.get("t") != run.model_t:
         points = np.ascontiguousarray(plane.grid(GRID), dtype=run.split.X_train.dtype)
-        started.maps |= {"t": run.t, "values": run.model.evaluate(points)}
+        started.maps |= {"t": run.model_t, "values": run.model.evaluate(points)}
     return started.maps["values"]
 
 

@@ -38,7 +38,7 @@ def details(live: LiveRun, *, theme: str) -> None:
         return
     DETAILS[run.problem.name](run, theme)
     st.caption(
-        f"As of step {run.t}. These charts stand still while the run goes on; pause it to bring them up to date."
+        f"As of step {run.model_t}. These charts stand still while the run goes on; pause it to bring them up to date."
     )
 
 

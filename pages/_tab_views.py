@@ -113,12 +113,12 @@ def data(live: LiveRun) -> None:
 def code(live: LiveRun) -> None:
     """Offer what can be taken away: history, spec, model, a script that repeats the run, and the frame to embed it."""
     run = live.run
-    text = script(run.spec, run.t)
+    text = script(run.spec, run.tried)
     with st.container(horizontal=True):
         _download("History (CSV)", "history.csv", "text/csv", lambda: _history_csv(run))
         _download("Spec (JSON)", "spec.json", "application/json", lambda: run.spec.to_json(indent=2))
         _download("Model (NumPy)", "model.npz", "application/octet-stream", lambda: _model_bytes(run))
-        _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: script(run.spec, run.t))
+        _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: script(run.spec, run.tried))
     st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
     st.code(text, language="python")
     st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")

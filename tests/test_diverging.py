@@ -7,7 +7,7 @@ import pytest
 
 from dsgcore import Run, Spec, load_model
 from dsgcore.diagnostics import ExactTwin
-from dsgcore.experiments import SETTINGS, StopReason, default_spec
+from dsgcore.experiments import SETTINGS, StopReason, default_spec, summary
 from dsgcore.kernels import Gaussian
 
 STOCHASTIC = [name for name in SETTINGS if name != "multiclass"]
@@ -88,6 +88,7 @@ def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_l
     assert again.stop_reason is None
     for name, values in state(again).items():
         np.testing.assert_array_equal(state(run)[name], values, err_msg=name)
+        assert np.isfinite(values).all(), name
 
 
 def test_a_mini_batch_tells_of_the_function_before_its_step(monkeypatch):
@@ -122,5 +123,7 @@ def test_what_was_recorded_of_a_run_that_diverged_can_still_be_looked_at(setting
     run.model.save(tmp_path / "model.npz")
     saved = load_model(tmp_path / "model.npz").evaluate(X)
     np.testing.assert_array_equal(saved, run.snapshot(run.model_t).model.evaluate(X))
+    np.testing.assert_array_equal(saved, Run.replay(run.spec, run.tried).model.evaluate(X))
+    assert summary(run)["model_iterations"] == run.model_t
     with pytest.raises(ValueError, match="has diverged"):
         run.extend(1000)

@@ -65,6 +65,7 @@ def summary(run: Run) -> dict[str, Any]:
     return {
         "spec_sha256": run.spec.sha256,
         "iterations": run.t,
+        "model_iterations": run.model_t,
         "stop_reason": run.stop_reason.name.lower() if run.stop_reason else None,
         "message": run.stop_reason.value if run.stop_reason else "The run was not finished.",
         "seconds": round(run.clock[-1], 4) if run.clock else 0.0,

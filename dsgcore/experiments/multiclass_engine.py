@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import cast
@@ -242,13 +243,13 @@ class MultiClassEngine:
     def keep(self) -> None:
         """Make the present state the one that `go_back` returns to."""
         # An iteration makes new arrays and changes none: nothing has to be copied.
-        self._kept_state = (self.t, self.W, self.singular_values, None if self.twin is None else self.twin.A)
+        self._kept_state = (self.t, self.W, self.singular_values)
+        self._kept_twin = copy(self.twin)
 
     def go_back(self) -> None:
         """Return as a whole to the state kept last; nothing follows."""
-        self.t, self.W, self.singular_values, A = self._kept_state
-        if self.twin is not None:
-            self.twin.A = A
+        self.t, self.W, self.singular_values = self._kept_state
+        self.twin = self._kept_twin
 
     def model_at(self, t: int) -> Weights:
         """Return the model as it was after `t` iterations: from the weights kept last before, the same steps again."""

@@ -33,7 +33,9 @@ class StopReason(Enum):
 
     FINISHED = "All iterations are done."
     PLATEAU = "Stopped: the objective has not become lower for as long as the patience allows."
-    DIVERGED = "Stopped: the values are no longer finite, so the step is too big. This is the last state before growth set in."
+    DIVERGED = (
+        "Stopped: the values are no longer finite, so the step is too big. This is the last state before growth set in."
+    )
 
 
 class Health(Enum):
@@ -181,6 +183,11 @@ class Run:
     def model_t(self) -> int:
         """Iterations after which the model and all values are as they are now: `t`, but less once a run has diverged."""
         return self.engine.t
+
+    @property
+    def tried(self) -> int:
+        """Iterations to ask a run of this spec for, to bring it where this one stands: also the one that was not finite."""
+        return self.t + (self.stop_reason is StopReason.DIVERGED)
 
     @property
     def n_iter(self) -> int:
