@@ -12,6 +12,7 @@ from dsgcore.experiments import LiveRun, Spec
 from dsgcore.experiments.jobs import Job
 from dsgcore.experiments.race import Race
 from pages import _charts as charts
+from pages._own_file import plain
 from pages._race_charts import Finish, finish_line
 
 
@@ -61,7 +62,8 @@ def add_finish_line(figure: charts.Figure, live: LiveRun) -> None:
 def whose(started: Started, live: LiveRun) -> str:
     """Say which run the race was started for."""
     spec = started.race.spec
-    said = f"{DATASETS[spec.data.name].title if spec.data.name in DATASETS else spec.data.path}, seed {spec.seed}"
+    title = DATASETS[spec.data.name].title if spec.data.name in DATASETS else plain(str(spec.data.path))
+    said = f"{title}, seed {spec.seed}"
     if started.live is live:
         return f"On the data of this run: {said}."
     if same_data(spec, live.run.spec):

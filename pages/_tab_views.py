@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import io
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -122,8 +124,7 @@ def code(live: LiveRun) -> None:
     st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
     st.code(text, language="python")
     st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
-    frame = '<iframe src="{address}&embed=true&hide=sidebar,tabs" width="100%" height="900"></iframe>'
-    st.code(frame.format(address=_address()), language="html")
+    st.code(f'<iframe src="{_frame_address()}" width="100%" height="900"></iframe>', language="html")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
 
 
@@ -145,6 +146,7 @@ def _model_bytes(run: Run) -> bytes:
     return content.getvalue()
 
 
-def _address() -> str:
-    query = "&".join(f"{key}={value}" for key, value in st.query_params.to_dict().items())
-    return f"{st.context.url or ''}?{query}"
+def _frame_address() -> str:
+    """Return the page's link for a frame, as an attribute of HTML holds it."""
+    given = st.query_params.to_dict() | {"embed": "true", "hide": "sidebar,tabs"}
+    return html.escape(f"{st.context.url or ''}?{urlencode(given)}")

@@ -86,6 +86,12 @@ def _read(problem: type[Setting], choosing: Choosing, place: DeltaGenerator) -> 
     with done_tab:
         own = _own(problem, choosing, table, recipe)
         st.markdown("\n".join(f"- {plain(sentence)}" for sentence in own.report))
+    if choosing.instead_of is not None:
+        st.warning(
+            f"This link was made for the file {plain(choosing.instead_of)}; {plain(choosing.name)} is another, so its numbers "
+            "are others, too.",
+            icon=":material/link_off:",
+        )
     st.caption(f"{own.n:,} rows, {own.d:,} features, {len(own.class_names)} classes: {plain(_few(own.class_names))}")
     state.write_link(problem, choosing, recipe, place)
     return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}

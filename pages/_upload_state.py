@@ -27,6 +27,7 @@ class Choosing:
     sha256: str
     begun: Recipe
     is_from_link: bool = False
+    instead_of: str | None = None  # the file that the link was made for
     format: Recipe | None = None  # that the roles were guessed for
     label: str | None = None
     roles: dict[str, str] | None = None  # that the editor began with
@@ -61,7 +62,8 @@ def _begun(problem: type[Setting], digest: str, name: str) -> Choosing:
     recipe = sniff_format(unpacked(Source.of_bytes(store()[digest], name), limits))
     linked = linked_file(problem)
     if linked is None or linked["sha256"] != digest:
-        return Choosing(name, digest, recipe)
+        is_missed = linked is not None and linked["sha256"] not in store()
+        return Choosing(name, digest, recipe, instead_of=linked["name"] if linked and is_missed else None)
     plain_recipe = recipe.to_dict() | dict(linked.get("recipe") or {})
     return Choosing(name, digest, Recipe.from_dict(plain_recipe), is_from_link=True)
 
