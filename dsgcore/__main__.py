@@ -67,7 +67,11 @@ def _names(arguments: Sequence[str] | None, command: str) -> bool:
 def _data(given: argparse.Namespace) -> int:
     from dsgcore.data.command import run
 
-    return run(given)
+    if given.data_command != "describe":
+        return run(given)
+    from dsgcore.experiments import SETTINGS
+
+    return run(given, {problem.citation.split(",")[0]: problem.labels for problem in SETTINGS.values()})
 
 
 def _bench(only: str | None, file: Path | None, *, is_long: bool) -> int:

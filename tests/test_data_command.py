@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -212,3 +214,119 @@ def test_a_spec_beside_its_file_runs(write, tmp_path, capsys):
     assert path.exists()
     assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
     assert json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["data"]["d"] == 2
+
+
+def fails_at(monkeypatch, step):
+    """Let the `step`-th call of whatever writes, saves or renames fail, and return the calls."""
+    calls = []
+
+    def failing(function):
+        def called(*given, **options):
+            calls.append(function.__name__)
+            if len(calls) == step:
+                raise OSError("no space left on device")
+            return function(*given, **options)
+
+        return called
+
+    monkeypatch.setattr("os.replace", failing(os.replace))
+    monkeypatch.setattr("numpy.save", failing(np.save))
+    monkeypatch.setattr("pathlib.Path.write_text", failing(Path.write_text))
+    return calls
+
+
+@pytest.mark.parametrize("step", range(1, 10))
+def test_a_failure_at_any_step_leaves_the_conversion_before_as_a_whole(write, tmp_path, monkeypatch, step):
+    out = tmp_path / "out"
+    first, second = write("table.csv"), write("table.svm")
+    convert_file(first, out, sniff_file(first))
+    (out / "notes.txt").write_text("mine", encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    recipe = sniff_file(second)
+    with monkeypatch.context() as broken:
+        calls = fails_at(broken, step)
+        try:
+            convert_file(second, out, recipe)
+        except OSError:
+            assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    if len(calls) < step:  # nothing was left to fail
+        assert json.loads((out / "data.json").read_text(encoding="utf-8"))["file"] == "table.svm"
+        assert sorted(path.name for path in out.iterdir()) == sorted(before)
+    else:
+        convert_file(second, out, recipe)
+        assert converted(out)[0].shape == (300, 5)
+
+
+def test_a_failure_where_nothing_was_leaves_nothing(write, tmp_path, monkeypatch):
+    path = write("table.csv")
+    recipe = sniff_file(path)
+    for step in range(1, 6):
+        with monkeypatch.context() as broken:
+            fails_at(broken, step)
+            with pytest.raises(OSError, match="no space"):
+                convert_file(path, tmp_path / "out", recipe)
+        assert list((tmp_path / "out").iterdir()) == []
+
+
+LARGE = b"x,z,label\n" + b"".join(b"%d,%d,%s\n" % (i, i % 3, b"ab"[i % 2 : i % 2 + 1]) for i in range(20))
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_cell_of_hundreds_of_digits_gets_one_sentence(write, tmp_path, capsys, digits):
+    write("spec.json", b'{"setting": "auc", "data": {"name": "file", "path": "large.csv", "n_labeled": 10}}')
+    path = write("large.csv", LARGE + b"9" * digits + b",1,a\n")
+    out = str(tmp_path / "out")
+    for arguments in (
+        ["data", "describe", str(path)],
+        ["data", "convert", str(path), "--out", out],
+        ["run", str(tmp_path / "spec.json"), "--out", out],
+    ):
+        assert main(arguments) == 2, arguments
+        said = capsys.readouterr().err
+        assert "column 'x' must hold" in said
+        assert "in row 21" in said
+        assert len(said) < 300
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"label\na\nb\na\nb\n", "no column of features is left"),
+        (b"x\n1\n2\n3\n4\n", "another one must be a feature"),
+        (b"x,label\n1,a\n", "the table must have at least 2 rows, got 1"),
+        (
+            b"name,label\n" + b"".join(b"n%d,%s\n" % (i, b"ab"[i % 2 : i % 2 + 1]) for i in range(40)),
+            "no column of features",
+        ),
+        (
+            b"x,label\n" + b"".join(b"%d,a\n" % i for i in range(40)),
+            "must have between 2 and 1000 classes, got 'a' alone",
+        ),
+        (b"x,label\n" + b"1,a\n2,b\n", "each class must have at least 2 rows"),
+    ],
+    ids=["one column", "one column of numbers", "one row", "no number", "one class", "a row a class"],
+)
+def test_describe_refuses_what_nothing_can_be_learned_from(write, capsys, content, said):
+    assert main(["data", "describe", str(write("poor.csv", content))]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.err.count("\n") == 1
+
+
+def test_describe_says_what_is_in_the_file_and_which_settings_it_suits(write, capsys):
+    rows = [f"{i},{'' if i % 5 == 0 else i % 7},k{i},{'abc'[i % 3] if i % 4 else ''}" for i in range(60)]
+    path = write("own.csv", "\n".join(["x,z,code,label", *rows]).encode() + b"\n")
+    assert main(["data", "describe", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "60 rows, 4 columns: 2 features, the label 'label', 1 left out ('code')" in said
+    assert "3 classes: 'a' 15, 'b' 15, 'c' 15; 15 rows without a label" in said
+    assert "Missing values: 12 in 'z'" in said
+    suits = next(line for line in said.splitlines() if line.startswith("Suits"))
+    assert all(word in suits for word in ("TSGSU", "QSG-S2AUC", "TSGS3VM", "QS3ORAO", "PS3VT"))
+
+
+def test_two_classes_have_no_order_to_learn(write, capsys):
+    assert main(["data", "describe", str(write("good.csv", GOOD))]) == 0
+    suits = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Suits"))
+    assert "QSG-S2AUC" in suits
+    assert "QS3ORAO" not in suits

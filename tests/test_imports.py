@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -176,3 +179,21 @@ def undocumented(file):
 @pytest.mark.parametrize("name", MODULES)
 def test_public_functions_and_classes_have_docstrings(name):
     assert list(undocumented(MODULES[name])) == []
+
+
+def test_the_parts_of_the_package_are_there_without_an_import_of_their_own():
+    said = "import dsgcore; print(dsgcore.baselines.SVOREX.__name__, dsgcore.data.DATASETS['wine'].n)"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.stdout.split() == ["SVOREX", "178"], done.stderr[-500:]
+
+
+@pytest.mark.parametrize("name", [n.split(".")[1] for n in MODULES if n.count(".") == 1 and "._" not in n])
+def test_each_public_part_is_an_attribute_of_the_package(monkeypatch, name):
+    import_module(f"dsgcore.{name}")
+    monkeypatch.delattr(f"dsgcore.{name}")
+    assert getattr(import_module("dsgcore"), name).__name__ == f"dsgcore.{name}"
+
+
+@pytest.mark.parametrize("name", ["nothing", "_loops_of_nothing", "__path_of_nothing__"])
+def test_what_is_no_part_of_the_package_is_no_attribute(name):
+    assert not hasattr(import_module("dsgcore"), name)

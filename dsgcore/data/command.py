@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from dsgcore.data.conversions import LABELS
 from dsgcore.data.converting import Converted, convert_file, sniff_file
 from dsgcore.data.datasets import DataError
+from dsgcore.data.description import describe_file
 from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cache_folder, cached, fetch, remote_set
 from dsgcore.data.reading import MISSING, Recipe
 from dsgcore.data.reading.limits import shown_size
 from dsgcore.data.registry import DATASETS
 
-LABELS = ("binary", "pairs", "ordinal", "classes")
 _LINE_SECONDS = 0.5
 
 
@@ -45,14 +46,17 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--missing", choices=MISSING, help="what is done about missing numbers (default: mean)")
 
 
-def run(given: argparse.Namespace) -> int:
-    """Carry out the command; errors are `DataError` or OSError."""
+def run(given: argparse.Namespace, settings: Mapping[str, str] | None = None) -> int:
+    """Carry out the command; errors are `DataError` or OSError.
+
+    `settings` has the kind of labels that each setting learns from, by its name: a description says which ones suit.
+    """
     if given.data_command == "list":
         return _list()
     if given.data_command == "fetch":
         return _fetch(given.names, is_quiet=given.quiet)
     if given.data_command == "describe":
-        return _describe(given)
+        return _describe(given, settings or {})
     return _convert(given)
 
 
@@ -92,7 +96,7 @@ def _bar(remote: RemoteSet) -> Callable[[int, int | None], None]:
     return show
 
 
-def _describe(given: argparse.Namespace) -> int:
+def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> int:
     if given.what in DATASETS and not Path(given.what).exists():
         entry = DATASETS[given.what]
         print(
@@ -109,6 +113,14 @@ def _describe(given: argparse.Namespace) -> int:
         print(f"It is not in the cache: python -m dsgcore data fetch {given.what}")
         return 0
     recipe = _recipe(path, given, remote)
+    described = describe_file(path, recipe, given.labels)
+    for sentence in described.sentences():
+        print(sentence)
+    print(f"Suits {', '.join(name for name, labels in settings.items() if not described.refusals[labels])}.")
+    for labels, reason in described.refusals.items():
+        unsuited = [name for name, own in settings.items() if own == labels]
+        if reason and unsuited:
+            print(f"Not {', '.join(unsuited)}: {reason}.")
     print(f"{path} is read as {recipe.format}:")
     for name, value in recipe.to_dict().items():
         if value not in (None, [], {}):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -36,6 +38,7 @@ from dsgcore.data.reading.tables import Table, pieces
 
 ROWS = 20_000
 HEAD = 2**22
+POINTS, LABELS, DESCRIPTION = "X.npy", "y.npy", "data.json"
 Progress = Callable[[str, int], None]
 
 
@@ -102,7 +105,7 @@ def convert_file(
     ----------
     path : path
     folder : path
-        Made where it is not there; a conversion in it is replaced once the new one is complete.
+        Made where it is not there; a conversion in it is replaced, as a whole, once the new one is complete.
     recipe : Recipe
         As of `sniff_file`.
     labels : {"binary", "pairs", "ordinal", "classes"}
@@ -119,31 +122,90 @@ def convert_file(
     ------
     DataError
     """
-    check_label(recipe)
     source = streamed(Source.of_path(path), limits)
+    looked = look(source, recipe, limits, rows, progress)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as name:
+        part = Path(name)
+        kept = _write(
+            part / POINTS, looked.features, _frames(source, recipe, limits, rows, "writing", progress), looked.n
+        )
+        y, names, sentences = class_codes(looked.label[kept], recipe, labels)
+        np.save(part / LABELS, y)
+        report = (*sentences, *looked.features.sentences("all rows"))
+        described = {
+            "file": source.name,
+            "recipe": recipe.to_dict(),
+            "class_names": names,
+            "feature_names": looked.features.names,
+            "report": report,
+        }
+        (part / DESCRIPTION).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+        _replace(folder, part)
+    d = len(looked.features.names)
+    return Converted(folder / POINTS, folder / LABELS, folder / DESCRIPTION, len(y), d, report)
+
+
+def _replace(folder: Path, part: Path) -> None:
+    """Put what was made in the folder in place of what is there: all of it, or after a failure none of it.
+
+    The description goes first and comes last, so that even a process that is killed in between leaves no mixture that has one.
+    """
+    with ExitStack() as undo:
+        for name in (DESCRIPTION, LABELS, POINTS):
+            if (folder / name).exists():
+                os.replace(folder / name, part / f"before-{name}")
+                undo.callback(os.replace, part / f"before-{name}", folder / name)
+        for name in (POINTS, LABELS, DESCRIPTION):
+            undo.callback((folder / name).unlink, missing_ok=True)
+            os.replace(part / name, folder / name)
+        undo.pop_all()
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """What the first of two passes over a file finds.
+
+    Parameters
+    ----------
+    features : Features
+        Fitted on all rows.
+    label : Series
+        The label's column.
+    missing : dict of str to int
+        How many values each column lacks.
+    """
+
+    features: Features
+    label: pd.Series
+    missing: dict[str, int]
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.label)
+
+
+def look(
+    source: Source, recipe: Recipe, limits: Limits = IN_PIECES, rows: int = ROWS, progress: Progress | None = None
+) -> Looked:
+    """Look through a file in pieces, as in `convert_file`, for what its columns hold and what replaces missing numbers."""
+    check_label(recipe)
     label = str(recipe.column("label"))
-    kept_labels: list[pd.Series] = []
+    labels: list[pd.Series] = []
+    missing: Counter[str] = Counter()
 
     def looked_at() -> Iterator[pd.DataFrame]:
         for frame in _frames(source, recipe, limits, rows, "looking", progress):
             if label not in frame.columns:
                 raise DataError(f"the recipe gives {label!r} the role label, and the table has no such column")
-            kept_labels.append(frame[label])
+            labels.append(frame[label])
+            missing.update({str(name): int(count) for name, count in frame.isna().sum().items()})
             yield frame
 
     features = Features(recipe, limits).fit(looked_at())
-    column = pd.concat(kept_labels)
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / "X.npy.part"
-    try:
-        kept = _write(part, features, _frames(source, recipe, limits, rows, "writing", progress), len(column))
-        y, names, sentences = class_codes(column[kept], recipe, labels)
-        report = (*sentences, *(s.replace("the training rows", "all rows") for s in features.sentences()))
-        return _finish(folder, part, y, names, features, recipe, report, source)
-    finally:
-        with suppress(FileNotFoundError):
-            part.unlink()
+    return Looked(features, pd.concat(labels), dict(missing))
 
 
 def _frames(
@@ -188,27 +250,3 @@ def _header_size(n: int, d: int) -> int:
     text = io.BytesIO()
     _write_header(text, n, d)
     return len(text.getvalue())
-
-
-def _finish(
-    folder: Path,
-    part: Path,
-    y: NDArray[np.int64],
-    names: tuple[str, ...],
-    features: Features,
-    recipe: Recipe,
-    report: tuple[str, ...],
-    source: Source,
-) -> Converted:
-    made = Converted(folder / "X.npy", folder / "y.npy", folder / "data.json", len(y), len(features.names), report)
-    description = {
-        "file": source.name,
-        "recipe": recipe.to_dict(),
-        "class_names": names,
-        "feature_names": features.names,
-        "report": report,
-    }
-    np.save(made.labels, y)
-    made.description.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
-    os.replace(part, made.points)
-    return made

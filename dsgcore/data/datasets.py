@@ -37,6 +37,10 @@ class Dataset:
         Ids of similar pairs that the source itself gives, each on two rows; -1 on all others. None: it gives none.
     report : tuple of str
         What was done to the source's table, a sentence each.
+    left_out : tuple of str
+        Columns of the source's table that have no part in the points.
+    depends_on_rows : bool, default False
+        Whether the points depend on which rows they were learned from.
     """
 
     name: str
@@ -49,3 +53,5 @@ class Dataset:
     sha256: str = ""
     pairs: NDArray[np.int64] | None = None
     report: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    depends_on_rows: bool = False

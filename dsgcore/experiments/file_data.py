@@ -18,7 +18,6 @@ from dsgcore.data.reading import (
     Source,
     Table,
     dataset_of,
-    depends_on_rows,
     guess_roles,
     read_table,
     sniff_format,
@@ -29,7 +28,7 @@ from dsgcore.data.reading import (
 from dsgcore.experiments.spec import DataSpec
 
 SHOWN = 12  # characters of a digest
-MOST_FILES = 3
+MOST_FILES, MOST_TABLES = 3, 2
 
 
 class FileStore:
@@ -54,10 +53,12 @@ class FileStore:
         return self._contents[digest]
 
     def table(self, digest: str, name: str, recipe: Recipe) -> Table:
-        """Return a file as a table; the one that was read last is kept, for most changes to a recipe are not to its format."""
-        key = digest, replace(Recipe(), **{field: getattr(recipe, field) for field in _OF_FORMAT})
+        """Return a file as a table; the two read last are kept, for most changes to a recipe are not to its format."""
+        own = {field: getattr(recipe, field) for field in _OF_FORMAT}
+        key = digest, replace(Recipe(), roles=recipe.marked(), **own)
         if key not in self._tables:
-            self._tables.clear()
+            while len(self._tables) >= MOST_TABLES:
+                self._tables.pop(next(iter(self._tables)))
             limits = Limits()
             self._tables[key] = read_table(unpacked(Source.of_bytes(self[digest], name), limits), recipe, limits)
         return self._tables[key]
@@ -91,10 +92,6 @@ class FileData:
         return dataset_of(
             self.table, self.recipe, self.source, labels=self.labels, limits=self.limits, fitted_rows=fitted_rows
         )
-
-    def depends_on_rows(self, dataset: Dataset) -> bool:
-        """Whether the points depend on which rows they are learned from."""
-        return depends_on_rows(self.recipe, dataset)
 
 
 def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None) -> FileData:

@@ -85,7 +85,7 @@ def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | Non
         file = read_file(data, read_as, files=files, folder=folder)
         dataset = file.dataset()
         split = _split(spec, dataset)
-        return _split(spec, file.dataset(split.train_rows)) if file.depends_on_rows(dataset) else split
+        return _split(spec, file.dataset(split.train_rows)) if dataset.depends_on_rows else split
     return _split(spec, load_dataset(spec))
 
 

@@ -3,8 +3,8 @@
 from dsgcore.data.reading.labels import label_names
 from dsgcore.data.reading.limits import IN_PIECES, LOCAL, Limits
 from dsgcore.data.reading.names import as_cell
-from dsgcore.data.reading.reader import dataset_of, depends_on_rows, preview, read, sniff
-from dsgcore.data.reading.recipe import DELIMITERS, ENCODINGS, FORMATS, MISSING, ROLES, Recipe
+from dsgcore.data.reading.reader import dataset_of, preview, read, sniff
+from dsgcore.data.reading.recipe import DELIMITERS, ENCODINGS, FORMATS, MARKS, MISSING, ROLES, Recipe
 from dsgcore.data.reading.sniffing import guess_role, guess_roles, sniff_format, suit, with_label
 from dsgcore.data.reading.sources import Source, unpacked
 from dsgcore.data.reading.tables import Table, read_table
@@ -15,6 +15,7 @@ __all__ = [
     "FORMATS",
     "IN_PIECES",
     "LOCAL",
+    "MARKS",
     "MISSING",
     "ROLES",
     "Limits",
@@ -23,7 +24,6 @@ __all__ = [
     "Table",
     "as_cell",
     "dataset_of",
-    "depends_on_rows",
     "guess_role",
     "guess_roles",
     "label_names",

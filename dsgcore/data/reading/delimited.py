@@ -31,6 +31,7 @@ _BOMS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _UNREADABLE = (ValueError, UnicodeError, OverflowError, MemoryError, csv.Error)
 
 
@@ -70,7 +71,8 @@ def sniff_delimited(source: Source) -> Recipe:
     cells = _cells(text, delimiter)
     flat = [cell for row in cells[1:] for cell in row]
     n_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in flat)
-    is_comma = delimiter != "," and n_comma > sum(bool(_POINT_NUMBER.fullmatch(cell)) for cell in flat)
+    n_point = sum(bool(_POINT_NUMBER.fullmatch(cell)) and not _THOUSANDS.fullmatch(cell) for cell in flat)
+    is_comma = delimiter != "," and n_comma > n_point
     decimal = "," if is_comma else "."
     return Recipe(
         format="delimited",
@@ -145,7 +147,7 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | N
     with source.open() as stream, _text(stream, recipe) as lines:
         if recipe.header:
             next(row for row in _rows(lines, recipe) if not _is_blank(row))
-        for frame in _frames(lines, recipe, len(names), rows or n_rows):
+        for frame in _frames(lines, recipe, names, rows or n_rows):
             frame.columns = pd.Index(names)
             frame.index = pd.RangeIndex(done, done + len(frame))
             done += len(frame)
@@ -156,12 +158,13 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | N
         )
 
 
-def _frames(lines: io.TextIOWrapper, recipe: Recipe, width: int, rows: int) -> Iterator[pd.DataFrame]:
+def _frames(lines: io.TextIOWrapper, recipe: Recipe, names: list[str], rows: int) -> Iterator[pd.DataFrame]:
     """Let pandas parse what is left of a text."""
     options: dict[str, Any] = {
         "sep": r"\s+" if recipe.delimiter == " " else recipe.delimiter,
         "header": None,
-        "names": range(width),
+        "names": range(len(names)),
+        "dtype": {names.index(name): str for name, _ in recipe.marked() if name in names},
         "index_col": False,
         "decimal": recipe.decimal,
         "na_values": list(recipe.missing_words),

@@ -16,8 +16,8 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.labels import ordered_names
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_cell, listed, printable
-from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.tables import is_numeric, labels_of, numbers
+from dsgcore.data.reading.recipe import MARKS, Recipe
+from dsgcore.data.reading.tables import is_numeric, labels_of, numbers, numeric
 
 FEATURES = ("number", "category", "text")
 # The directions are those that the randomised method of Halko, Martinsson and Tropp (2011) finds from this seed.
@@ -30,6 +30,7 @@ class _Numbers:
 
     name: str
     strategy: str
+    mark: str | None = None
     n_missing: int = 0
     total: float = 0.0
     count: int = 0
@@ -37,7 +38,7 @@ class _Numbers:
     fill: float = np.nan
 
     def look(self, column: pd.Series, is_fitted: NDArray[np.bool_] | None) -> None:
-        values = numbers(column)
+        values = numbers(column, self.mark)
         self.n_missing += int(np.isnan(values).sum())
         present = values if is_fitted is None else values[is_fitted]
         present = present[~np.isnan(present)]
@@ -62,7 +63,7 @@ class _Numbers:
         return [as_cell(self.name)] if self.count else []
 
     def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
-        values = numbers(column)
+        values = numbers(column, self.mark)
         into[:, 0] = np.where(np.isnan(values), self.fill, values)
 
 
@@ -195,8 +196,8 @@ class Features:
                 raise DataError(f"the recipe gives {name!r} the role {role}, and the table has no such column")
         for name in map(str, frame.columns):
             role = self.recipe.role(name)
-            if role == "number":
-                self._encoders.append(_Numbers(name, self.recipe.missing))
+            if role == "number" or role in MARKS:
+                self._encoders.append(_Numbers(name, self.recipe.missing, MARKS.get(role)))
             elif role == "category":
                 self._encoders.append(_Categories(name, self.recipe.missing_words, self.limits))
             elif role == "text":
@@ -212,8 +213,9 @@ class Features:
         for encoder in self._encoders:
             if encoder.n_missing and encoder.names:
                 column = frame[encoder.name]
+                mark = encoder.mark if isinstance(encoder, _Numbers) else None
                 is_number = is_numeric(column) or isinstance(encoder, _Numbers)
-                kept &= ~np.isnan(numbers(column)) if is_number else ~column.isna().to_numpy()
+                kept &= ~np.isnan(numbers(column, mark)) if is_number else ~column.isna().to_numpy()
         return kept
 
     def transform(self, frame: pd.DataFrame, into: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
@@ -229,14 +231,37 @@ class Features:
             start += width
         return into
 
-    def sentences(self) -> Iterator[str]:
-        """Say what is done to the columns."""
+    @property
+    def _empty(self) -> list[str]:
+        return [e.name for e in self._encoders if isinstance(e, _Numbers) and not e.count]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The columns that have no part in the points though they are neither label nor pair id."""
+        return (*self._ignored, *self._empty)
+
+    @property
+    def depends_on_rows(self) -> bool:
+        """Whether the points depend on which rows they are learned from: text, or missing numbers that are replaced."""
+        has_text = any(isinstance(e, _Words) for e in self._encoders)
+        return has_text or (self.recipe.missing != "drop" and bool(self._gaps))
+
+    @property
+    def _gaps(self) -> list[_Numbers]:
+        return [e for e in self._encoders if isinstance(e, _Numbers) and e.n_missing and e.count]
+
+    def sentences(self, fitted: str = "the training rows") -> Iterator[str]:
+        """Say what is done to the columns; `fitted` names the rows that it is learned from."""
         if self._ignored:
             yield f"{_counted(len(self._ignored), 'column is', 'columns are')} ignored: {listed(self._ignored)}."
-        empty = [e.name for e in self._encoders if isinstance(e, _Numbers) and not e.count]
-        if empty:
+        if self._empty:
             one, several = "column holds no value and is left out", "columns hold no value and are left out"
-            yield f"{_counted(len(empty), one, several)}: {listed(empty)}."
+            yield f"{_counted(len(self._empty), one, several)}: {listed(self._empty)}."
+        for role, mark in MARKS.items():
+            columns = [e.name for e in self._encoders if isinstance(e, _Numbers) and e.mark == mark]
+            if columns:
+                form = role.removeprefix("number ")
+                yield f"{listed(columns)}: numbers written like {form}, which is read as {numeric(pd.Series([form]), mark)[0]}."
         for encoder in self._encoders:
             if isinstance(encoder, _Categories):
                 without = f"; {encoder.n_missing:,} rows without one have 0 in all" if encoder.n_missing else ""
@@ -244,20 +269,14 @@ class Features:
             elif isinstance(encoder, _Words):
                 yield (
                     f"{encoder.name!r}: text as TF-IDF of its words, then {encoder.d} singular directions, both learned from "
-                    "the training rows."
+                    f"{fitted}."
                 )
-        yield from self._missing_sentences()
-
-    def _missing_sentences(self) -> Iterator[str]:
-        gaps = [e for e in self._encoders if isinstance(e, _Numbers) and e.n_missing and e.count]
-        if not gaps:
-            return
-        n = sum(e.n_missing for e in gaps)
-        where = f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed([e.name for e in gaps])}"
-        if self.recipe.missing == "drop":
-            yield f"{where}: the rows with them are dropped."
-        else:
-            yield f"{where}: replaced by the column's {self.recipe.missing} over the training rows."
+        if self._gaps:
+            n = sum(e.n_missing for e in self._gaps)
+            where = f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(e.name for e in self._gaps)}"
+            is_dropped = self.recipe.missing == "drop"
+            replaced = f"replaced by the column's {self.recipe.missing} over {fitted}"
+            yield f"{where}: {'the rows with them are dropped' if is_dropped else replaced}."
 
 
 def _counted(n: int, one: str, several: str) -> str:

@@ -11,7 +11,7 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.files import MAX_CLASSES
 from dsgcore.data.reading.names import as_cell, listed, printable
 from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.tables import labels_of, numbers
+from dsgcore.data.reading.tables import decimal_mark, labels_of, numbers, numeric
 
 UNLABELED = -1
 BINARY = ("binary", "pairs")
@@ -56,7 +56,11 @@ def class_codes(
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
     """Return the labels as they are written, and whether they are too many different numbers to be classes."""
     written = _without_unlabeled(labels_of(column, recipe.missing_words), recipe)
-    values = {label for label in written if label is not None}
+    mark = decimal_mark(column, recipe.decimal)
+    if mark is not None:
+        values = {str(number) for number in numeric(column, mark).dropna().unique()}
+    else:
+        values = {label for label in written if label is not None}
     if len(values) <= MAX_FRACTIONS or not all(_is_number(value) for value in values):
         return written, False
     return written, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
@@ -106,7 +110,7 @@ def _is_number(name: str) -> bool:
 
 def _binned(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
     assert recipe.bins is not None
-    values = numbers(column)
+    values = numbers(column, decimal_mark(column, recipe.decimal))
     if recipe.unlabeled is not None and _is_number(recipe.unlabeled):
         values = np.where(values == float(recipe.unlabeled), np.nan, values)
     labeled = np.flatnonzero(~np.isnan(values))

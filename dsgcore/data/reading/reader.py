@@ -7,6 +7,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.data.conversions import LABELS
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.labels import class_codes, pair_ids
@@ -16,8 +17,6 @@ from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.sniffing import check_label, guess_roles, sniff_format, suit
 from dsgcore.data.reading.sources import Source, unpacked
 from dsgcore.data.reading.tables import Table, read_table
-
-LABELS = ("binary", "pairs", "ordinal", "classes")
 
 
 def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits | None = None) -> Recipe:
@@ -141,14 +140,10 @@ def dataset_of(
         sha256=source.sha256(),
         pairs=pairs,
         report=(*table.notes, *sentences, *features.sentences(), *dropped, *_pair_sentence(pairs)),
+        left_out=features.left_out,
+        depends_on_rows=features.depends_on_rows,
     )
 
 
 def _pair_sentence(pairs: NDArray[np.int64] | None) -> tuple[str, ...]:
     return () if pairs is None else (f"{int(pairs.max()) + 1:,} similar pairs are given by the file.",)
-
-
-def depends_on_rows(recipe: Recipe, dataset: Dataset) -> bool:
-    """Whether the points depend on which rows they are learned from: text, or missing numbers that are replaced."""
-    has_text = any(role == "text" for _, role in recipe.roles)
-    return has_text or any("replaced by the column's" in sentence for sentence in dataset.report)

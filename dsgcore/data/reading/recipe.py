@@ -10,8 +10,10 @@ from dsgcore.data.datasets import DataError
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, ParameterError, Text
 
 FORMATS = ("delimited", "parquet", "svmlight", "npz")
-# What a column can be; "number", "category" and "text" are features.
-ROLES = ("number", "category", "text", "label", "pair", "ignore")
+# Roles of columns whose numbers are written in another form than the table's own, and the decimal mark of each.
+MARKS = {"number 1,234.5": ".", "number 1.234,5": ","}
+# What a column can be; numbers, "category" and "text" are features.
+ROLES = ("number", *MARKS, "category", "text", "label", "pair", "ignore")
 MISSING = ("mean", "median", "most frequent", "drop")
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", ":": "colon", " ": "white space"}
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1")
@@ -50,9 +52,9 @@ class Recipe:
     missing_words : tuple of str
         Cells that stand for a value that is not there.
     roles : tuple of (str, str)
-        The role of each column that is not a plain number, by its name: "category" (a column of the points for each
-        value), "text" (TF-IDF, then the leading singular directions), "label", "pair" (id of a similar pair) or
-        "ignore".
+        The role of each column that is not a plain number, by its name: "number 1,234.5" or "number 1.234,5" (thousands
+        may be set apart, and the decimal mark is the last one), "category" (a column of the points for each value),
+        "text" (TF-IDF, then the leading singular directions), "label", "pair" (id of a similar pair) or "ignore".
     missing : {"mean", "median", "most frequent", "drop"}
         What is done about missing numbers: replaced by the column's mean, median or most frequent value, or the row
         is dropped.
@@ -126,6 +128,10 @@ class Recipe:
     def column(self, role: str) -> str | None:
         """Return the column of a role that only one has: "label" or "pair"."""
         return next((name for name, own in self.roles if own == role), None)
+
+    def marked(self) -> tuple[tuple[str, str], ...]:
+        """Return the columns that have a decimal mark of their own, with their roles: they are read as text."""
+        return tuple((name, role) for name, role in self.roles if role in MARKS)
 
 
 def _roles(given: object) -> tuple[tuple[str, str], ...]:

@@ -13,10 +13,10 @@ from dsgcore.data.reading.labels import BINARY, DEFAULT_BINS, suited
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import written
 from dsgcore.data.reading.parquet import NESTED
-from dsgcore.data.reading.recipe import Recipe
+from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.sources import Source, binary_format
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight
-from dsgcore.data.reading.tables import is_numeric
+from dsgcore.data.reading.tables import MOSTLY, decimal_mark, is_numeric, numeric
 
 _LABEL_NAMES = ("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality")
 _PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
@@ -25,8 +25,6 @@ _ID_NAME = re.compile(r"(id|index|row|row_?id|unnamed: 0|column 1)", re.IGNORECA
 _ARCHIVE_LABEL = re.compile(r"x\d+")
 MAX_CLASSES_OF_A_GUESS = 30
 _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
-# Of a column: up to this share of cells that are no numbers, they are taken for mistakes, and told about.
-_MOSTLY = 0.9
 
 
 def sniff_format(source: Source) -> Recipe:
@@ -110,7 +108,9 @@ def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
         return "ignore"
     if present.iloc[0] == NESTED or isinstance(present.iloc[0], bytes):
         return "ignore"
-    if pd.to_numeric(present, errors="coerce").notna().mean() >= _MOSTLY:
+    if mark := decimal_mark(present, recipe.decimal):
+        return next(role for role, own in MARKS.items() if own == mark)
+    if numeric(present).notna().mean() >= MOSTLY:
         return "number"
     has_sentences = present.head(200).map(written).str.split().str.len().mean() >= _WORDS_OF_TEXT
     most = _FEW_CATEGORIES if has_sentences else limits.categories
@@ -149,4 +149,4 @@ def _place_in_order(name: str) -> tuple[float, str]:
 def check_label(recipe: Recipe) -> None:
     """Refuse a recipe in which no column is the label."""
     if recipe.column("label") is None:
-        raise DataError("one column must have the role label")
+        raise DataError("one column must have the role label, and another one must be a feature")

@@ -8,6 +8,7 @@ import hashlib
 import io
 import lzma
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -39,7 +40,12 @@ _OTHERS = {
     b"ARROW1": "an Arrow file",
     b"ORC": "an ORC file",
 }
-_OTHER_TEXTS = {"<": "a web page or XML", "{": "JSON", "[": "JSON", "@relation": "an ARFF file"}
+# A name in brackets may begin a table's header: [K+], {a}, <x>.
+_OTHER_TEXTS = {
+    "a web page or XML": re.compile(r"<[!?]|<html\b|<(?=(?s:.*)\n\s*<[^\n]*\s*\Z)|<[^\n]*>\s*\Z"),
+    "JSON": re.compile(r"\{\s*[\"}]|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
+    "an ARFF file": re.compile("@relation"),
+}
 _READABLE = "CSV or other delimited text, Parquet, LIBSVM/SVMlight text and .npz archives"
 
 
@@ -154,8 +160,8 @@ def _zip_format(source: Source) -> str:
 def refuse_other_text(text: str) -> None:
     """Refuse text that is no table, by what it begins with."""
     start = text.lstrip("\ufeff \t\r\n").lower()
-    for beginning, what in _OTHER_TEXTS.items():
-        if start.startswith(beginning):
+    for what, form in _OTHER_TEXTS.items():
+        if form.match(start):
             raise DataError(f"the file is {what}; those that can be read are {_READABLE}")
 
 

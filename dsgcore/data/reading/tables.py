@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,6 +21,15 @@ from dsgcore.data.reading.sources import Source, binary_format
 from dsgcore.data.reading.svmlight import read_svmlight
 
 LARGEST = 1e30  # beyond it, differences and means leave float32's range
+# Of a column: up to this share of cells that are no numbers, they are taken for mistakes, and told about.
+MOSTLY = 0.9
+# Numbers as people write them, by their decimal mark: thousands are set apart by the other mark, an apostrophe or a space.
+_SPACES = "'’ \u00a0\u2009\u202f"
+_GROUPS = {".": f",{_SPACES}", ",": f".{_SPACES}"}
+_GROUPED = {
+    mark: re.compile(rf"[+-]?(?:[1-9]\d{{0,2}}([{between}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:{re.escape(mark)}\d+)?")
+    for mark, between in _GROUPS.items()
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +111,51 @@ def is_numeric(column: pd.Series) -> bool:
     return pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column)
 
 
-def numbers(column: pd.Series) -> NDArray[np.float64]:
-    """Return a column as numbers, NaN where they are missing; refuse what is no number or too large, with its place."""
+def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
+    """Return the decimal mark of a column of text that is mostly numbers in another form than the table's own.
+
+    So 1.234,5 and 1,234.5, or 1.234 alone where the mark that is `usual` in the table is the comma. None for any other
+    column, of plain numbers too.
+    """
+    if is_numeric(column):
+        return None
+    texts = [written(value) for value in column.dropna()]
+    found = {mark: sum(bool(form.fullmatch(text)) for text in texts) for mark, form in _GROUPED.items()}
+    best = max(found, key=lambda mark: (found[mark], mark == usual))
+    # To this table, 1.5 is no number where its mark is the comma.
+    plain = numeric(column if usual == "." else pd.Series([t.replace(".", "x").replace(",", ".") for t in texts]))
+    n_plain = plain.notna().sum()
+    return best if found[best] > n_plain and found[best] >= MOSTLY * len(texts) else None
+
+
+def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
+    """Return a column as numbers, NaN where there is none; of text, written with this decimal mark."""
+    if mark is not None and not is_numeric(column):
+        form, between = _GROUPED[mark], str.maketrans("", "", _GROUPS[mark])
+        texts = [written(value) for value in column]
+        plain = [t.translate(between).replace(mark, ".") if form.fullmatch(t) else t for t in texts]
+        column = pd.Series(plain, index=column.index, dtype=object).where(column.notna())
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:  # a whole number beyond all floats
+        return pd.to_numeric(column.map(written, na_action="ignore"), errors="coerce")
+
+
+def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
+    """Return a column as numbers, NaN where they are missing; refuse what is no number or too large, with its place.
+
+    Parameters
+    ----------
+    column : Series
+    mark : {".", ","}, optional
+        Of text: the decimal mark of numbers with thousands set apart.
+    """
     name = str(column.name)
     if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
         raise DataError(f"column {name!r} holds dates, which are no numbers: ignore it")
     if np.iscomplexobj(column):
         raise DataError(f"column {name!r} holds complex numbers, and only real ones can be used: ignore it")
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan) if is_numeric(column) else _parsed(column, name)
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan) if is_numeric(column) else _parsed(column, name, mark)
     # One pass in the usual case: NaN is passed over by fmax.
     if len(values) and np.fmax.reduce(np.abs(values)) > LARGEST:
         i = int(np.flatnonzero(np.abs(values) > LARGEST)[0])
@@ -118,8 +165,8 @@ def numbers(column: pd.Series) -> NDArray[np.float64]:
     return values
 
 
-def _parsed(column: pd.Series, name: str) -> NDArray[np.float64]:
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+def _parsed(column: pd.Series, name: str, mark: str | None) -> NDArray[np.float64]:
+    values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
     is_wrong = np.isnan(values) & column.notna().to_numpy()
     if is_wrong.any():
         i = int(np.argmax(is_wrong))
