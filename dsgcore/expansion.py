@@ -159,6 +159,34 @@ class Expansion:
         """Return the model as it was after `t` iterations (sharing the coefficients)."""
         return Expansion(self.kernel, self.seed, self.d, self.dtype, self.blocks[:t], self.decays[:t])
 
+    def tail_average(self, n_last: int) -> Expansion:
+        """Return the mean of the last `n_last` iterates, a model of the same frequencies and size.
+
+        Parameters
+        ----------
+        n_last : int, 1 <= n_last <= the iterations made
+
+        Notes
+        -----
+        With K = n_last, block t counts with w_t = (1 / K) sum_{s = max(t, T - K + 1)}^{T} prod_{r = t + 1}^{s} decay_r:
+        what of it is left in each of the iterates that are averaged. The weights are in the amplitudes, so the decays of
+        the average are 1.
+        """
+        if not 1 <= n_last <= len(self):
+            raise ValueError(f"n_last must be between 1 and {len(self)}, the iterations made, got {n_last}")
+        blocks = [block.copy() for block in self.blocks]
+        for block, weight in zip(blocks, self._tail_weights(n_last), strict=True):
+            block[0] *= block.dtype.type(weight)  # the first row is the amplitudes, of products the only one
+        return Expansion(self.kernel, self.seed, self.d, self.dtype, blocks, [1.0] * len(blocks))
+
+    def _tail_weights(self, n_last: int) -> list[float]:
+        """Return every block's weight in the mean of the last iterates, from the last block to the first in one pass."""
+        weights, weight, n = [], 0.0, len(self)
+        for t in range(n, 0, -1):
+            weight = (self.decays[t] * weight if t < n else 0.0) + (t > n - n_last)
+            weights.append(weight / n_last)
+        return weights[::-1]
+
     def fingerprint(self) -> str:
         """Return a digest of the first iteration's frequencies: it differs where they cannot be drawn again."""
         if not self.blocks:

@@ -45,6 +45,22 @@ def test_a_prefix_is_the_model_at_that_iteration(X, t):
     assert len(model) == 5, "going on with a prefix must leave the model as it is"
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n_last", [1, 2, 4, 5])
+def test_the_tail_average_is_the_mean_of_the_last_iterates(X, n_last, kernel):
+    model = make_model(kernel=KERNELS[kernel]())
+    iterates = [model.evaluate(X, t) for t in range(6 - n_last, 6)]
+    average = model.tail_average(n_last)
+    np.testing.assert_allclose(average.evaluate(X), np.mean(iterates, axis=0), rtol=1e-10, atol=1e-12)
+    assert [block.shape for block in average.blocks] == [block.shape for block in model.blocks]
+
+
+@pytest.mark.parametrize("n_last", [0, 6])
+def test_a_tail_of_more_than_all_iterations_or_none_is_refused(n_last):
+    with pytest.raises(ValueError, match=f"between 1 and 5, the iterations made, got {n_last}"):
+        make_model().tail_average(n_last)
+
+
 @pytest.mark.parametrize(("start", "stop"), [(0, 5), (2, 5), (0, 3), (2, 4), (3, 3)])
 def test_update_goes_on_from_earlier_values(X, start, stop):
     model = make_model()
