@@ -10,6 +10,17 @@ from numbers import Integral
 from numbers import Real as RealNumber
 from typing import Any
 
+LONGEST_QUOTE = 80
+
+
+def quoted(value: object) -> str:
+    """Write a value as it was given into a message: cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a number of too many digits"
+    return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + " …"
+
 
 class ParameterError(ValueError):
     """A parameter's value is not allowed. The message says what is wrong, what was given and what is allowed."""
@@ -35,7 +46,7 @@ class Parameter:
 
     def refuse(self, value: object) -> ParameterError:
         """Make the error for a value that is not allowed."""
-        return ParameterError(f"{self.name} must be {self.allowed()}, got {value!r}")
+        return ParameterError(f"{self.name} must be {self.allowed()}, got {quoted(value)}")
 
 
 @dataclass(frozen=True)
@@ -175,5 +186,5 @@ def check_all(parameters: Sequence[Parameter], given: Mapping[str, object], plac
     known = {parameter.name for parameter in parameters}
     for name in given:
         if name not in known:
-            raise ParameterError(f"{place} has no field {name!r}; it has {', '.join(sorted(known))}")
+            raise ParameterError(f"{place} has no field {quoted(name)}; it has {', '.join(sorted(known))}")
     return {p.name: p.check(given.get(p.name, p.default)) for p in parameters}

@@ -11,7 +11,8 @@ from hostile_files import parquet
 from own_tables import iris_csv, lines, read_sniffed, with_pairs
 
 from dsgcore.data import DataError, draw_pairs, hide_labels
-from dsgcore.data.reading import read, sniff
+from dsgcore.data.reading import Limits, Recipe, read, sniff
+from dsgcore.experiments import Spec, SpecError
 
 
 def test_empty_labels_stay_unlabeled_and_are_never_used_for_testing():
@@ -109,3 +110,78 @@ def test_a_pair_id_must_be_on_two_rows():
     content = with_pairs().replace(b"p01", b"p00")
     with pytest.raises(DataError, match=r"pair id must be on exactly two rows, got 'p00' on 4 \(rows"):
         read_sniffed(content, labels="pairs")
+
+
+@pytest.mark.parametrize("name", ["[K+]", "{a}", "<x>", "[1]", "{}x", "<b", "@relation_to"])
+def test_a_name_in_brackets_may_begin_a_header(name):
+    dataset = read_sniffed(lines(f"{name},label", *(f"{i},{'ab'[i % 2]}" for i in range(30))))
+    assert dataset.feature_names == (name if name[0] != "@" else f"'{name}",)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('{"a": [1, 2]}', "JSON"),
+        ("[\n  [1, 2],\n  [3, 4]\n]", "JSON"),
+        ("[1.5, 2, 3]", "JSON"),
+        ("{}", "JSON"),
+        ('[{"a": 1}]', "JSON"),
+        ("<!-- a --><html>", "a web page or XML"),
+        ("<html lang='en'>\n<body>\ntext", "a web page or XML"),
+        ("<rows>\n<row>1, 2</row>\n</rows>\n", "a web page or XML"),
+        ("<rows><row>1</row></rows>", "a web page or XML"),
+        ("<?xml version='1.0'?>\nx", "a web page or XML"),
+        ("@relation iris\n@data\n1,2", "an ARFF file"),
+    ],
+)
+def test_what_is_no_table_is_called_by_its_name(text, what):
+    with pytest.raises(DataError, match=f"the file is {what}; those that can be read are"):
+        sniff(text.encode(), "a.csv")
+
+
+def test_a_file_of_one_byte_too_much_is_not_told_to_have_what_is_allowed():
+    with pytest.raises(DataError, match="the file must have at most 50 MB, got 1 byte more"):
+        Limits().check_size(50 * 2**20 + 1)
+    with pytest.raises(DataError, match="the file must have at most 50 MB, got 1\\.95 GB"):
+        Limits().check_size(2_000 * 2**20)
+
+
+LONG = "q" * 100_000
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"bins": LONG},
+        {"roles": {"x": LONG}},
+        {"roles": {LONG: "pair"}},
+        {"positive": LONG},
+        {"order": [LONG]},
+        {LONG: 1},
+    ],
+)
+def test_no_message_repeats_a_page_of_what_was_given(given):
+    content = lines("x,label", *(f"{i},{'ab'[i % 2]}" for i in range(30)))
+    plain = sniff(content, "a.csv").to_dict()
+    with pytest.raises(DataError) as refused:
+        read(
+            content,
+            Recipe.from_dict(plain | given | {"roles": {"label": "label"} | given.get("roles", {})}),
+            labels="binary",
+        )
+    assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "value", [LONG, [LONG], {LONG: 1}, 10**400, 10**5000], ids=["text", "list", "object", "400", "5000"]
+)
+def test_no_field_of_a_spec_is_repeated_by_the_page(value):
+    plain = Spec().to_dict()
+    for section in ("data", "solver", "stop", "problem", "kernel"):
+        for name in plain[section]:
+            given = plain | {section: plain[section] | {name: value}}
+            if (name, value) == ("target", LONG):
+                continue  # any text can be the name of a column
+            with pytest.raises(SpecError) as refused:
+                Spec.from_dict(given)
+            assert len(str(refused.value)) < 600, name

@@ -21,6 +21,7 @@ from dsgcore.parameters import (
     Text,
     check_all,
     grid,
+    quoted,
 )
 from dsgcore.problems import PROBLEMS
 from dsgcore.schedules import SCHEDULES, Change, Plan
@@ -52,7 +53,7 @@ def assert_refused(parameter, value):
     with pytest.raises(ParameterError) as caught:
         parameter.check(value)
     message = str(caught.value)
-    assert message == f"{parameter.name} must be {parameter.allowed()}, got {value!r}"
+    assert message == f"{parameter.name} must be {parameter.allowed()}, got {quoted(value)}"
     assert "\n" not in message
 
 
@@ -144,7 +145,7 @@ def test_every_kind_either_returns_a_value_that_it_accepts_again_or_refuses_in_o
             assert parameter.check(checked) == checked
             assert json.loads(json.dumps(checked)) == checked
         else:
-            assert message == f"{parameter.name} must be {parameter.allowed()}, got {value!r}"
+            assert message == f"{parameter.name} must be {parameter.allowed()}, got {quoted(value)}"
 
 
 def outcome(parameter, value):
@@ -240,3 +241,10 @@ def test_a_plan_of_another_length_shares_no_changes():
     longer.changes.append(Change(1, "lam", 0.9))
     assert (longer.at(1).step, plan.at(1).step) == (0.25, 0.5)
     assert plan.at(1).lam == 0.3
+
+
+def test_a_message_quotes_a_short_value_whole_and_a_long_one_in_part():
+    assert quoted("abc") == "'abc'"
+    assert quoted(10**30) == f"{10**30}"
+    assert quoted("q" * 100_000) == "'" + "q" * 79 + " …"
+    assert quoted([10**5000]) == "a number of too many digits"

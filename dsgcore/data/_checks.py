@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dsgcore.data.datasets import DataError
-from dsgcore.parameters import Integer, ParameterError, Real
+from dsgcore.parameters import Integer, ParameterError, Real, quoted
 from dsgcore.sampling import MAX_SEED, generator
 
 
@@ -17,14 +17,14 @@ def check_whole(name: str, value: object, low: int, high: int, what_high_is: str
         return int(Integer(name, low, low=low, high=high).check(value))
     except ParameterError:
         of = f" ({what_high_is})" if what_high_is else ""
-        raise DataError(f"{name} must be a whole number between {low} and {high}{of}, got {value!r}") from None
+        raise DataError(f"{name} must be a whole number between {low} and {high}{of}, got {quoted(value)}") from None
 
 
 def check_between(name: str, value: object, low: float, high: float) -> float:
     """Return `value` as a float in [low, high], or raise `DataError`."""
     if low <= number(value) <= high:
         return number(value)
-    raise DataError(f"{name} must be between {low:g} and {high:g}, got {value!r}")
+    raise DataError(f"{name} must be between {low:g} and {high:g}, got {quoted(value)}")
 
 
 def number(value: object) -> float:
@@ -40,14 +40,14 @@ def check_share(name: str, value: object) -> float:
     """Return `value` as a float strictly between 0 and 1, or raise `DataError`."""
     if 0 < number(value) < 1:
         return number(value)
-    raise DataError(f"{name} must be greater than 0 and less than 1, got {value!r}")
+    raise DataError(f"{name} must be greater than 0 and less than 1, got {quoted(value)}")
 
 
 def check_noise(value: object) -> float:
     """Return `value` as a finite standard deviation, or raise `DataError`."""
     if 0 <= number(value) < math.inf:
         return number(value)
-    raise DataError(f"noise must be a finite number, at least 0, got {value!r}")
+    raise DataError(f"noise must be a finite number, at least 0, got {quoted(value)}")
 
 
 def keyed_generator(seed: object, stream: str) -> np.random.Generator:

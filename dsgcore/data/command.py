@@ -16,6 +16,7 @@ from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cache_folder, cached,
 from dsgcore.data.reading import MISSING, Recipe
 from dsgcore.data.reading.limits import shown_size
 from dsgcore.data.registry import DATASETS
+from dsgcore.parameters import quoted
 
 _LINE_SECONDS = 0.5
 
@@ -134,7 +135,7 @@ def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
         return Path(what), None
     if what in REMOTE_SETS:
         return cached(REMOTE_SETS[what]), REMOTE_SETS[what]
-    raise DataError(f"there is no file {what!r}, and no set of that name (see: python -m dsgcore data list)")
+    raise DataError(f"there is no file {quoted(what)}, and no set of that name (see: python -m dsgcore data list)")
 
 
 def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> Recipe:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.parameters import quoted
 
 AS_IS = "as they are"
 ONE_REST = "one against the rest"
@@ -123,7 +124,7 @@ def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset
         When there is no such conversion or class.
     """
     if name not in CONVERSIONS:
-        raise DataError(f"the conversion must be one of {', '.join(CONVERSIONS)}, got {name!r}")
+        raise DataError(f"the conversion must be one of {', '.join(CONVERSIONS)}, got {quoted(name)}")
     if name in (AS_IS, IN_ORDER, BINS):
         return dataset
     is_positive = _positive_classes(len(dataset.class_names), name, positive)
@@ -139,7 +140,7 @@ def _positive_classes(k: int, name: str, positive: int | None) -> NDArray[np.boo
     if name == HALVES:
         return codes >= k / 2
     if not 0 <= (positive or 0) < k:
-        raise DataError(f"positive must be the number of a class, between 0 and {k - 1}, got {positive!r}")
+        raise DataError(f"positive must be the number of a class, between 0 and {k - 1}, got {quoted(positive)}")
     return codes == (positive or 0)
 
 

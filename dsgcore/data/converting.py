@@ -35,6 +35,7 @@ from dsgcore.data.reading.labels import class_codes
 from dsgcore.data.reading.sniffing import check_label
 from dsgcore.data.reading.sources import streamed
 from dsgcore.data.reading.tables import Table, pieces
+from dsgcore.parameters import quoted
 
 ROWS = 20_000
 HEAD = 2**22
@@ -199,7 +200,7 @@ def look(
     def looked_at() -> Iterator[pd.DataFrame]:
         for frame in _frames(source, recipe, limits, rows, "looking", progress):
             if label not in frame.columns:
-                raise DataError(f"the recipe gives {label!r} the role label, and the table has no such column")
+                raise DataError(f"the recipe gives {quoted(label)} the role label, and the table has no such column")
             labels.append(frame[label])
             missing.update({str(name): int(count) for name, count in frame.isna().sum().items()})
             yield frame

@@ -15,6 +15,7 @@ from dsgcore.data.reading import IN_PIECES, Limits, Recipe, Source, suit
 from dsgcore.data.reading.labels import class_codes
 from dsgcore.data.reading.names import listed, printable
 from dsgcore.data.reading.sources import streamed
+from dsgcore.parameters import quoted
 
 _FEWEST_ORDERED = 3
 _SHOWN = 12
@@ -98,7 +99,9 @@ def _refusal(looked: Looked, recipe: Recipe, labels: str) -> str:
     sizes = np.bincount(y[y >= 0], minlength=len(names))
     if sizes.min() < 2:
         few = int(np.argmin(sizes))
-        return f"each class must have at least 2 rows, one to learn from and one for testing, got {sizes[few]} of {names[few]!r}"
+        return (
+            f"each class must have at least 2 rows, one of them for testing, got {sizes[few]} of {quoted(names[few])}"
+        )
     if labels == "ordinal" and len(names) < _FEWEST_ORDERED:
         return "two classes have no order to learn: to rank them is the AUC setting"
     return ""

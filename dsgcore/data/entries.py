@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dsgcore.data._checks import check_between, check_whole
 from dsgcore.data.conversions import conversions_for, why_not
 from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.parameters import quoted
 from dsgcore.sampling import MAX_SEED
 
 # All options that some data set has; a spec has a field for each.
@@ -111,7 +112,7 @@ class DatasetEntry:
         """Return the option of that name, or raise `DataError`."""
         known = {option.name: option for option in (*self.options, _SEED)}
         if name not in known:
-            raise DataError(f"the options of {self.name} are {', '.join(known)}, got {name!r}")
+            raise DataError(f"the options of {self.name} are {', '.join(known)}, got {quoted(name)}")
         return known[name]
 
 

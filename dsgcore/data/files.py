@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.parameters import quoted
 
 MAX_BYTES = 2**30
 MAX_CLASSES = 1000
@@ -73,7 +74,7 @@ def load_npz(
         content = file.read_bytes()
     except (OSError, ValueError) as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it is not a readable file"
-        raise DataError(f"cannot read {file.name!r}: {reason}") from error
+        raise DataError(f"cannot read {quoted(file.name)}: {reason}") from error
     return parse_npz(content, name=file.stem, positive=positive, is_binary=is_binary, target=target)
 
 
@@ -133,9 +134,9 @@ def _read_arrays(content: bytes, names: tuple[str, str], max_bytes: int) -> list
         raise DataError("the .npz archive is damaged: its table of contents cannot be read") from error
     for name in names:
         if name not in sizes:
-            raise DataError(f"the file must hold an array {name!r}, and it holds {_shown(sorted(sizes))}")
+            raise DataError(f"the file must hold an array {quoted(name)}, and it holds {_shown(sorted(sizes))}")
         if sizes[name] > max_bytes:
-            raise DataError(f"array {name!r} must unpack to at most {max_bytes} bytes, got {sizes[name]}")
+            raise DataError(f"array {quoted(name)} must unpack to at most {max_bytes} bytes, got {sizes[name]}")
     return [read_array(content, name) for name in names]
 
 
@@ -146,11 +147,13 @@ def read_array(content: bytes, name: str) -> NDArray:
             array = arrays[name]
     except _UNREADABLE as error:
         if "pickle" in str(error) or "Object arrays" in str(error):
-            message = f"array {name!r} holds Python objects (a pickle), which are never loaded: save plain numbers"
+            message = (
+                f"array {quoted(name)} holds Python objects (a pickle), which are never loaded: save plain numbers"
+            )
             raise DataError(message) from error
-        raise DataError(f"array {name!r} cannot be read: the archive is damaged") from error
+        raise DataError(f"array {quoted(name)} cannot be read: the archive is damaged") from error
     if not isinstance(array, np.ndarray):
-        raise DataError(f"{name!r} must be a NumPy array (a member {name}.npy), and it is another kind of file")
+        raise DataError(f"{quoted(name)} must be a NumPy array (a member {name}.npy), and it is another kind of file")
     return array
 
 
@@ -199,7 +202,7 @@ def _coded(
         raise DataError(f"a binary task with {len(names)} classes needs the positive one named: {_shown(names)}")
     wanted = names[-1] if positive is None else _written(positive)
     if wanted not in names:
-        raise DataError(f"positive must be one of the labels {_shown(names)}, got {positive!r}")
+        raise DataError(f"positive must be one of the labels {_shown(names)}, got {quoted(positive)}")
     code = names.index(wanted)
     negative = names[1 - code] if len(names) == 2 else f"not {wanted}"
     return (codes == code).astype(np.int64), (negative, wanted)

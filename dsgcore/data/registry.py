@@ -24,6 +24,7 @@ from dsgcore.data.synthetic import (
     two_moons,
     xor,
 )
+from dsgcore.parameters import quoted
 
 _UCI = "UCI Machine Learning Repository, as shipped with scikit-learn"
 _NONE_NEEDED = "none needed (generated)"
@@ -259,7 +260,7 @@ def load(name: str, **options: float | None) -> Dataset:
         When the name or an option is unknown, or a value is out of range.
     """
     if name not in DATASETS:
-        raise DataError(f"the data set must be one of {', '.join(DATASETS)}, got {name!r}")
+        raise DataError(f"the data set must be one of {', '.join(DATASETS)}, got {quoted(name)}")
     entry = DATASETS[name]
     given = {key: entry.option(key).check(value) for key, value in options.items()}
     return entry.make(**{option.name: option.default for option in entry.options} | given)

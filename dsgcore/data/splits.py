@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dsgcore.data._checks import check_whole, keyed_generator, number
 from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.parameters import quoted
 
 UNLABELED = -1
 SCALINGS = ("unit", "standard", "none")
@@ -119,7 +120,7 @@ def hide_labels(
         When the data set has too few rows, or too few of one class, for what is asked.
     """
     if scaling not in SCALINGS:
-        raise DataError(f"scaling must be one of {', '.join(SCALINGS)}, got {scaling!r}")
+        raise DataError(f"scaling must be one of {', '.join(SCALINGS)}, got {quoted(scaling)}")
     y = dataset.y
     known = np.flatnonzero(y != UNLABELED)  # rows that their source leaves unlabeled are never asked for their label
     n_test = _test_size(len(known), test_share)
@@ -242,7 +243,7 @@ def _pair_members(y: NDArray[np.int64], n_pairs: int, rng: np.random.Generator) 
 
 def _test_size(n: int, test_share: object) -> int:
     if not 0 < number(test_share) <= 0.9:
-        raise DataError(f"test_share must be greater than 0 and at most 0.9, got {test_share!r}")
+        raise DataError(f"test_share must be greater than 0 and at most 0.9, got {quoted(test_share)}")
     n_test = max(round(n * number(test_share)), 1)
     if n - n_test < 2:
         raise DataError(f"at least 2 training rows must be left, got {n - n_test} of {n} rows")
@@ -256,7 +257,7 @@ def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
     counts = np.bincount(y, minlength=len(names))
     smallest = int(np.argmin(counts))
     if counts[smallest] < 2:
-        raise DataError(f"each class must have at least 2 rows, got {counts[smallest]} of {names[smallest]!r}")
+        raise DataError(f"each class must have at least 2 rows, got {counts[smallest]} of {quoted(names[smallest])}")
     for what, given in (("n_labeled", n_labeled), ("the number of test rows", n_test)):
         if given < len(counts):
             raise DataError(f"{what} must be at least {len(counts)}, one for each class, got {given}")

@@ -26,6 +26,7 @@ from dsgcore.data.reading import (
     with_label,
 )
 from dsgcore.experiments.spec import DataSpec
+from dsgcore.parameters import quoted
 
 SHOWN = 12  # characters of a digest
 MOST_FILES, MOST_TABLES = 3, 2
@@ -158,7 +159,7 @@ def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> 
     if files is not None:
         if data.sha256 is None or data.sha256 not in files:
             digest = f" (SHA-256 {data.sha256[:SHOWN]}…)" if data.sha256 else ""
-            raise DataError(f"this session does not have the file {name!r}{digest}: choose it as your own file")
+            raise DataError(f"this session does not have the file {quoted(name)}{digest}: choose it as your own file")
         return files[data.sha256]
     path = found(str(data.path), folder)
     LOCAL.check_size(Source.of_path(path).size)
@@ -166,7 +167,7 @@ def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> 
     digest = hashlib.sha256(content).hexdigest()
     if data.sha256 is not None and digest != data.sha256.lower():
         raise DataError(
-            f"the file {name!r} is not the one of the spec: its SHA-256 begins with {digest[:SHOWN]}, and that of the spec "
+            f"the file {quoted(name)} is not the one of the spec: its SHA-256 begins with {digest[:SHOWN]}, and that of the spec "
             f"with {data.sha256[:SHOWN]}"
         )
     return content

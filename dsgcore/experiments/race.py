@@ -20,6 +20,7 @@ from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.run import load_split
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
+from dsgcore.parameters import quoted
 
 GRID = 60
 GB = 1e9
@@ -124,7 +125,7 @@ def competitor(setting: str, name: str) -> type[Any]:
     """Return a competitor's class by its name, or raise `RaceError`."""
     known = {kind.__name__: kind for kind in competitors(setting)}
     if name not in known:
-        raise RaceError(f"the competitors in the setting {setting} are {', '.join(known)}, got {name!r}")
+        raise RaceError(f"the competitors in the setting {setting} are {', '.join(known)}, got {quoted(name)}")
     return known[name]
 
 

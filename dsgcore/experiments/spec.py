@@ -25,7 +25,7 @@ from dsgcore.experiments.settings import (
     solver_parameters,
 )
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
-from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, check_all
+from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, check_all, quoted
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.schedules import STEERABLE, Change, Plan
 from dsgcore.settings import profile_of
@@ -206,7 +206,7 @@ def default_spec(setting: str) -> Spec:
 
 def _mapping(value: object, place: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise SpecError(f"{place} must be an object with named fields, got {value!r}")
+        raise SpecError(f"{place} must be an object with named fields, got {quoted(value)}")
     return value
 
 
@@ -214,9 +214,9 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     known = set(Spec().to_dict())
     for name in given:
         if name not in known:
-            raise SpecError(f"the spec has no field {name!r}; it has {', '.join(sorted(known))}")
+            raise SpecError(f"the spec has no field {quoted(name)}; it has {', '.join(sorted(known))}")
     if given.get("version", VERSION) != VERSION or isinstance(given.get("version"), bool):
-        raise SpecError(f"version must be {VERSION}, got {given['version']!r}")
+        raise SpecError(f"version must be {VERSION}, got {quoted(given['version'])}")
     if "setting" not in given:
         raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
@@ -253,7 +253,7 @@ def _kernel(given: Mapping[str, Any], defaults: Mapping[str, Any], names: tuple[
     kernel = KERNELS[name]
     own = {**(usual if name == usual["name"] else {}), **given}
     own.pop("name", None)
-    made: Kernel = kernel(**check_all(kernel.parameters, own, f"kernel {name!r}"))
+    made: Kernel = kernel(**check_all(kernel.parameters, own, f"kernel {quoted(name)}"))
     return made
 
 
@@ -261,7 +261,7 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
     """Fill in the set's own defaults, and refuse options that it does not have."""
     name = values["name"]
     if name != FILE and not DATASETS[name].suits(labels):
-        raise SpecError(f"the data {name!r} do not suit this setting: {DATASETS[name].why_not(labels)}")
+        raise SpecError(f"the data {quoted(name)} do not suit this setting: {DATASETS[name].why_not(labels)}")
     if name == FILE:
         if values["path"] is None:
             raise SpecError("path must be given where the data's name is 'file', got null")
@@ -269,19 +269,21 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
         _check_file_conversion(values["convert"], labels)
         if values["recipe"] is not None and values["positive"] is not None:
             raise SpecError(
-                f"where a recipe is given, it names the positive label, got positive {values['positive']!r}"
+                f"where a recipe is given, it names the positive label, got positive {quoted(values['positive'])}"
             )
     else:
         takes = {option.name: option for option in DATASETS[name].options}
         for option in ("path", "sha256", "recipe"):
             if values[option] is not None:
-                raise SpecError(f"{option} goes with the data's name 'file', got {values[option]!r} with {name!r}")
+                raise SpecError(
+                    f"{option} goes with the data's name 'file', got {quoted(values[option])} with {quoted(name)}"
+                )
         values |= _conversion(DATASETS[name], values["convert"], values["positive"], labels)
     for option in OPTION_NAMES:
         if values[option] is None:
             values[option] = takes[option].default if option in takes else None
         elif option not in takes:
-            raise SpecError(f"the data {name!r} has no option {option}, got {values[option]!r}")
+            raise SpecError(f"the data {quoted(name)} has no option {option}, got {quoted(values[option])}")
         else:
             takes[option].check(values[option])
     return DataSpec(**values)
@@ -292,7 +294,9 @@ def _conversion(entry: DatasetEntry, given: str | None, positive: int | None, la
     allowed = entry.conversions_for(labels)
     name = Choice("convert", allowed[0], options=allowed).check(given or allowed[0])
     if name != ONE_REST and positive is not None:
-        raise SpecError(f"positive goes with files and with convert {ONE_REST!r}, got {positive!r} with {entry.name!r}")
+        raise SpecError(
+            f"positive goes with files and with convert {ONE_REST!r}, got {quoted(positive)} with {entry.name!r}"
+        )
     if name == ONE_REST:
         positive = Integer("positive", 0, low=0, high=len(entry.class_names) - 1).check(positive or 0)
     return {"convert": name, "positive": positive}
@@ -302,12 +306,14 @@ def _check_file_conversion(given: str | None, labels: str) -> None:
     """Refuse what cannot be made of a file's classes: its reader names one class positive, or gives them as they are."""
     allowed = (HALVES, EVEN_ODD) if labels in ("binary", "pairs") else ()
     if given is not None and given not in allowed:
-        raise SpecError(f"convert must be {' or '.join([*allowed, 'null'])} with a file in this setting, got {given!r}")
+        raise SpecError(
+            f"convert must be {' or '.join([*allowed, 'null'])} with a file in this setting, got {quoted(given)}"
+        )
 
 
 def _changes(given: object, problem: Setting, n_iter: int) -> tuple[Change, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise SpecError(f"changes must be a list, got {given!r}")
+        raise SpecError(f"changes must be a list, got {quoted(given)}")
     changes = [_change(_mapping(change, "a change"), problem, n_iter) for change in given]
     return tuple(sorted(changes, key=lambda change: change.t))
 

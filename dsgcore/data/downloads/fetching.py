@@ -17,6 +17,7 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads.archives import REMOTE_SETS, RemoteSet
 from dsgcore.data.downloads.transfer import Patience, Progress, download
 from dsgcore.data.reading.names import reason_of
+from dsgcore.parameters import quoted
 
 
 def cache_folder() -> Path:
@@ -35,7 +36,7 @@ def cache_folder() -> Path:
 def remote_set(name: str) -> RemoteSet:
     """Return a set of the papers by its name, or raise `DataError`."""
     if name not in REMOTE_SETS:
-        raise DataError(f"the set must be one of {', '.join(REMOTE_SETS)}, got {name!r}")
+        raise DataError(f"the set must be one of {', '.join(REMOTE_SETS)}, got {quoted(name)}")
     return REMOTE_SETS[name]
 
 

@@ -18,6 +18,7 @@ from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_cell, listed, printable
 from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.tables import is_numeric, labels_of, numbers, numeric
+from dsgcore.parameters import quoted
 
 FEATURES = ("number", "category", "text")
 # The directions are those that the randomised method of Halko, Martinsson and Tropp (2011) finds from this seed.
@@ -193,7 +194,7 @@ class Features:
         known = {str(name) for name in frame.columns}
         for name, role in self.recipe.roles:
             if name not in known:
-                raise DataError(f"the recipe gives {name!r} the role {role}, and the table has no such column")
+                raise DataError(f"the recipe gives {quoted(name)} the role {role}, and the table has no such column")
         for name in map(str, frame.columns):
             role = self.recipe.role(name)
             if role == "number" or role in MARKS:

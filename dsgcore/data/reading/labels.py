@@ -12,6 +12,7 @@ from dsgcore.data.files import MAX_CLASSES
 from dsgcore.data.reading.names import as_cell, listed, printable
 from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.tables import decimal_mark, labels_of, numbers, numeric
+from dsgcore.parameters import quoted
 
 UNLABELED = -1
 BINARY = ("binary", "pairs")
@@ -130,10 +131,12 @@ def _against_the_rest(
         raise DataError(f"a task of two classes needs the positive one named, of {listed(names)}")
     positive = names[-1] if recipe.positive is None else recipe.positive
     if positive not in names:
-        raise DataError(f"the positive label must be one of {listed(names)}, got {positive!r}")
+        raise DataError(f"the positive label must be one of {listed(names)}, got {quoted(positive)}")
     code = names.index(positive)
     negative = names[1 - code] if len(names) == 2 else f"not {positive}"
-    sentence = f"{positive!r} is positive, {'the others are' if len(names) > 2 else repr(negative) + ' is'} negative."
+    sentence = (
+        f"{quoted(positive)} is positive, {'the others are' if len(names) > 2 else quoted(negative) + ' is'} negative."
+    )
     return np.where(y == UNLABELED, UNLABELED, y == code).astype(np.int64), (negative, positive), (sentence,)
 
 
@@ -149,7 +152,7 @@ def pair_ids(column: pd.Series, recipe: Recipe) -> NDArray[np.int64]:
         wrong = int(np.argmax(counts != 2))
         rows = ", ".join(str(row + 1) for row in np.flatnonzero(codes == wrong)[:4])
         raise DataError(
-            f"a pair id must be on exactly two rows, got {str(names[wrong])!r} on {counts[wrong]} (rows {rows}, the header "
+            f"a pair id must be on exactly two rows, got {quoted(str(names[wrong]))} on {counts[wrong]} (rows {rows}, the header "
             "not counted)"
         )
     return codes.astype(np.int64)

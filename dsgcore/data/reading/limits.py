@@ -48,8 +48,9 @@ class Limits:
     def check_size(self, size: int) -> None:
         """Refuse a file of too many bytes."""
         if size > self.size:
-            given = shown_size(size)
-            given = given if given != shown_size(self.size) else f"{size - self.size:,} bytes more"
+            more, given = size - self.size, shown_size(size)
+            if given == shown_size(self.size):
+                given = f"{more:,} {'byte' if more == 1 else 'bytes'} more"
             raise DataError(f"the file must have at most {shown_size(self.size)}, got {given}")
 
     def check_unpacked(self, size: int, what: str = "the file") -> None:

@@ -17,6 +17,7 @@ from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.sniffing import check_label, guess_roles, sniff_format, suit
 from dsgcore.data.reading.sources import Source, unpacked
 from dsgcore.data.reading.tables import Table, read_table
+from dsgcore.parameters import quoted
 
 
 def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits | None = None) -> Recipe:
@@ -113,7 +114,7 @@ def dataset_of(
 ) -> Dataset:
     """Make a data set of a table that was read already; parameters as in `read`."""
     if labels not in LABELS:
-        raise DataError(f"labels must be one of {', '.join(LABELS)}, got {labels!r}")
+        raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
     check_label(recipe)
     frame = table.frame
     features = Features(recipe, limits or Limits()).fit([frame])

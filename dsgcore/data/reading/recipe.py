@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dsgcore.data.datasets import DataError
-from dsgcore.parameters import Choice, Flag, Integer, Parameter, ParameterError, Text
+from dsgcore.parameters import Choice, Flag, Integer, Parameter, ParameterError, Text, quoted
 
 FORMATS = ("delimited", "parquet", "svmlight", "npz")
 # Roles of columns whose numbers are written in another form than the table's own, and the decimal mark of each.
@@ -94,13 +94,13 @@ class Recipe:
             With one sentence: the field, what was given, what is allowed.
         """
         if not isinstance(given, Mapping):
-            raise DataError(f"the recipe must be an object with named fields, got {given!r}")
+            raise DataError(f"the recipe must be an object with named fields, got {quoted(given)}")
         if "format" not in given:
-            raise DataError(f"the recipe must name its format, one of {', '.join(FORMATS)}, got {dict(given)!r}")
+            raise DataError(f"the recipe must name its format, one of {', '.join(FORMATS)}, got {quoted(dict(given))}")
         known = [field.name for field in fields(cls)]
         for name in given:
             if name not in known:
-                raise DataError(f"the recipe has no field {name!r}; it has {', '.join(known)}")
+                raise DataError(f"the recipe has no field {quoted(name)}; it has {', '.join(known)}")
         try:
             values = {name: p.check(given[name]) for name, p in _PARAMETERS.items() if name in given}
         except ParameterError as error:
@@ -139,7 +139,9 @@ def _roles(given: object) -> tuple[tuple[str, str], ...]:
         raise DataError(f"in the recipe, roles must be an object of at most {MAX_LISTED} columns and their roles")
     for column, role in given.items():
         if not isinstance(column, str) or role not in ROLES:
-            raise DataError(f"in the recipe, the role of {column!r} must be one of {', '.join(ROLES)}, got {role!r}")
+            raise DataError(
+                f"in the recipe, the role of {quoted(column)} must be one of {', '.join(ROLES)}, got {quoted(role)}"
+            )
     for single in ("label", "pair"):
         columns = [str(column) for column, role in given.items() if role == single]
         if len(columns) > 1:
@@ -151,5 +153,5 @@ def _words(name: str, given: object) -> tuple[str, ...]:
     is_list = isinstance(given, Sequence) and not isinstance(given, str)
     words = tuple(word for word in given if isinstance(word, str)) if isinstance(given, Sequence) else ()
     if not is_list or len(words) != len(given) or len(words) > MAX_LISTED:  # type: ignore[arg-type]
-        raise DataError(f"in the recipe, {name} must be a list of at most {MAX_LISTED} words, got {given!r}")
+        raise DataError(f"in the recipe, {name} must be a list of at most {MAX_LISTED} words, got {quoted(given)}")
     return words

@@ -19,6 +19,7 @@ from typing import IO
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import reason_of
+from dsgcore.parameters import quoted
 
 PIECE = 2**20
 _XZ_MEMORY = 128 * 2**20  # what an .xz file may ask for as its dictionary
@@ -43,8 +44,8 @@ _OTHERS = {
 # A name in brackets may begin a table's header: [K+], {a}, <x>.
 _OTHER_TEXTS = {
     "a web page or XML": re.compile(r"<[!?]|<html\b|<(?=(?s:.*)\n\s*<[^\n]*\s*\Z)|<[^\n]*>\s*\Z"),
-    "JSON": re.compile(r"\{\s*[\"}]|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
-    "an ARFF file": re.compile("@relation"),
+    "JSON": re.compile(r"\{\s*(?:\"|\}\s*\Z)|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
+    "an ARFF file": re.compile(r"@relation\s"),
 }
 _READABLE = "CSV or other delimited text, Parquet, LIBSVM/SVMlight text and .npz archives"
 
@@ -71,7 +72,7 @@ class Source:
                 size = file.stat().st_size
         except (OSError, ValueError) as error:
             reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it is not a readable file"
-            raise DataError(f"cannot read {file.name!r}: {reason}") from None
+            raise DataError(f"cannot read {quoted(file.name)}: {reason}") from None
         return cls(file.name, lambda: file.open("rb"), size)
 
     def head(self, size: int) -> bytes:
