@@ -46,8 +46,9 @@ def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[
     edges = np.linspace(0, len(x), limit // 2 + 1).astype(int)
     kept = []
     for a, b in itertools.pairwise(edges):
-        piece = np.where(np.isfinite(y[a:b]), y[a:b], 0.0)
-        kept += sorted({a + int(piece.argmin()), a + int(piece.argmax())})
+        piece, is_gap = y[a:b], ~np.isfinite(y[a:b])
+        low, high = np.where(is_gap, np.inf, piece).argmin(), np.where(is_gap, -np.inf, piece).argmax()
+        kept += sorted({a + int(low), a + int(high)})
     kept[-1] = len(x) - 1  # the newest point is always there
     return x[kept], y[kept]
 

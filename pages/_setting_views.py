@@ -111,7 +111,7 @@ def _sub_problems(run: Run, b: NDArray) -> None:
 def s3vm_details(run: Run, theme: str) -> None:
     """Draw the scores of the unlabeled points against the margin."""
     unlabeled = _unlabeled_values(run)
-    f = unlabeled + _shift(run, unlabeled)
+    f = unlabeled + run.shift
     inside = float(np.mean(np.abs(f) < 1.0))
     samples = [Sample("unlabeled", f, charts.UNLABELED)]
     marks = [Mark(-1.0, "−1"), Mark(0.0, "boundary"), Mark(1.0, "+1")]
@@ -122,11 +122,6 @@ def s3vm_details(run: Run, theme: str) -> None:
         f"**{inside:.0%}** of the unlabeled points lie within the margin (shaded), where they cost: the boundary is pushed "
         "to where they are few. With C* = 0 nothing keeps them out."
     )
-
-
-def _shift(run: Run, unlabeled: NDArray) -> float:
-    problem: Any = run.problem
-    return float(problem.shift(unlabeled))
 
 
 def similar_unlabeled_details(run: Run, theme: str) -> None:

@@ -63,3 +63,19 @@ def test_four_digits_of_a_surface_are_those_of_its_rows():
         [], charts.Surface(z, 0.0, 1.0, 0.0, 1.0), title="", axes=("x", "y"), centre=0.0, theme="light"
     )
     assert figure["data"][0]["z"] == [by_text(row) for row in z]
+
+
+def test_a_thinned_curve_keeps_the_lowest_number_beside_gaps():
+    # Every second stretch of a curve above 5 has gaps, as the logarithm of what is not positive has.
+    y = 5.0 + np.random.default_rng(0).random(1000)
+    y[np.arange(1000) % 7 == 0] = np.nan
+    x, thin = charts.thinned(np.arange(1000), y, 100)
+    np.testing.assert_array_equal(thin, y[x])
+    for stretch, kept in zip(y.reshape(50, 20)[:-1], thin.reshape(50, 2)[:-1], strict=True):
+        assert {*kept} == {np.nanmin(stretch), np.nanmax(stretch)}
+
+
+def test_a_thinned_curve_of_gaps_is_one():
+    _, thin = charts.thinned(np.arange(1000), np.full(1000, np.nan), 100)
+    assert 0 < len(thin) <= 100
+    assert np.isnan(thin).all()

@@ -8,7 +8,7 @@ import pytest
 from dsgcore import Run, Spec, load_model
 from dsgcore.__main__ import main
 from dsgcore.estimators.multiclass import PS3VT
-from dsgcore.experiments import LiveRun, StopReason
+from dsgcore.experiments import LiveRun, StopReason, theory_of
 
 
 def small(**changes):
@@ -178,6 +178,22 @@ def test_a_run_whose_numbers_overflow_stops_at_its_last_good_state():
     assert run.stop_reason in (StopReason.FINISHED, StopReason.DIVERGED)
     assert np.isfinite(run.model.W).all()
     assert np.isfinite(run.history.column("objective")).all()
+
+
+@pytest.mark.parametrize(
+    ("variant", "lam", "radius", "said"),
+    [
+        ("released", 0.04, None, "(here: 5)"),
+        ("released", 1.0, None, "(here: 1)"),
+        ("released", 0.0, None, "(here: inf)"),
+        ("paper", 0.04, None, "(here: 1)"),
+        ("released", 0.04, 2.0, "(here: 2)"),
+    ],
+)
+def test_the_theory_says_how_large_the_weights_may_be(variant, lam, radius, said):
+    assumption = theory_of(small(variant=variant, lam=lam, radius=radius)).assumptions[2]
+    assert assumption.sentence.endswith(f"in the ball of radius 1 {said}.")
+    assert assumption.holds == (said == "(here: 1)")
 
 
 @pytest.mark.parametrize(("name", "sigma"), [("blobs", 10.0), ("ten_digits", 0.1), ("wine", 1.0), ("iris", 5.0)])

@@ -327,6 +327,29 @@ def test_a_balanced_run_is_shifted_before_its_sign_is_taken():
     assert predicted_classes(run, values).tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_balanced_run_is_scored_as_its_estimator_is(is_large, monkeypatch):
+    # Test points of other shares than the unlabeled ones: shifted by them, the score would be another.
+    if is_large:
+        monkeypatch.setattr("dsgcore.experiments.stochastic_engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    run = Run(small("s3vm", problem={"is_balanced": True}, data={"prior_shift": 0.8}, solver={"batch_size": 16}))
+    run.advance()
+    solver, problem = run.spec.solver, run.spec.problem
+    names = ("lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
+    given = {name: getattr(solver, name) for name in names} | {"C": problem.C, "C_star": problem.C_star}
+    model = TSGS3VM(sigma=run.spec.kernel.sigma, balance=True, random_state=run.spec.seed, **given)
+    model.fit(run.split.X_train, run.split.y_train)
+    X, y = run.split.X_test, run.split.y_test
+    assert (run.training_values is None) == is_large
+    if not is_large:
+        assert run.shift == pytest.approx(model.shift_, rel=1e-5)
+        assert run.history.last()["score_test"] == np.mean(model.predict(X) == y)
+    unlabeled = run.model.evaluate(run.split.X_train[run.split.y_train == -1])
+    spread = unlabeled.std() / np.sqrt(10) if is_large else 1e-5
+    assert run.shift == pytest.approx(run.problem.shift(unlabeled), abs=4 * spread)
+    assert run.history.last()["score_test"] == run.problem.score(y, run.test_values + run.shift)
+
+
 # --- what a race belongs to
 
 

@@ -4,6 +4,7 @@ import io
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -208,6 +209,26 @@ def test_in_a_rush_the_run_comes_first_and_its_twin_follows():
     assert together.is_finished
     assert (table(together.run) == table(live.run)).all()
     assert (table(together.supervised) == table(live.supervised)).all()
+
+
+@pytest.mark.parametrize(("cost", "made"), [(0.1, 1), (0.03, 2), (0.01, 4)])
+def test_a_slice_of_time_is_overrun_by_one_iteration_at_most(cost, made, monkeypatch):
+    live, clock = LiveRun(small()), SimpleNamespace(now=0.0)
+    for part in ("run", "live"):
+        monkeypatch.setattr(f"dsgcore.experiments.{part}.time", SimpleNamespace(perf_counter=lambda: clock.now))
+
+    def slowly(advance):
+        def made_slowly():
+            clock.now += cost
+            return advance()
+
+        return made_slowly
+
+    for run in (live.run, live.supervised):
+        monkeypatch.setattr(run.engine, "advance", slowly(run.engine.advance))
+    live.advance(seconds=0.08)
+    assert (live.run.t, live.supervised.t) == (made, made)
+    assert clock.now < 0.08 + 2 * cost
 
 
 def test_the_twin_is_left_out_where_it_would_be_the_same():

@@ -263,10 +263,11 @@ def test_wrong_parameters_are_refused(given, message):
         check_all(SemiSupervisedSVM.parameters, given, "problem")
 
 
-def test_accuracy_is_of_the_sign_after_the_shift():
+def test_accuracy_is_of_the_sign_and_the_points_themselves_shift_nothing():
     y, f = np.array([1, 1, 0, 0]), np.array([5.0, 4.0, 3.0, 2.0])
-    assert SemiSupervisedSVM().score(y, f) == 0.5
-    assert bound(is_balanced=True, positive_share=0.5).score(y, f) == 1.0
+    for problem in (SemiSupervisedSVM(), bound(is_balanced=True, positive_share=0.5)):
+        assert problem.score(y, f) == 0.5
+        assert problem.score(y, f - 3.5) == 1.0
     assert np.isnan(SemiSupervisedSVM().score(y, np.full(4, np.nan)))
 
 

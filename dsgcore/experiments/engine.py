@@ -94,6 +94,11 @@ class Engine(Protocol):
         """Values at the labeled training points."""
         ...
 
+    @property
+    def shift(self) -> float:
+        """What is added to values before their sign is taken, of a problem that keeps the balance; else 0."""
+        ...
+
     def exact_values(self, Z: NDArray) -> NDArray:
         """Return the exact-kernel twin at the points `Z`."""
         ...

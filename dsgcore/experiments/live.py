@@ -14,8 +14,6 @@ from dsgcore.experiments.run import Run, load_split
 from dsgcore.experiments.spec import Spec
 from dsgcore.schedules import STEERABLE
 
-# Iterations between looks at the clock, so that the run and its twin take turns.
-TURN = 4
 # Of a run that ends so many times above its start, only what was before is worth drawing beside another.
 GROWN = 10.0
 
@@ -80,15 +78,27 @@ class LiveRun:
             self.supervised.advance(self.run.t - self.supervised.t, seconds, until)
 
     def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
-        """Advance the run, and its twin to the same iteration; return how many iterations the run has made."""
+        """Advance the run, and its twin to the same iteration; return how many iterations the run has made.
+
+        Parameters
+        ----------
+        iterations : int, optional
+            Default: all that are left.
+        seconds : float, optional
+            After which no other iteration begins, but for the first one, and those of the twin that follow the run's.
+        """
         start, made = time.perf_counter(), 0
         wanted = self.run.n_iter if iterations is None else iterations
         while made < wanted and not self.run.is_finished:
-            new = self.run.advance(min(TURN, wanted - made))
+            left = None if seconds is None else seconds - (time.perf_counter() - start)
+            if left is not None and left <= 0.0 and made:
+                break
+            # The twin needs about as long for as many iterations.
+            new = self.run.advance(wanted - made, left if left is None or self.supervised is None else left / 2)
             made += new
             if self.supervised is not None:
                 self.supervised.advance(self.run.t - self.supervised.t)
-            if not new or (seconds is not None and time.perf_counter() - start >= seconds):
+            if not new:
                 break
         return made
 

@@ -265,6 +265,11 @@ class MultiClassEngine:
         """Return the objective at W = 0: every margin is 0 and costs 1."""
         return objective(self._task_of(self._problem).terms(self.task.start()))
 
+    @property
+    def shift(self) -> float:
+        """Zero: the highest score is the class."""
+        return 0.0
+
     def exact_values(self, Z: NDArray) -> NDArray:
         """Return the exact-kernel twin h at the points `Z` (p, d), of shape (p, K); only random features have one."""
         if self.twin is None:

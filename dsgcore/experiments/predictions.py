@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +40,4 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
             return classify(values, thresholds(y, f, margin=0.0))
     if run.problem.score_name == "AUC":
         return (values > best_threshold(y == 1, f)).astype(np.int64)
-    return (values + _shift(run) >= 0).astype(np.int64)
-
-
-def _shift(run: Run) -> float:
-    """Return what a balanced problem adds to the values, from the unlabeled points, or the test points where those are many."""
-    problem: Any = run.problem
-    if not getattr(problem, "is_balanced", False):
-        return 0.0
-    values = run.training_values
-    return float(problem.shift(run.test_values if values is None else values[run.split.y_train == -1]))
+    return (values + run.shift >= 0).astype(np.int64)

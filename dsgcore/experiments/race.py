@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from dsgcore.data import Split
 from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.run import load_split
-from dsgcore.experiments.settings import FILE, Setting
+from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
 from dsgcore.parameters import quoted
 
@@ -192,7 +192,7 @@ def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RacePr
     labels, k = race.spec.problem.labels, len(split.class_names)
     points = Plane.through(split.X_train).grid(GRID)
     return RaceResult(
-        score=_plain(race.spec.problem).score(split.y_test, _values(estimator, split.X_test, labels, k)),
+        score=race.spec.problem.score(split.y_test, _values(estimator, split.X_test, labels, k)),
         seconds=seconds,
         memory=memory,
         estimate=int(estimator.memory_),
@@ -202,11 +202,6 @@ def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RacePr
         classes=np.asarray(estimator.predict(points), dtype=np.int64),
         **log.arrays(),
     )
-
-
-def _plain(problem: Setting) -> Setting:
-    """Return the problem as it scores values whose boundary is at 0: a competitor has its own way to balance."""
-    return replace(problem, is_balanced=False) if hasattr(problem, "is_balanced") else problem  # type: ignore[type-var]
 
 
 def _values(estimator: Any, X: NDArray, labels: str, k: int) -> NDArray:

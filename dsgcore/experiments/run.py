@@ -214,6 +214,11 @@ class Run:
         """Values at the labeled training points, of shape (n_labeled,) or (n_labeled, K)."""
         return self.engine.labeled_values
 
+    @property
+    def shift(self) -> float:
+        """What is added to values before their sign is taken: where an S3VM keeps the balance; else 0."""
+        return self.engine.shift
+
     def advance(
         self,
         iterations: int | None = None,

@@ -23,7 +23,7 @@ MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # All that iterations bring forward is copied at so many of them, not at each; those in between are made again.
 ITERATIONS_BETWEEN_COPIES = 8
 # What an iteration brings forward besides the model.
-BROUGHT_FORWARD = ("_training", "probes", "rest_of_test", "labeled", "twin", "dual", "norm")
+BROUGHT_FORWARD = ("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm")
 
 
 class StochasticEngine:
@@ -61,6 +61,8 @@ class StochasticEngine:
         self._training = self._new_training()
         is_carried = isinstance(self._training, AllPoints)
         self.labeled = None if is_carried else Carried(X[self.labeled_rows], self.model)
+        is_shifted = getattr(problem, "is_balanced", False)
+        self.unlabeled = self._some_unlabeled(X) if is_shifted and not is_carried else None
         self._iterates = self._solve()
         self._recorded = self.model
         self._kept_t, self._copies = 0, [self._copied()]
@@ -70,8 +72,14 @@ class StochasticEngine:
             return AllPoints(self.task.X, self.model)
         return training_points(self.task, self.model)
 
+    def _some_unlabeled(self, X: NDArray) -> Carried:
+        """Return unlabeled training points, evenly spread where there are more than are carried."""
+        rows = self.task.rows["unlabeled"]
+        kept = np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)).astype(int)
+        return Carried(X[rows[kept]], self.model)
+
     def _solve(self) -> Iterator[Iterate]:
-        carried = [self.probes, self.rest_of_test, self.labeled]
+        carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled]
         used = [points for points in carried if points is not None and len(points.X)]
         return solve(self.task, self.model, training=self._training, carried=used)
 
@@ -107,6 +115,15 @@ class StochasticEngine:
             return self.labeled.values
         assert self.training_values is not None
         return self.training_values[self.labeled_rows]
+
+    @property
+    def shift(self) -> float:
+        """What is added to f before its sign is taken, from the unlabeled training points, as the estimator does."""
+        if not getattr(self.problem, "is_balanced", False):
+            return 0.0
+        values = self.training_values
+        unlabeled = values[self.task.rows["unlabeled"]] if self.unlabeled is None else self.unlabeled.values  # type: ignore[index]
+        return float(self.problem.shift(unlabeled))  # type: ignore[attr-defined]
 
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None where there is no further one."""
@@ -148,14 +165,14 @@ class StochasticEngine:
         return {source: self.training_values[rows] for source, rows in self.task.rows.items()}
 
     def _scores(self) -> dict[str, float]:
-        split, score = self.split, self.problem.score
+        split, score, shift = self.split, self.problem.score, self.shift
         scores = {
-            "score_test": score(split.y_test, self.test_values),
-            "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values)),
+            "score_test": score(split.y_test, self.test_values + shift),
+            "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values + shift)),
         }
         if self.training_values is not None:
             rows = self.task.rows["unlabeled"]
-            scores["score_unlabeled"] = score(*known(split.y_hidden[rows], self.training_values[rows]))
+            scores["score_unlabeled"] = score(*known(split.y_hidden[rows], self.training_values[rows] + shift))
         return scores
 
     def _feature_error(self) -> dict[str, float]:

@@ -69,7 +69,7 @@ def compare(run: Run, twin: Run) -> Comparison | None:
         return Comparison(difference, reason="No verdict on a run that has diverged.")
     if Health.GROWING in (run.health, twin.health):
         return Comparison(difference, reason="No verdict while an objective is above its start.")
-    half_width = _half_width(run.problem, run.split.y_test, run.test_values, twin.test_values)
+    half_width = _half_width(run.problem, run.split.y_test, run.test_values + run.shift, twin.test_values + twin.shift)
     few = "" if math.isfinite(half_width) else "Too few test points for a verdict."
     return Comparison(difference, half_width, few)
 

@@ -202,7 +202,10 @@ class SemiSupervisedSVM:
         }
 
     def shift(self, unlabeled: NDArray) -> float:
-        """Return what is added to f before its sign is taken, from the values at unlabeled points, of shape (n_u,)."""
+        """Return what is added to f before its sign is taken, from the values at unlabeled points, of shape (n_u,).
+
+        These are the unlabeled points that were trained on, whatever the points are whose classes are asked for.
+        """
         if not self.is_balanced:
             return 0.0
         if self.positive_share is None:
@@ -248,15 +251,15 @@ class SemiSupervisedSVM:
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the accuracy of the sign of f against true classes y in {0, 1}; f = 0 counts as positive.
 
-        A balanced problem shifts f by what these very points need.
+        The values of a balanced problem come shifted already, by what its unlabeled training points need.
         """
         if not len(f) or np.isnan(f).any():
             return float("nan")
         return float(np.mean(self.hits(y, f)))
 
     def hits(self, y: NDArray, f: NDArray) -> NDArray:
-        """Return which points' class the sign of f gives, shifted as `score` does, of shape (n,)."""
-        return (f + self.shift(f) >= 0) == (np.asarray(y) == POSITIVE)
+        """Return which points' class the sign of f gives, of shape (n,)."""
+        return (f >= 0) == (np.asarray(y) == POSITIVE)
 
     def twin(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from dsgcore.problems.multiclass import MultiClass
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.theorem import Assumption, Theorem
 
@@ -27,7 +28,7 @@ not average out."""
 
 def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
     setting, s = cast("MultiClassSetting", spec.problem), spec.solver
-    radius = 1.0 if setting.radius is None else setting.radius
+    radius = MultiClass(tau_A=s.lam, radius=setting.radius, variant=setting.variant).ball
     return (
         Assumption("The steps are those of Algorithm 1, not of the released program.", setting.variant == "paper"),
         Assumption(f"The step 1/μ is constant (here: {s.schedule}).", s.schedule == "constant" and not spec.changes),
