@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
+from pages._axes import Mark, line_at, names_of, ticks_to, value_axis
 from pages._short_numbers import four_digits as four_digits
 
 Figure = dict[str, Any]
@@ -23,6 +24,8 @@ GROUND = {"light": "#FFFFFF", "dark": "#14191F"}
 MAX_POINTS_PER_TRACE = 400
 MAX_DATA_POINTS = 1200
 GHOST = 0.25
+ITERATION = "iteration t"
+ROW = 14  # pixels of a line of text
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Curve:
     width: float = 2.0
     opacity: float = 1.0
     in_legend: bool = True
+    sentence: str = ""  # what the legend says of it when asked
 
 
 def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[NDArray, NDArray]:
@@ -57,40 +61,32 @@ def line_chart(
     curves: Sequence[Curve],
     *,
     title: str,
-    marks: Sequence[int] = (),
+    marks: Sequence[Mark] = (),
     is_log_x: bool = False,
     is_log_y: bool = False,
-    y_range: tuple[float, float] | None = None,
     x_range: tuple[float, float] | None = None,
+    x_title: str = ITERATION,
     revision: str = "0",
-    annotation: str = "",
+    note: str = "",
+    explanation: str = "",
 ) -> Figure:
     """Return a chart of curves over iterations, with a vertical mark at every change made during the run."""
-    traces = [_line(curve, is_log_y=is_log_y) for curve in curves]
-    y_axis: dict[str, Any] = {"type": "log" if is_log_y else "linear", "exponentformat": "power", "nticks": 6}
-    if is_log_y:
-        y_axis["dtick"] = _log_tick(curves)
-    if y_range is not None:
-        y_axis |= {"range": list(y_range), "autorange": False}
-    x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear"}
+    layout = _layout(title, revision)
+    layout["meta"] = {"note": note, "help": explanation}
+    x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear", "title": {"text": x_title}}
     if x_range is not None:
         x_axis["range"] = [float(np.log10(v)) if is_log_x else v for v in x_range]
-    layout = _layout(title, revision)
-    layout |= {"xaxis": x_axis, "yaxis": y_axis, "hovermode": "x unified"}
-    if is_log_x:
-        x_axis["dtick"] = 1
-    layout["shapes"] = [_mark(t) for t in marks]
-    if annotation:
-        layout["annotations"] = [_note(annotation)]
-    return {"data": traces, "layout": layout}
-
-
-def _log_tick(curves: Sequence[Curve]) -> int:
-    """Whole decades between ticks, so that about five of them fit."""
-    values = np.concatenate([curve.y for curve in curves]) if curves else np.ones(1)
-    values = values[np.isfinite(values) & (values > 0)]
-    decades = np.log10(values.max() / values.min()) if len(values) else 1.0
-    return max(1, int(np.ceil(decades / 5)))
+        x_axis |= ticks_to(x_range[1], is_log=is_log_x) if x_title == ITERATION else {}
+    layout |= {
+        "xaxis": x_axis,
+        "yaxis": value_axis([curve.y for curve in curves], is_log=is_log_y),
+        "hovermode": "x unified",
+    }
+    layout["shapes"] = [line_at(mark.x) for mark in marks]
+    if marks:
+        layout["annotations"] = names_of(marks, x_range or (0.0, marks[-1].x), is_log=is_log_x)
+        layout["margin"]["t"] += ROW
+    return {"data": [_line(curve, is_log_y=is_log_y) for curve in curves], "layout": layout}
 
 
 def _line(curve: Curve, *, is_log_y: bool) -> dict[str, Any]:
@@ -106,6 +102,7 @@ def _line(curve: Curve, *, is_log_y: bool) -> dict[str, Any]:
         "opacity": curve.opacity,
         "showlegend": curve.in_legend,
         "hoverinfo": "all" if curve.in_legend else "skip",
+        **({"meta": curve.sentence} if curve.sentence else {}),
     }
 
 
@@ -145,26 +142,9 @@ def _layout(title: str, revision: str) -> Figure:
         "template": {},
         "title": {"text": title, "x": 0, "xanchor": "left", "font": {"size": 14}},
         "uirevision": revision,
-        "margin": {"l": 52, "r": 8, "t": 30, "b": 26},
-        "legend": {
-            "orientation": "h",
-            "x": 1,
-            "xanchor": "right",
-            "y": 1.0,
-            "yanchor": "bottom",
-            "font": {"size": 11},
-        },
+        # Title and legend stand above all this; at the right, half of the last tick's text.
+        "margin": {"l": 52, "r": 18, "t": 8, "b": 38},
     }
-
-
-def _mark(t: int) -> dict[str, Any]:
-    line = {"color": "#8A949E", "width": 1, "dash": "dot"}
-    return {"type": "line", "xref": "x", "yref": "paper", "x0": t, "x1": t, "y0": 0, "y1": 1, "line": line}
-
-
-def _note(text: str) -> dict[str, Any]:
-    place = {"xref": "paper", "yref": "paper", "x": 0.01, "y": 0.5, "xanchor": "left", "yanchor": "middle"}
-    return {"text": text, "showarrow": False, "font": {"size": 11}, "align": "left", **place}
 
 
 @dataclass(frozen=True)
@@ -197,6 +177,7 @@ DIVERGING = {
     "dark": [[0, "#A34A0A"], [0.5, "#14191F"], [1, "#0B5C8E"]],
 }
 SEQUENTIAL = "Viridis"
+COLORBAR = {"thickness": 8, "len": 0.9, "nticks": 5, "x": 1.01, "xpad": 4}
 
 
 def map_chart(
@@ -236,7 +217,7 @@ def _heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
         "dy": surface.dy,
         "zsmooth": "best",
         "showscale": True,
-        "colorbar": {"thickness": 8, "len": 0.9, "nticks": 5, "tickfont": {"size": 10}},
+        "colorbar": COLORBAR,
         "hovertemplate": "%{z}<extra></extra>",
     }
     if centre is None:
@@ -291,5 +272,5 @@ def terms_chart(x: NDArray, terms: Mapping[str, NDArray], colors: Sequence[str],
             }
         )
     layout = _layout(title, "terms")
-    layout |= {"xaxis": {"title": {"text": "iteration t"}}, "hovermode": "x unified"}
+    layout |= {"xaxis": {"title": {"text": ITERATION}}, "hovermode": "x unified"}
     return {"data": traces, "layout": layout}

@@ -16,7 +16,6 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#88
 SYMBOLS = ("circle", "triangle-up", "square", "diamond", "cross", "x", "star", "pentagon", "triangle-down", "hexagon")
 # How much of a class's colour its region has; the rest is the ground.
 REGION_SHARE = {"light": 0.35, "dark": 0.45}
-MAX_NAMES_ON_TOP = 4
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,7 @@ def class_map_chart(
     traces = [heat, *([_links(xy, edges, theme)] if len(edges) else [])]
     unlabeled = charts.PointSet("unlabeled", xy[y < 0], charts.UNLABELED, "circle-open", size=5, opacity=0.6)
     traces += [charts.scatter(points, theme) for points in (unlabeled, *_labeled(xy, y, names))]
-    figure = charts.map_figure(traces, title=title, axes=axes, revision=revision)
-    if len(names) > MAX_NAMES_ON_TOP:
-        figure["layout"]["legend"] = {"x": 1.01, "xanchor": "left", "y": 1, "font": {"size": 11}}
-        heat["showscale"] = False
-    return figure
+    return charts.map_figure(traces, title=title, axes=axes, revision=revision)
 
 
 def _labeled(xy: NDArray, y: NDArray, names: Sequence[str]) -> list[charts.PointSet]:
@@ -92,7 +87,7 @@ def _margins(regions: Regions) -> dict[str, Any]:
         "z": charts.four_digits(two[..., 1] - two[..., 0]),
         "colorscale": charts.SEQUENTIAL,
         "zsmooth": "best",
-        "colorbar": {"thickness": 8, "len": 0.9, "nticks": 5, "tickfont": {"size": 10}},
+        "colorbar": charts.COLORBAR,
         "hovertemplate": "%{z}<extra></extra>",
     }
 

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from dsgcore.experiments import History, LiveRun, MultiClassEngine, Plane, Run
 from pages import _charts as charts
 from pages import _class_charts as class_charts
+from pages import _words as words
 from pages._live_plotly import live_chart
+from pages._marks import marks_of
 
 GRAPH = "mc_graph"
 GRID = 60
@@ -101,14 +103,23 @@ def error_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     history = live.run.history
     t = history.column("t")
     curves = [
-        charts.Curve("|h|²", t, history.column("h_squared"), charts.INK[theme], width=1.5, dash="dash"),
-        charts.Curve("|f − h|²", t, history.column("error_mean"), charts.EXACT),
+        charts.Curve(
+            "|h|²", t, history.column("h_squared"), charts.INK[theme], width=1.5, dash="dash", sentence=words.SIZE_OF_H
+        ),
+        charts.Curve("|f − h|²", t, history.column("error_mean"), charts.EXACT, sentence=words.measured(live.run)),
     ]
     if live.ghost is not None and "error_mean" in live.ghost.names:
         t, error = live.ghost.column("t"), live.ghost.column("error_mean")
-        curves.append(charts.Curve("previous run", t, error, charts.EXACT, opacity=charts.GHOST))
-    title = "Error of the random features"
-    return charts.line_chart(curves, title=title, x_range=(0, live.run.n_iter), is_log_y=True, revision=revision)
+        curves.append(charts.Curve("previous run", t, error, charts.EXACT, opacity=charts.GHOST, sentence=words.GHOST))
+    return charts.line_chart(
+        curves,
+        title="Error of the random features, |f − h|²",
+        marks=marks_of(live.run),
+        x_range=(0, live.run.n_iter),
+        is_log_y=True,
+        revision=revision,
+        explanation=f"{words.F} {words.H} {words.measured(live.run)}",
+    )
 
 
 def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
@@ -127,6 +138,7 @@ def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
                 charts.NEGATIVE if is_tail else charts.INK[theme],
                 dash="dash" if is_tail else "solid",
                 in_legend=number in (0, n_kept),
+                sentence=words.TAIL if is_tail else words.KEPT,
             )
         )
     row = history.last()
@@ -134,11 +146,11 @@ def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     return charts.line_chart(
         curves,
         title="Singular values of W",
-        marks=sorted({change.t for change in run.spec.changes if change.t <= run.t}),
+        marks=marks_of(run),
         x_range=(0, run.n_iter),
         is_log_y=True,
         revision=revision,
-        annotation=note,
+        note=note,
     )
 
 

@@ -42,10 +42,7 @@ def plane_chart(
         traces += [_dots(many, theme, is_rimmed=False), _dots(few, theme, is_rimmed=True)]
     unknown = charts.PointSet("no class known", kept.xy[kept.y < 0], charts.UNLABELED, "circle-open", 5, 0.55)
     traces += [_dots(unknown, theme, is_rimmed=False)] if len(unknown.xy) else []
-    figure = charts.map_figure(traces, title="Training points", axes=axes, revision="-".join(axes))
-    if len(names) > class_charts.MAX_NAMES_ON_TOP:
-        figure["layout"]["legend"] = {"x": 1.01, "xanchor": "left", "y": 1, "font": {"size": 11}}
-    return figure
+    return charts.map_figure(traces, title="Training points", axes=axes, revision="-".join(axes))
 
 
 def _evenly(points: Points) -> Points:
@@ -112,12 +109,7 @@ def balance_chart(counts: pd.DataFrame, *, theme: str) -> charts.Figure:
 
 
 def spread_chart(samples: Sequence[Sample], *, title: str, axis: str, theme: str) -> charts.Figure:
-    """Return histograms with bins as wide as the smallest sample bears, and the legend clear of the axis."""
+    """Return histograms with bins as wide as the smallest sample bears."""
     smallest = min((len(sample.values) for sample in samples if len(sample.values)), default=1)
     bins = int(np.clip(2 * np.sqrt(smallest), 8, 40))
-    figure = histogram_chart(samples, title=title, axis=axis, theme=theme, bins=bins)
-    if len(samples) > class_charts.MAX_NAMES_ON_TOP:
-        figure["layout"]["legend"] = {"x": 1.01, "xanchor": "left", "y": 1, "font": {"size": 11}}
-    else:
-        figure["layout"]["legend"] |= {"y": 1.0, "yanchor": "bottom"}
-    return figure
+    return histogram_chart(samples, title=title, axis=axis, theme=theme, bins=bins)

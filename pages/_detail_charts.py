@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pages import _charts as charts
+from pages._axes import Mark as Mark
 
 BINS = 40
 LARGEST = 1e300
@@ -22,14 +23,6 @@ class Sample:
     values: NDArray
     color: str
     is_line: bool = False
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A vertical line on the score's axis with a name."""
-
-    x: float
-    name: str
 
 
 def histogram_chart(
@@ -52,9 +45,8 @@ def histogram_chart(
         "yaxis": {"title": {"text": "share of points" if is_share else "points"}, "rangemode": "tozero"},
         "shapes": [_line(mark, theme) for mark in marks] + ([_band(band)] if band else []),
         "annotations": [_name(mark) for mark in marks],
-        "margin": {"l": 52, "r": 8, "t": 52, "b": 40},
     }
-    figure["layout"]["legend"] |= {"y": -0.22, "yanchor": "top"}
+    figure["layout"]["margin"]["t"] += charts.ROW if marks else 0
     return figure
 
 
@@ -91,7 +83,7 @@ def _line(mark: Mark, theme: str) -> dict:
 
 def _name(mark: Mark) -> dict:
     place = {"x": mark.x, "yref": "paper", "y": 1.0, "yanchor": "bottom"}
-    return {"text": mark.name, "showarrow": False, "font": {"size": 11}, **place}
+    return {"text": mark.name, "showarrow": False, **place}
 
 
 def _band(band: tuple[float, float]) -> dict:
@@ -125,6 +117,6 @@ def confusion_chart(y: NDArray, predicted: NDArray, names: Sequence[str], *, tit
     figure["layout"] |= {
         "xaxis": {**category, "title": {"text": "given"}},
         "yaxis": {**category, "title": {"text": "true"}, "autorange": "reversed"},
-        "margin": {"l": 64, "r": 8, "t": 34, "b": 44},
+        "margin": {"l": 64, "r": 8, "t": 8, "b": 44},
     }
     return figure

@@ -25,6 +25,8 @@ __all__ = ["live_chart"]
 
 _log = logging.getLogger(__name__)
 
+# What the browser runs and how it looks, beside this file.
+_SCRIPT, _STYLE = (Path(__file__).with_name(f"live_plotly.{kind}") for kind in ("js", "css"))
 _LIBRARY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 _DEFAULT_HEIGHT = 450  # plotly's own
 _CONFIG: Mapping[str, Any] = {"displayModeBar": False, "displaylogo": False}
@@ -48,12 +50,17 @@ def live_chart(
         zoom and hidden traces across updates, and to another value (the run's number, say) to
         let go of them. Fonts, grid, background and colour cycle follow the page's theme, light
         or dark, unless the layout sets them or carries a ``template`` that is not empty.
+
+        Title and legend stand above the plot, where they wrap and never cover a curve: buttons
+        that hide a curve and, where a trace has a sentence in its ``meta``, tell it. The layout's
+        ``meta`` may hold a ``note``, text beside the legend, and ``help``, a sentence on the whole.
     key : str
         Identity of the chart on its page, and its CSS class ``st-key-<key>``.
     alt : str
         What a screen reader says; may change from one update to the next.
     height : int, optional
-        Pixels; by default the figure's ``layout.height``, or 450. May change, too.
+        Pixels, title and legend included; by default the figure's ``layout.height``, or 450. May
+        change, too. A page's style sheet can say otherwise, by ``.st-key-<key> .live-chart``.
     config : mapping
         Plotly's configuration; by default no mode bar. Read when the chart is first drawn.
     """
@@ -122,93 +129,5 @@ def _component() -> Callable[..., Any] | None:
     if not _LIBRARY.is_file():
         _log.warning("charts are drawn the stock way and will flicker: no file %s", _LIBRARY)
         return None
-    return component("live_plotly", js=_JS, isolate_styles=False)
-
-
-_JS = """
-const charts = new WeakMap();  // the component's element -> its chart
-let library;                   // promise of Plotly, one for the page
-
-function load(path) {
-  const own = document.querySelector('script[src*="static/js/index"]');
-  const url = new URL(path, own ? new URL("../../", own.src) : document.baseURI);
-  // The server gives no date with this file, so without force-cache every reload fetches it anew.
-  return fetch(url, {cache: "force-cache"})
-    .then(answer => answer.ok ? answer.blob() : Promise.reject(Error(answer.status + " " + url)))
-    .then(blob => new Promise((done, failed) => {
-      const script = document.createElement("script");
-      script.src = URL.createObjectURL(new Blob([blob], {type: "text/javascript"}));
-      script.onload = () => done(window.Plotly);
-      script.onerror = () => failed(Error("the chart library could not be read"));
-      document.head.append(script);
-    }));
-}
-
-function themed(element) {
-  const style = getComputedStyle(element);
-  const get = name => style.getPropertyValue("--st-" + name).trim();
-  const ink = get("text-color"), line = get("border-color");
-  const axis = {gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true};
-  const bar = {outlinewidth: 0};
-  return {layout: {
-    font: {color: ink, family: get("font"), size: 12},
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    colorway: get("chart-categorical-colors").split(/,(?![^(]*[)])/),
-    xaxis: axis, yaxis: axis, coloraxis: {colorbar: bar},
-    hoverlabel: {bgcolor: get("secondary-background-color"), bordercolor: line,
-                 font: {color: ink, family: get("font")}},
-    margin: {l: 48, r: 12, t: 24, b: 36},
-  }};
-}
-
-function create(parentElement) {
-  const node = document.createElement("div");
-  node.setAttribute("role", "figure");
-  parentElement.append(node);
-  const chart = {node, newest: null, isDrawing: false};
-  chart.observer = new ResizeObserver(() => {
-    if (node.clientWidth && node._fullLayout && node.clientWidth !== node._fullLayout.width)
-      window.Plotly.Plots.resize(node);
-  });
-  chart.observer.observe(node);
-  charts.set(parentElement, chart);
-  return chart;
-}
-
-async function draw(chart, path) {
-  if (chart.isDrawing) return;  // the loop below takes the newest; what came between is skipped
-  chart.isDrawing = true;
-  try {
-    const Plotly = await (library ??= load(path));
-    while (chart.newest) {
-      const {figure, height, config, template} = chart.newest;
-      chart.newest = null;
-      const {data = [], layout = {}} = JSON.parse(figure);
-      if (!Object.keys(layout.template ?? {}).length) layout.template = template;
-      if (!chart.node._fullLayout) chart.node.textContent = "";  // an error's text, see below
-      await Plotly.react(chart.node, data, {...layout, height, width: undefined, autosize: true},
-                         {...config, responsive: false});
-    }
-  } catch (error) {
-    if (!window.Plotly) library = undefined;  // the next update tries again
-    window.Plotly?.purge(chart.node);
-    chart.node.textContent = "This chart could not be drawn: " + error.message;
-  } finally {
-    chart.isDrawing = false;
-  }
-}
-
-export default function ({data, parentElement}) {
-  const chart = charts.get(parentElement) ?? create(parentElement);
-  chart.node.setAttribute("aria-label", data.alt);
-  chart.node.style.height = data.height + "px";
-  chart.newest = {...data, template: themed(parentElement)};
-  draw(chart, data.library);
-  return () => {  // also called for an update that another one overtook: hence the question
-    if (parentElement.isConnected) return;
-    chart.observer.disconnect();
-    charts.delete(parentElement);
-    window.Plotly?.purge(chart.node);
-  };
-}
-"""
+    js, css = (path.read_text(encoding="utf-8") for path in (_SCRIPT, _STYLE))
+    return component("live_plotly", js=js, css=css, isolate_styles=False)

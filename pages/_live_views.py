@@ -22,7 +22,9 @@ from dsgcore.experiments import (
 from pages import _charts as charts
 from pages import _class_views as class_views
 from pages import _map_views as map_views
+from pages import _words as words
 from pages._live_plotly import live_chart
+from pages._marks import marks_of
 from pages._race_state import add_finish_line
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
@@ -60,7 +62,7 @@ def tiles(live: LiveRun) -> None:
     objective.metric(
         "Objective",
         _number(row.get("objective", run.start_objective())),
-        help="Risk on the training data, plus ridge.",
+        help=words.OBJECTIVE,
     )
     made = compare(run, live.supervised) if live.supervised is not None else None
     score.metric(
@@ -75,9 +77,9 @@ def tiles(live: LiveRun) -> None:
         class_views.rank_tile(live, error)
         return
     error.metric(
-        "|f − h|²",
+        f"|f − h|² at {words.probes(run)}",
         _number(row.get("error_mean")),
-        help="Mean squared error that the random features make, at the probes.",
+        help=f"{words.measured(run)} {words.F} {words.H}",
     )
 
 
@@ -169,24 +171,21 @@ def _curves(history: History | None, column: str, name: str, color: str, **style
 
 
 def _ghost(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
-    return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST)
-
-
-def _marks(run: Run) -> list[int]:
-    return sorted({change.t for change in run.spec.changes if change.t <= run.t})
+    return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST, sentence=words.GHOST)
 
 
 def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     """Return the chart of the objective: of the training data, of the batches, and of the previous run."""
     history, ink = live.run.history, charts.INK[theme]
     curves = _ghost(live, "objective", ink)
-    curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, width=1.0, opacity=0.6)
-    curves += _curves(history, "objective", "training data", ink)
+    batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6, "sentence": words.BATCH}
+    curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
+    curves += _curves(history, "objective", "training data", ink, sentence=words.OBJECTIVE)
     is_log = st.session_state.get("log_objective", False)
     return charts.line_chart(
         curves,
         title="Objective",
-        marks=_marks(live.run),
+        marks=marks_of(live.run),
         x_range=(0, live.run.n_iter),
         revision=revision,
         is_log_y=is_log,
@@ -198,14 +197,15 @@ def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     run, ink = live.run, charts.INK[theme]
     curves = _ghost(live, "score_test", ink)
     if live.supervised is not None:
-        style: dict[str, Any] = {"dash": "dot"}
+        style: dict[str, Any] = {"dash": "dot", "sentence": words.twin(run)}
         curves += _curves(live.supervised.history, "score_test", f"{run.problem.twin_name}, test", charts.TWIN, **style)
-    curves += _curves(run.history, "score_labeled", "train (labeled)", charts.UNLABELED, dash="dash", width=1.5)
-    curves += _curves(run.history, "score_test", "test", ink)
+    style = {"dash": "dash", "width": 1.5, "sentence": words.TRAIN}
+    curves += _curves(run.history, "score_labeled", "train (labeled)", charts.UNLABELED, **style)
+    curves += _curves(run.history, "score_test", "test", ink, sentence=words.test_score(run))
     figure = charts.line_chart(
         curves,
-        title=run.problem.score_name,
-        marks=_marks(run),
+        title=run.problem.score_name[0].upper() + run.problem.score_name[1:],
+        marks=marks_of(run),
         x_range=(0, run.n_iter),
         revision=revision,
     )
@@ -223,7 +223,8 @@ def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
         {
             "type": "scatter",
             "mode": "markers",
-            "name": f"best {scores[best]:.4f}",
+            "name": "best",
+            "meta": words.BEST,
             "x": [int(history.column("t")[best])],
             "y": [float(scores[best])],
             "marker": {
@@ -242,8 +243,9 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
     t, band = history.column("t"), history.column("band")
     curves = _ghost(live, "error_mean", charts.EXACT)
     if _is_bounded(history):
-        curves += _curves(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, dash="dashdot", width=1.5)
-    curves += _curves(history, "error_mean", "measured", charts.EXACT, dash="solid")
+        style: dict[str, Any] = {"dash": "dashdot", "width": 1.5, "sentence": words.BOUND}
+        curves += _curves(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, **style)
+    curves += _curves(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))
     theory = theory_of(live.run.spec)
     note = ""
     if len(t) >= 20:
@@ -256,16 +258,15 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
     figure = charts.line_chart(
         curves,
         title="Error of the random features, |f − h|²",
-        marks=_marks(live.run),
+        marks=marks_of(live.run),
         x_range=(1, live.run.n_iter),
         is_log_x=True,
         is_log_y=True,
         revision=revision,
-        annotation=note,
+        note=note,
+        explanation=f"{words.F} {words.H} {words.measured(live.run)}",
     )
     if len(band):
-        figure["data"] = [
-            *charts.filled_between(t, band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT),
-            *figure["data"],
-        ]
+        low, high = charts.filled_between(t, band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT)
+        figure["data"] = [low, high | {"meta": words.BAND}, *figure["data"]]
     return figure

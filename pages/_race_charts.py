@@ -28,7 +28,7 @@ class Finish:
 def finish_line(finish: Finish, end: float) -> dict[str, Any]:
     """Return the competitor's score as a horizontal line over the iterations, with its name on it."""
     named = {"mode": "lines+text", "text": ["", finish.name], "textposition": "top left", "showlegend": False}
-    font = {"size": 11, "color": COMPETITOR}
+    font = {"color": COMPETITOR}
     return _trace(_stays(finish, 0.0, end)) | named | {"textfont": font, "cliponaxis": False}
 
 
@@ -44,18 +44,16 @@ def _trace(curve: charts.Curve) -> dict[str, Any]:
 def score_by_iteration(run: charts.Curve, finish: Finish, *, title: str, n_iter: int) -> charts.Figure:
     """Return the run's score over the iterations beside the competitor's, a horizontal line."""
     curves = [run, _stays(finish, 0.0, n_iter)]
-    figure = charts.line_chart(curves, title=title, x_range=(0, n_iter), revision="by iteration")
-    return _with_axis(figure, "iteration t")
+    return charts.line_chart(curves, title=title, x_range=(0, n_iter), revision="by iteration")
 
 
 def score_by_time(run: charts.Curve, finish: Finish, *, title: str) -> charts.Figure:
     """Return the run's score over the seconds it took; the competitor has none until it is done, and then one that stays."""
     end = 1.05 * max(finish.seconds, float(run.x[-1]) if len(run.x) else 0.0)
-    figure = charts.line_chart(
-        [run, _stays(finish, finish.seconds, end)], title=title, x_range=(0, end), revision="by time"
-    )
+    curves = [run, _stays(finish, finish.seconds, end)]
+    figure = charts.line_chart(curves, title=title, x_range=(0, end), x_title="seconds", revision="by time")
     figure["data"].append(_mark(finish))
-    return _with_axis(figure, "seconds")
+    return figure
 
 
 def _mark(finish: Finish) -> dict[str, Any]:
@@ -72,16 +70,8 @@ def _mark(finish: Finish) -> dict[str, Any]:
 
 def objective_chart(name: str, steps: NDArray, objectives: NDArray) -> charts.Figure:
     """Return the competitor's own objective over its outer steps."""
-    figure = charts.line_chart(
-        [charts.Curve(name, steps, objectives, COMPETITOR)], title=f"Objective of {name}, its own"
-    )
-    return _with_axis(figure, "outer step")
-
-
-def _with_axis(figure: charts.Figure, title: str) -> charts.Figure:
-    figure["layout"]["xaxis"]["title"] = {"text": title}
-    figure["layout"]["margin"] = {**figure["layout"]["margin"], "b": 40}
-    return figure
+    curve = charts.Curve(name, steps, objectives, COMPETITOR)
+    return charts.line_chart([curve], title=f"Objective of {name}, its own", x_title="outer step")
 
 
 def region_heat(codes: NDArray, surface: charts.Surface, colors: Sequence[str], theme: str) -> dict[str, Any]:

@@ -118,7 +118,6 @@ def _maps(started: Started, run: Run, result: RaceResult, theme: str) -> None:
     for number, (place, (name, surface, classes)) in enumerate(zip(st.columns(2, gap="small"), pairs, strict=True)):
         with place:
             figure = _map(run, plane, surface, classes, title=name, shown=shown, theme=theme)
-            # A chart of its own for each view: plotly leaves the legend of a figure with a colour bar where it was.
             key = f"chart-race-{shown}-{number}"
             live_chart(figure, key=key, alt=f"Map of {name}: {shown}.", height=MAP_HEIGHT)
 

@@ -58,7 +58,9 @@ def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
     assert run_of(app).spec.data.path == "second.csv"
     assert said(app.run()) == [notice]  # the link is that of the second file by now
     give(app, "third.csv", iris_csv())
-    assert not any("made for" in sentence for sentence in said(app))  # that was asked for by nobody but the one who chose it
+    assert not any(
+        "made for" in sentence for sentence in said(app)
+    )  # that was asked for by nobody but the one who chose it
 
 
 def test_a_file_name_in_a_race_is_no_markdown():

@@ -153,7 +153,10 @@ def test_a_link_with_changes_and_an_iteration_shows_the_run_as_it_was():
     app = open_auc(step_size="0.2", changes="0:step_size=0.5,4:step_size=0.2", at="7")
     assert said(app) == []
     assert any(caption.value == ":green[●] step 7 of 300 · paused · 1 change recorded" for caption in app.caption)
-    assert [shape["x0"] for shape in figure(app, "chart-objective")["layout"]["shapes"]] == [4]
+    for chart in ("chart-objective", "chart-score", "chart-error"):
+        layout = figure(app, chart)["layout"]
+        assert [shape["x0"] for shape in layout["shapes"]] == [4]
+        assert [note["text"] for note in layout["annotations"]] == ["η 0.5 → 0.2"]
 
 
 def test_more_labels_than_points_get_one_sentence():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 pytest.importorskip("plotly")
 
 from pages import _charts as charts
+from pages._axes import MAX_STEPS, Mark
 
 
 def by_text(values):
@@ -79,3 +82,59 @@ def test_a_thinned_curve_of_gaps_is_one():
     _, thin = charts.thinned(np.arange(1000), np.full(1000, np.nan), 100)
     assert 0 < len(thin) <= 100
     assert np.isnan(thin).all()
+
+
+def curve(y, name="test"):
+    return charts.Curve(name, np.arange(1, len(y) + 1), np.asarray(y, dtype=float), "#000000")
+
+
+def sizes_of_text(figure):
+    """Return the sizes that fonts are given anywhere in a figure, but for its title's."""
+    if isinstance(figure, dict):
+        own = [v["size"] for k, v in figure.items() if k.endswith("font") and "size" in v]
+        return own + [size for k, v in figure.items() if k != "title" for size in sizes_of_text(v)]
+    return [size for item in figure for size in sizes_of_text(item)] if isinstance(figure, list) else []
+
+
+@pytest.mark.parametrize("end", [1, 2, 7, 20, 120, 300, 365, 1000, 12_345])
+@pytest.mark.parametrize("is_log", [False, True])
+def test_the_last_iteration_is_a_tick_clear_of_the_one_before(end, is_log):
+    axis = charts.line_chart([curve([1, 2])], title="", x_range=(is_log, end), is_log_x=is_log)["layout"]["xaxis"]
+    assert axis["title"]["text"] == "iteration t"
+    ticks = axis["tickvals"]
+    assert ticks[-1] == end
+    assert axis["ticktext"][-1] == f"{end:,}"
+    assert len(ticks) <= MAX_STEPS + 1
+    if is_log:
+        assert all(b >= 2 * a for a, b in itertools.pairwise(ticks))
+    else:
+        assert all(b - a >= end / (2 * MAX_STEPS) for a, b in itertools.pairwise(ticks))
+
+
+def test_the_text_of_a_chart_has_one_size():
+    figure = charts.line_chart(
+        [curve([1e-5, 1e3])], title="", is_log_y=True, marks=[Mark(3, "η 1 → 2")], x_range=(0, 9)
+    )
+    surface = charts.Surface(np.ones((3, 3)), 0, 1, 0, 1)
+    chart_of_map = charts.map_chart([], surface, title="", axes=("", ""), centre=0.0, theme="light")
+    assert sizes_of_text(figure) + sizes_of_text(chart_of_map) == []  # the page's
+    assert figure["layout"]["yaxis"]["exponentformat"] != "power"  # plotly draws it a quarter larger
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.3, 4.0), (1e-5, 1e3), (2.0, 2.0), (1e-30, 1e30)])
+def test_a_log_axis_has_two_to_seven_ticks_on_what_it_shows(low, high):
+    axis = charts.line_chart([curve([low, high])], title="", is_log_y=True)["layout"]["yaxis"]
+    if "dtick" in axis:
+        shown = np.log10(high / low) / axis["dtick"]
+    else:
+        shown = sum(low / 2.5 <= tick <= high * 2.5 for tick in axis["tickvals"])
+    assert 2 <= shown <= 7
+
+
+def test_marks_of_changes_have_names_that_do_not_cover_each_other():
+    marks = [Mark(t, f"η {t} → {t + 1}") for t in (10, 20, 30, 250)]
+    layout = charts.line_chart([curve([1, 2])], title="", x_range=(0, 300), marks=marks)["layout"]
+    assert [shape["x0"] for shape in layout["shapes"]] == [10, 20, 30, 250]
+    assert [note["text"] for note in layout["annotations"]] == ["η 10 → 11 +2", "η 250 → 251"]
+    assert [note["xanchor"] for note in layout["annotations"]] == ["left", "right"]  # away from the edge
+    assert all(note["y"] == 1 and note["yanchor"] == "bottom" for note in layout["annotations"])  # above the curves

@@ -1,0 +1,42 @@
+"""What the charts' words mean, a sentence each: said where they stand, to the pointer and to the keyboard."""
+
+from __future__ import annotations
+
+from dsgcore.experiments import Run
+
+F = "f is the score that is learned: the run's own, with random features in place of the kernel."
+H = "h is its twin: the same batches and coefficients, with the exact kernel in place of random features."
+ERROR = "The error |f − h| is what the random features make: how far they have led f away from h."
+CLASSES = "The class with the highest score."
+MARGIN = "By how much the highest score leads over the next one."
+OBJECTIVE = "What is minimised: the risk on the training data, plus the ridge."
+BATCH = "The same objective, estimated from the batch of each iteration alone."
+BOUND = "The paper's bound on the expected |f − h|². It holds for any data, so it lies far above most."
+BAND = "What |f − h|² is expected to be, computed along with the run; the band is three times as much, and a third."
+SIZE_OF_H = "The mean of |h|² at the same points: what the error is to be compared with."
+BEST = "The highest test score so far. It is chosen by the test points, so it flatters."
+GHOST = "The same curve of the run before this one, on the same data."
+TRAIN = "The same score at the labeled training points."
+KEPT = "The largest singular values, which the penalty leaves alone."
+TAIL = "The smallest singular values, whose sum is penalised: it pulls them to zero."
+
+
+def measured(run: Run) -> str:
+    """Say what |f - h|^2 is the mean of."""
+    return f"The mean of |f − h|² over {probes(run)}."
+
+
+def probes(run: Run) -> str:
+    """Say where f is compared with h."""
+    n = min(run.spec.diagnostics.n_probes, len(run.split.y_test))
+    return f"{n:,} test points"
+
+
+def test_score(run: Run) -> str:
+    """Say what the test score is."""
+    return f"{run.problem.score_name} at the {len(run.split.y_test):,} test points, which are held out."
+
+
+def twin(run: Run) -> str:
+    """Say what the twin is that the run is compared with."""
+    return f"The same run, {run.problem.twin_name}: the same data, batches and features."

@@ -1,0 +1,208 @@
+// Draws a figure in place, with its title and legend above it as text that wraps. Used by _live_plotly.py.
+const charts = new WeakMap();  // the component's element -> its chart
+let library;                   // promise of Plotly, one for the page
+let count = 0;                 // of charts, for the names of their tips
+
+function load(path) {
+  const own = document.querySelector('script[src*="static/js/index"]');
+  const url = new URL(path, own ? new URL("../../", own.src) : document.baseURI);
+  // The server gives no date with this file, so without force-cache every reload fetches it anew.
+  return fetch(url, {cache: "force-cache"})
+    .then(answer => answer.ok ? answer.blob() : Promise.reject(Error(answer.status + " " + url)))
+    .then(blob => new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.src = URL.createObjectURL(new Blob([blob], {type: "text/javascript"}));
+      script.onload = () => done(window.Plotly);
+      script.onerror = () => failed(Error("the chart library could not be read"));
+      document.head.append(script);
+    }));
+}
+
+function themed(element) {
+  const style = getComputedStyle(element);
+  const get = name => style.getPropertyValue("--st-" + name).trim();
+  const ink = get("text-color"), line = get("border-color");
+  const title = {font: {size: 12}, standoff: 4};
+  const axis = {gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true, title};
+  const bar = {outlinewidth: 0};
+  return {layout: {
+    font: {color: ink, family: get("font"), size: 12},
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    colorway: get("chart-categorical-colors").split(/,(?![^(]*[)])/),
+    xaxis: axis, yaxis: axis, coloraxis: {colorbar: bar},
+    hoverlabel: {bgcolor: get("secondary-background-color"), bordercolor: line,
+                 font: {color: ink, family: get("font")}},
+    margin: {l: 48, r: 12, t: 24, b: 36},
+  }};
+}
+
+// --- the head: title, legend, note; and the tip that tells what a word of it means
+
+function make(kind, name, ...inside) {
+  const element = document.createElement(kind);
+  element.className = "live-chart-" + name;
+  element.append(...inside);
+  return element;
+}
+
+function corners(n, turn = 0, inner = 1) {
+  return Array.from({length: n}, (_, k) => {
+    const angle = Math.PI * (2 * k / n - 0.5 + turn), r = 5 * (k % 2 ? inner : 1);
+    return (6 + r * Math.cos(angle)).toFixed(1) + "," + (6 + r * Math.sin(angle)).toFixed(1);
+  }).join(" ");
+}
+
+const PLUS = "4,1 8,1 8,4 11,4 11,8 8,8 8,11 4,11 4,8 1,8 1,4 4,4";
+const MARKS = {
+  "triangle-up": corners(3), "triangle-down": corners(3, 1), square: corners(4, 0.25), diamond: corners(4),
+  pentagon: corners(5), hexagon: corners(6), star: corners(10, 0, 0.4), cross: PLUS, x: PLUS,
+};
+const DASHES = {dot: "2 2", dash: "6 4", longdash: "9 4", dashdot: "6 3 2 3"};
+
+/** Return a small picture of how a trace is drawn. */
+function swatch(trace) {
+  const {line = {}, marker = {}, mode = "", type} = trace;
+  const drawn = [];
+  if (type === "bar" || trace.fill || trace.stackgroup) {
+    const color = trace.fillcolor ?? marker.color ?? line.color;
+    drawn.push(`<rect x="1" y="2" width="18" height="8" fill="${color}"/>`);
+  }
+  if (mode.includes("lines") && line.width !== 0)
+    drawn.push(`<line x1="0" x2="20" y1="6" y2="6" stroke="${line.color ?? marker.color}"
+      stroke-width="${Math.min(2, line.width ?? 2)}" stroke-dasharray="${DASHES[line.dash] ?? "none"}"/>`);
+  if (mode.includes("markers")) {
+    const [symbol, open] = (marker.symbol ?? "circle").split("-open");
+    const paint = `fill="${open === undefined ? marker.color : "none"}" stroke="${marker.line?.color ?? "none"}"`;
+    const turned = symbol === "x" ? "translate(4 0) rotate(45 6 6)" : "translate(4 0)";
+    drawn.push(MARKS[symbol]
+      ? `<polygon points="${MARKS[symbol]}" transform="${turned}" ${paint}/>`
+      : `<circle cx="10" cy="6" r="4" ${paint}/>`);
+  }
+  return `<svg width="20" height="12" opacity="${trace.opacity ?? 1}" aria-hidden="true">${drawn.join("")}</svg>`;
+}
+
+const groupOf = trace => trace.legendgroup ?? trace.name;
+
+/** Return one trace for each word of the legend. */
+function legendOf(data) {
+  const named = data.filter(trace => trace.name && trace.showlegend !== false && trace.type !== "heatmap");
+  return [...new Map(named.map(trace => [groupOf(trace), trace])).values()];
+}
+
+/** Show a sentence while the pointer or the keyboard is on an element. */
+function explain(chart, element, sentence) {
+  if (!sentence) return;
+  element.setAttribute("aria-describedby", chart.tip.id);
+  const show = () => { chart.tip.textContent = sentence; chart.tip.hidden = false; };
+  const hide = () => { chart.tip.hidden = true; };
+  for (const begin of ["pointerenter", "focus"]) element.addEventListener(begin, show);
+  for (const end of ["pointerleave", "blur"]) element.addEventListener(end, hide);
+  element.addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
+}
+
+function word(chart, trace) {
+  const button = make("button", "word");
+  button.type = "button";
+  button.innerHTML = swatch(trace);
+  button.append(trace.name);
+  button.setAttribute("aria-pressed", !chart.hidden.has(groupOf(trace)));
+  button.addEventListener("click", () => {
+    const group = groupOf(trace), isHidden = !chart.hidden.delete(group);
+    if (isHidden) chart.hidden.add(group);
+    button.setAttribute("aria-pressed", !isHidden);
+    chart.newest ??= chart.drawn;
+    draw(chart);
+  });
+  explain(chart, button, trace.meta);
+  return button;
+}
+
+/** Bring the head up to date; its words stay the same elements while they say the same, so that they keep the focus. */
+function write(chart, data, {title, meta = {}}) {
+  const words = legendOf(data), text = title?.text ?? "";
+  const style = ({line, marker, mode, fill, fillcolor}) => [line, marker?.color, marker?.symbol, mode, fill, fillcolor];
+  const now = JSON.stringify([text, meta.help, words.map(trace => [groupOf(trace), trace.meta, style(trace)])]);
+  if (now !== chart.written) {
+    chart.written = now;
+    chart.tip.hidden = true;
+    const heading = make("span", "title", text), parts = text ? [heading] : [];
+    if (meta.help) {
+      const help = make("button", "help", "?");
+      help.type = "button";
+      help.setAttribute("aria-label", "Help for " + text);
+      explain(chart, help, meta.help);
+      parts.push(help);
+    }
+    // A single curve is named by the title.
+    if (words.length > 1) parts.push(...words.map(trace => word(chart, trace)));
+    chart.note = make("span", "note");
+    chart.head.replaceChildren(...parts, chart.note);
+  }
+  if (chart.note.textContent !== (meta.note ?? "")) chart.note.textContent = meta.note ?? "";
+}
+
+// --- the plot
+
+function create(parentElement) {
+  const head = make("div", "head"), tip = make("div", "tip"), node = make("div", "plot");
+  tip.id = "live-chart-tip-" + count++;
+  tip.setAttribute("role", "tooltip");
+  tip.hidden = true;
+  const root = make("div", "root", head, tip, node);
+  root.classList.add("live-chart");
+  root.setAttribute("role", "figure");
+  parentElement.append(root);
+  const chart = {root, head, tip, node, newest: null, drawn: null, isDrawing: false, hidden: new Set(), written: null};
+  chart.observer = new ResizeObserver(() => {
+    const {clientWidth: width, clientHeight: height, _fullLayout: layout} = node;
+    if (width && layout && (width !== layout.width || height !== layout.height)) window.Plotly.Plots.resize(node);
+  });
+  chart.observer.observe(node);
+  charts.set(parentElement, chart);
+  return chart;
+}
+
+function react(chart, Plotly, {figure, config, template}) {
+  const {data = [], layout = {}} = JSON.parse(figure);
+  if (!Object.keys(layout.template ?? {}).length) layout.template = template;
+  if (layout.uirevision !== chart.revision) chart.hidden.clear();
+  chart.revision = layout.uirevision;
+  write(chart, data, layout);
+  for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
+  const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
+  return Plotly.react(chart.node, data, {...layout, ...own}, {...config, responsive: false});
+}
+
+async function draw(chart) {
+  if (chart.isDrawing) return;  // the loop below takes the newest; what came between is skipped
+  chart.isDrawing = true;
+  try {
+    const Plotly = await (library ??= load(chart.newest.library));
+    while (chart.newest) {
+      chart.drawn = chart.newest;
+      chart.newest = null;
+      if (!chart.node._fullLayout) chart.node.textContent = "";  // an error's text, see below
+      await react(chart, Plotly, chart.drawn);
+    }
+  } catch (error) {
+    if (!window.Plotly) library = undefined;  // the next update tries again
+    window.Plotly?.purge(chart.node);
+    chart.node.textContent = "This chart could not be drawn: " + error.message;
+  } finally {
+    chart.isDrawing = false;
+  }
+}
+
+export default function ({data, parentElement}) {
+  const chart = charts.get(parentElement) ?? create(parentElement);
+  chart.root.setAttribute("aria-label", data.alt);
+  chart.root.style.setProperty("--live-chart-height", data.height + "px");
+  chart.newest = {...data, template: themed(parentElement)};
+  draw(chart);
+  return () => {  // also called for an update that another one overtook: hence the question
+    if (parentElement.isConnected) return;
+    chart.observer.disconnect();
+    charts.delete(parentElement);
+    window.Plotly?.purge(chart.node);
+  };
+}

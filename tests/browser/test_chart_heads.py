@@ -1,0 +1,91 @@
+"""What stands above the charts: title, legend and notes that cover nothing, and what their words mean."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import expect
+
+SETTINGS = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "ord_", "multiclass": "mc_"}
+# For each chart that is shown: what of it sticks out at a side or covers the plot, and text of another size.
+FAULTS = """() => [...document.querySelectorAll('.live-chart')].filter(c => c.clientWidth).flatMap(chart => {
+    const box = element => element.getBoundingClientRect();
+    const name = chart.closest('[class*="st-key-chart"]').className.match(/st-key-(\\S+)/)[1];
+    const plot = box(chart.querySelector('.js-plotly-plot')), whole = box(chart), faults = [];
+    for (const part of chart.querySelectorAll('.live-chart-head > *')) {
+        const {left, right, bottom} = box(part);
+        if (left < whole.left - 1 || right > whole.right + 1) faults.push(`${name}: ${part.textContent} sticks out`);
+        if (bottom > plot.top + 1) faults.push(`${name}: ${part.textContent} covers the plot`);
+    }
+    for (const text of chart.querySelectorAll('svg.main-svg text')) {
+        const {left, right, width} = box(text), size = parseFloat(getComputedStyle(text).fontSize);
+        if (!width) continue;
+        if (size !== 12) faults.push(`${name}: ${text.textContent} has ${size} px`);
+        if (left < whole.left - 1 || right > whole.right + 1) faults.push(`${name}: ${text.textContent} is clipped`);
+    }
+    if (chart.querySelector('.legend, .gtitle')) faults.push(`${name}: plotly's own legend or title`);
+    return faults;
+})"""
+
+
+def assert_no_faults(page):
+    """Fail with the faults that are left when all charts have the size that they are shown at."""
+    try:
+        page.wait_for_function(f"({FAULTS})().length === 0", timeout=5_000)
+    except PlaywrightError:
+        assert page.evaluate(FAULTS) == []
+
+
+def open_drawn(open_page, path, **options):
+    page = open_page(path, **options)
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length >= 3", timeout=30_000)
+    return page
+
+
+@pytest.mark.parametrize("viewport", [(1280, 900), (390, 844)])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_titles_legends_and_notes_cover_nothing(open_page, name, viewport):
+    prefix = SETTINGS[name]
+    changed = f"&{prefix}step_size=0.2&{prefix}changes=0:step_size=0.5,40:step_size=0.2" if name == "auc" else ""
+    page = open_drawn(open_page, f"{name}?{prefix}at=60{changed}", viewport=viewport)
+    assert_no_faults(page)
+    for chart in ("objective", "score", "error"):
+        expect(page.locator(f".st-key-chart-{chart} .xtitle")).to_have_text("iteration t")
+    page.get_by_role("tab", name="Theory").click()
+    expect(page.locator(".st-key-chart-terms .main-svg").first).to_be_visible()
+    assert_no_faults(page)
+
+
+def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(open_page):
+    page = open_drawn(open_page, "auc?at=30")
+    chart = page.locator(".st-key-chart-error")
+    tip = chart.get_by_role("tooltip")
+    chart.get_by_role("button", name="Help for Error of the random features").focus()
+    expect(tip).to_contain_text("h is its twin")
+    page.keyboard.press("Tab")  # on to the first word of the legend
+    expect(tip).to_contain_text("a third")
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    word = chart.get_by_role("button", name="measured")
+    word.hover()
+    expect(tip).to_have_text("The mean of |f − h|² over 256 test points.")
+    word.focus()
+    page.keyboard.press("Enter")
+    expect(word).to_have_attribute("aria-pressed", "false")
+    shown = "document.querySelector('.st-key-chart-error .js-plotly-plot').data.filter(t => t.name === 'measured')[0].visible"
+    page.wait_for_function(f"{shown} === 'legendonly'")
+    page.locator(".st-key-step button").first.click()
+    expect(page.locator(".st-key-status")).to_contain_text("step 31 of")
+    page.wait_for_function(f"{shown} === 'legendonly'")  # it stays hidden when the chart is updated
+
+
+def test_what_the_numbers_mean_is_reached_by_keyboard(open_page):
+    page = open_drawn(open_page, "auc?at=30")
+    for label, said in {
+        "|f − h|² at 256 test points": "The mean of |f − h|² over 256 test points.",
+        "Objective": "What is minimised",
+    }.items():
+        page.get_by_role("button", name=f"Help for {label}", exact=True).focus()
+        expect(page.get_by_role("tooltip", name="").filter(has_text=said).first).to_be_visible()
