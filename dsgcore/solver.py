@@ -16,7 +16,7 @@ import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,6 +185,14 @@ class Iterate:
     weights: NDArray
 
 
+class Advanced(Protocol):
+    """What is brought forward at every iteration."""
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block, of frequencies `W`."""
+        ...
+
+
 class Carried:
     """A set of points with the model's values at them, brought forward at every iteration.
 
@@ -344,7 +352,7 @@ def solve(
     model: Expansion,
     *,
     training: AllPoints | VisitedPoints | None = None,
-    carried: Sequence[Carried] = (),
+    carried: Sequence[Advanced] = (),
 ) -> Iterator[Iterate]:
     """Run the iterations that `model` does not have yet, up to the plan's last one.
 
@@ -356,7 +364,7 @@ def solve(
     training : AllPoints or VisitedPoints, optional
         The carried training points, where the caller wants to read their values too.
     carried : sequence of Carried
-        More points whose values are kept up to date: test points, probes, a surface.
+        More points whose values are kept up to date: test points, probes, a surface; or whatever else `advance` brings forward.
 
     Yields
     ------
@@ -374,7 +382,7 @@ def solve(
 
 
 def _iterate(
-    task: Task, model: Expansion, training: AllPoints | VisitedPoints, carried: Sequence[Carried], t: int
+    task: Task, model: Expansion, training: AllPoints | VisitedPoints, carried: Sequence[Advanced], t: int
 ) -> Iterate | None:
     setting = task.plan.at(t)
     batch = training.batch(t) if isinstance(training, VisitedPoints) else task.batch(t)  # drawn already, or not

@@ -48,10 +48,10 @@ def score_by_iteration(run: charts.Curve, finish: Finish, *, title: str, n_iter:
 
 
 def score_by_time(run: charts.Curve, finish: Finish, *, title: str) -> charts.Figure:
-    """Return the run's score over the seconds it took; the competitor has none until it is done, and then one that stays."""
+    """Return the run's score over the seconds of its training; the competitor has none until it is done, then one that stays."""
     end = 1.05 * max(finish.seconds, float(run.x[-1]) if len(run.x) else 0.0)
     curves = [run, _stays(finish, finish.seconds, end)]
-    figure = charts.line_chart(curves, title=title, x_range=(0, end), x_title="seconds", revision="by time")
+    figure = charts.line_chart(curves, title=title, x_range=(0, end), x_title="seconds of training", revision="by time")
     figure["data"].append(_mark(finish))
     return figure
 

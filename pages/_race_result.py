@@ -56,10 +56,10 @@ def _numbers(started: Started, run: Run, result: RaceResult) -> None:
     score.metric(
         f"Test {name} of {started.title}", f"{result.score:.4f}", delta=beside, **(off if abs(gain) < TIE else {})
     )
-    spent = f"the run: {_seconds(run.clock[-1])}" if run.clock else None
+    spent = f"the run: {_seconds(run.training_clock[-1])}" if run.training_clock else None
     help_time = (
-        "Time of the fit on one core, without the start of its process and the loading of data. That of the run holds what is "
-        "measured at every iteration, too."
+        "Time of the fit on one core, without the start of its process and the loading of data; of the run, the time that its "
+        "training took, without what is measured at every iteration."
     )
     time.metric("Time", _seconds(result.seconds), delta=spent, help=help_time, **off)
     said = f"said beforehand: {_size(result.estimate)}"
@@ -83,7 +83,7 @@ def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:
         by = _choice("race-axis", (BY_ITERATION, BY_TIME))
         finish = started.finish
         assert finish is not None
-        x = np.array(run.clock) if by == BY_TIME else run.history.column("t")
+        x = np.array(run.training_clock) if by == BY_TIME else run.history.column("t")
         curve = charts.Curve("the run", x, run.history.column("score_test"), charts.INK[theme])
         title = f"Test {run.problem.score_name}"
         if by == BY_TIME:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dsgcore import Run, Spec, load_model
-from dsgcore.experiments import Health, History, LiveRun, StopReason, script
+from dsgcore.experiments import Health, History, LiveRun, StopReason, default_spec, script
 from dsgcore.experiments.run import load_split
 from dsgcore.parameters import ParameterError
 from dsgcore.schedules import Change
@@ -258,3 +258,38 @@ def table_of(run):
 def test_runs_without_probes_measure_no_feature_error():
     run = finished(replace(small(), diagnostics=replace(small().diagnostics, n_probes=0)))
     assert "error_mean" not in run.history.names
+
+
+def costing(clock, seconds, work):
+    """The same work, taking so long by a clock that stands still otherwise."""
+
+    def worked(*given):
+        clock.now += seconds
+        return work(*given)
+
+    return worked
+
+
+@pytest.mark.parametrize("setting", ["auc", "multiclass"])
+def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    still = SimpleNamespace(perf_counter=lambda: clock.now)
+    for part in ("run", "stochastic_engine", "multiclass_engine"):
+        monkeypatch.setattr(f"dsgcore.experiments.{part}.time", still)
+    plain = default_spec(setting).to_dict()
+    plain["data"] |= {"n": 200, "n_labeled": 20}
+    plain["diagnostics"]["n_probes"] = 20
+    run = Run(Spec.from_dict(plain))
+    engine = run.engine
+    measuring = [(engine, "_measure")]
+    if setting == "auc":
+        measuring += [(engine.probes, "advance"), (engine.rest_of_test, "advance"), (engine, "_bring_forward")]
+        monkeypatch.setattr(engine._training, "advance", costing(clock, 1.0, engine._training.advance))
+    else:
+        measuring += [(engine, "_advance_twin")]
+        monkeypatch.setattr(engine, "_next", costing(clock, 1.0, engine._next))
+    for of, name in measuring:
+        monkeypatch.setattr(of, name, costing(clock, 100.0, getattr(of, name)))
+    run.advance(3)
+    assert run.training_clock == [1.0, 2.0, 3.0]
+    assert run.clock == [100.0 * len(measuring) * t + t for t in (1, 2, 3)]

@@ -34,7 +34,11 @@ class Engine(Protocol):
     ----------
     problem : Setting
         Bound to the training labels.
+    training_seconds : float
+        Spent so far on what makes the model, as a fit without any measuring would.
     """
+
+    training_seconds: float
 
     @property
     def problem(self) -> Setting:

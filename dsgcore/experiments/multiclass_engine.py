@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
@@ -100,7 +101,8 @@ class MultiClassEngine:
         X = split.X_train.astype(np.float64)
         # The graph is made where it is used at any time: steered in later, it has to be there.
         uses_graph = any(problem_at(spec, t).tau_I > 0 for t in (0, *(change.t for change in spec.changes)))
-        self.task: Task = make_task(replace(problem_at(spec, 0), tau_I=float(uses_graph)), X, split.y_train, spec.seed)
+        self.training_seconds = 0.0
+        self.task = self._new_task(replace(problem_at(spec, 0), tau_I=float(uses_graph)), X)
         self._training = Points(X, self.task.features) if len(X) <= MAX_POINTS_FOR_WHOLE_SAMPLE else None
         self._test = Points(split.X_test.astype(np.float64), self.task.features)
         self._labeled = Points(X[self.labeled_rows], self.task.features)
@@ -111,6 +113,12 @@ class MultiClassEngine:
         self._iterates: Iterator[Iterate] = iter(())
         self.twin = self._new_twin()
         self.keep()
+
+    def _new_task(self, problem: MultiClass, X: NDArray) -> Task:
+        start = time.perf_counter()
+        task = make_task(problem, X, self.split.y_train, self.spec.seed)
+        self.training_seconds += time.perf_counter() - start
+        return task
 
     def _new_twin(self) -> KernelTwin | None:
         """Return the exact-kernel twin: of random features, and of samples that are not too large."""
@@ -156,7 +164,9 @@ class MultiClassEngine:
 
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None where there is no further one."""
+        start = time.perf_counter()
         iterate = self._next(self.t + 1)
+        self.training_seconds += time.perf_counter() - start
         if iterate is None:
             return None
         if self.twin is not None:
@@ -234,7 +244,7 @@ class MultiClassEngine:
         uses_graph = any(change.name == "tau_I" and change.value > 0 for change in spec.changes)
         if uses_graph and self.task.M is None:
             X = self.split.X_train.astype(np.float64)
-            self.task = make_task(replace(self.task.problem, tau_I=1.0), X, self.split.y_train, spec.seed)
+            self.task = self._new_task(replace(self.task.problem, tau_I=1.0), X)
 
     def extend(self, spec: Spec) -> None:
         """Go on to a longer spec's end."""

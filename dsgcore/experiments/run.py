@@ -148,6 +148,8 @@ class Run:
         (the error of the random features; the singular values).
     clock : list of float
         Seconds spent when each row was recorded (not part of the history, which is reproducible).
+    training_clock : list of float
+        Seconds of them that the method itself took: without tests, twins and whatever else is measured.
     engine : Engine
         The method at work: the model, its values, and what only this method has.
     stop_reason : StopReason or None
@@ -158,6 +160,7 @@ class Run:
         self.split = split if split is not None else load_split(spec)
         self.history = History()
         self.clock: list[float] = []
+        self.training_clock: list[float] = []
         self.stop_reason: StopReason | None = None
         self._best = (np.inf, 0)
         self.labeled_rows = np.flatnonzero(self.split.y_train != UNLABELED)
@@ -249,6 +252,7 @@ class Run:
             made += 1
             elapsed = time.perf_counter() - start
             self.clock.append(before + elapsed)
+            self.training_clock.append(self.engine.training_seconds)
             if (seconds is not None and elapsed >= seconds) or until():
                 break
         return made

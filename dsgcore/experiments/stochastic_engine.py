@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, cast
@@ -24,6 +25,19 @@ MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 ITERATIONS_BETWEEN_COPIES = 8
 # What an iteration brings forward besides the model.
 BROUGHT_FORWARD = ("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm")
+
+
+class _Measured:
+    """Points that are carried for what is measured alone, and the seconds that they have taken."""
+
+    def __init__(self, point_sets: list[Carried]) -> None:
+        self.point_sets, self.seconds = point_sets, 0.0
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        start = time.perf_counter()
+        for points in self.point_sets:
+            points.advance(W, block, decay)
+        self.seconds += time.perf_counter() - start
 
 
 class StochasticEngine:
@@ -58,7 +72,9 @@ class StochasticEngine:
         self.twin = ExactTwin(spec.kernel, self.probes.X)
         self.dual = DualCoefficients(len(X))
         self.norm = SquaredNorm()
+        start = time.perf_counter()
         self._training = self._new_training()
+        self.training_seconds = time.perf_counter() - start
         is_carried = isinstance(self._training, AllPoints)
         self.labeled = None if is_carried else Carried(X[self.labeled_rows], self.model)
         is_shifted = getattr(problem, "is_balanced", False)
@@ -80,8 +96,8 @@ class StochasticEngine:
 
     def _solve(self) -> Iterator[Iterate]:
         carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled]
-        used = [points for points in carried if points is not None and len(points.X)]
-        return solve(self.task, self.model, training=self._training, carried=used)
+        self._measured = _Measured([points for points in carried if points is not None and len(points.X)])
+        return solve(self.task, self.model, training=self._training, carried=[self._measured])
 
     def _copied(self) -> dict[str, Any]:
         """Return the number of iterations and copies of all that they have brought forward."""
@@ -127,7 +143,9 @@ class StochasticEngine:
 
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None where there is no further one."""
+        start, beside = time.perf_counter(), self._measured.seconds
         iterate = next(self._iterates, None)
+        self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
         if iterate is None:
             return None
         self._bring_forward(iterate)
