@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
-from pages._router import route
-from pages._warm_up import warm_up
+# Asked before anything else, which takes its time: another visit's run could answer it meanwhile.
+IS_EARLY = bool(getattr(PagesManager, "uses_pages_directory", False))
+
+from pages._router import route  # noqa: E402
+from pages._warm_up import warm_up  # noqa: E402
 
 # A file of our own: named icons would be fetched from elsewhere.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")
 
 st.set_page_config(page_title="DSG Lab", page_icon=ICON, layout="wide")
 warm_up()
-route()
+route(is_early=IS_EARLY)

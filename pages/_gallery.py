@@ -11,6 +11,7 @@ from dsgcore.data.conversions import AS_IS, ONE_REST
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from pages import _controls as controls
+from pages._router import page_of
 from pages._thumbnails import thumbnail
 
 COLUMNS = 5
@@ -70,7 +71,7 @@ def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | No
     """Draw the way to a setting's workbench with this set, or why there is none."""
     problem = SETTINGS[setting]
     reason = entry.why_not(problem.labels)
-    page = f"pages/{setting}.py"
+    page = page_of(problem)
     if reason:
         st.page_link(page, label=profile_of(problem).short, disabled=True, help=reason)
         return

@@ -1,40 +1,62 @@
-"""The pages, and the way back to them for a visit that Streamlit has not sent through app.py."""
+"""The pages: one for each registered setting, and the files of the others; and the way back for a visit that comes too early.
+
+Streamlit takes a folder named pages/ for the pages of an app without `st.navigation`, until that is called once in the
+process. Then the first visit to a fresh server whose address names a file there runs that file alone (`ensure_routed`), and
+one whose address names a setting is told that there is no such page (`route`).
+"""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
-from dsgcore.experiments import SETTINGS
+from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 
 _ROUTED = "_is_routed"
+_RELOAD = "<script>location.reload()</script>"
 
 
-def all_pages(*, with_icons: bool) -> list:
+def all_pages(*, with_icons: bool) -> list[Any]:
     """Return the app's pages, in the order of the navigation."""
-    listed = (
-        ("home", "DSG Lab", ":material/home:"),
-        *((name, profile_of(setting).short, profile_of(setting).icon) for name, setting in SETTINGS.items()),
-        ("data", "Data", ":material/table_chart:"),
-    )
-    return [
-        st.Page(f"pages/{name}.py", title=title, icon=icon if with_icons else None, default=name == "home")
-        for name, title, icon in listed
-    ]
+    home = st.Page("pages/home.py", title="DSG Lab", icon=_if(with_icons, ":material/home:"), default=True)
+    data = st.Page("pages/data.py", title="Data", icon=_if(with_icons, ":material/table_chart:"))
+    return [home, *(page_of(setting, with_icon=with_icons) for setting in SETTINGS.values()), data]
 
 
-def route() -> None:
-    """Run the page that the address names."""
+def _if(wanted: bool, icon: str) -> str | None:
+    return icon if wanted else None
+
+
+def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:
+    """Return the page of a setting, for the navigation or a link."""
+    profile = profile_of(setting)
+    draw = partial(_draw, setting.name)
+    return st.Page(draw, title=profile.short, icon=_if(with_icon, profile.icon), url_path=setting.name)
+
+
+def _draw(name: str) -> None:
+    from pages._workbench import workbench  # here: the other pages are there sooner without it
+
+    workbench(name)
+
+
+def route(*, is_early: bool) -> None:
+    """Run the page that the address names; `is_early` says that Streamlit did not know of these pages when it was asked."""
+    is_first = _ROUTED not in st.session_state
     st.session_state[_ROUTED] = True
-    st.navigation(all_pages(with_icons=True), position="top").run()
+    page = st.navigation(all_pages(with_icons=True), position="top")
+    if is_early and is_first and page.url_path:
+        # The browser has been told that there is no such page: it asks once more.
+        st.html(_RELOAD, unsafe_allow_javascript=True)
+        st.stop()
+    page.run()
 
 
 def ensure_routed() -> None:
-    """Begin again through app.py where a page was run by itself.
-
-    Streamlit takes a folder named pages/ for the pages of an app without `st.navigation`, until that is called once in the
-    process: the first visit to a fresh server would run a page's file alone if its address names one.
-    """
+    """Begin again through app.py where a page's file was run by itself."""
     if _ROUTED not in st.session_state:
         # Without icons: before the page settings are made, one of them would be fetched for the browser's tab.
         st.navigation(all_pages(with_icons=False), position="hidden")

@@ -32,7 +32,6 @@ from pages._class_views import GRAPH
 from pages._data_picker import draw_dataset, seen_key
 from pages._kernel_picker import draw_kernel, make_ready
 from pages._own_file import plain, store
-from pages._router import ensure_routed
 from pages._setting_views import details
 from pages._steering import BAD_INPUT, follow
 from pages._transport import transport
@@ -52,7 +51,6 @@ _cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 
 def workbench(name: str) -> None:
     """Draw the page of the setting `name`."""
-    ensure_routed()
     problem = SETTINGS[name]
     bench = _bench(name, problem)
     _take_given(bench)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
-from pages._router import ensure_routed
+from pages._router import ensure_routed, page_of
 from pages._warm_up import is_ready
 
 _STYLE = """
@@ -40,7 +40,7 @@ def _setting_card(setting: type[Setting]) -> None:
     profile = profile_of(setting)
     st.markdown(f"#### {profile.icon} {profile.short}")
     st.markdown(profile.card)
-    st.page_link(f"pages/{setting.name}.py", label=f"Open {profile.paper}", icon=":material/arrow_forward:")
+    st.page_link(page_of(setting), label=f"Open {profile.paper}", icon=":material/arrow_forward:")
 
 
 def _data_card() -> None:

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import settings
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
@@ -12,6 +16,15 @@ from dsgcore.solver import Task
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.
 settings.register_profile("dsgcore", deadline=None, derandomize=True)
 settings.load_profile("dsgcore")
+
+
+def switch_page(app, path):
+    """Switch to the page at the address that the path's name is: `AppTest` knows those of files only, a setting has none."""
+    app._page_hash = calc_hash(Path(path).stem)
+    return app
+
+
+AppTest.switch_page = switch_page
 
 
 @pytest.fixture

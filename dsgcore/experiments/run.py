@@ -218,6 +218,12 @@ class Run:
         return self.engine.labeled_values
 
     @property
+    def unlabeled_values(self) -> NDArray:
+        """Values at the unlabeled points; at the test points where the training points are too many to carry."""
+        values = self.training_values
+        return self.test_values if values is None else values[self.split.y_train == UNLABELED]
+
+    @property
     def shift(self) -> float:
         """What is added to values before their sign is taken: where an S3VM keeps the balance; else 0."""
         return self.engine.shift

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from dsgcore.settings import panels
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.theorem import convex_theorem
 
+if TYPE_CHECKING:
+    from dsgcore.experiments.run import Run
+
+
+def _details(run: Run) -> panels.Details:
+    """Show how the scores of positives, negatives and unlabeled points lie to each other."""
+    y, f = run.split.y_test, run.test_values
+    samples = [
+        panels.Sample("negative (test)", f[y == 0], panels.NEGATIVE),
+        panels.Sample("positive (test)", f[y == 1], panels.POSITIVE),
+        panels.Sample("unlabeled", run.unlabeled_values, panels.UNLABELED, is_line=True),
+    ]
+    scores = panels.Histogram("Scores", "score f", samples, "Histograms of the scores by class.")
+    return (scores,), (_OVERLAP,)
+
+
+_OVERLAP = panels.Words(
+    "The AUC is the share of (positive, negative) pairs in the right order: the less the two overlap, the higher. "
+    "It does not depend on where the scores lie, only on their order."
+)
 AUC = Profile(
     short="AUC",
     paper="QSG-S2AUC",
@@ -12,6 +35,7 @@ AUC = Profile(
     prefix="",
     card="Rank positives above negatives with a few labels and many unlabeled points.",
     defaults={"kernel": {"sigma": 0.5}},
+    details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
     lessons=(
         Lesson(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from dsgcore.problems.multiclass import MultiClass
+from dsgcore.settings import panels
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.theorem import Assumption, Theorem
 
 if TYPE_CHECKING:
     from dsgcore.experiments.multiclass_setting import MultiClassSetting
+    from dsgcore.experiments.run import Run
     from dsgcore.experiments.spec import Spec
 
 _GENERALISATION = """It bounds the error of what is learned, not the path to it: with $n$ labeled and $u$ unlabeled points, a
@@ -43,6 +47,26 @@ def _like_linear(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]
     return {"tau_A": spec.solver.lam, **({"batch_size": None} if problem.is_full_gradient else {})}
 
 
+def _details(run: Run) -> panels.Details:
+    """Show which classes are taken for which, and how the highest score leads on right and wrong points."""
+    scores = run.test_values
+    given = scores.argmax(axis=1)
+    is_right = given == run.split.y_test
+    lead = np.diff(np.partition(scores, -2, axis=1)[:, -2:], axis=1).ravel()
+    leads = panels.Histogram(
+        "Lead of the highest score, test points",
+        "highest score minus the next",
+        [
+            panels.Sample("right", lead[is_right], panels.Role("class", 0)),
+            panels.Sample("wrong", lead[~is_right], panels.Role("class", 1)),
+        ],
+        "Histogram of the highest score's lead.",
+        marks=[panels.Mark(1.0, "margin 1")],
+        is_share=False,
+    )
+    return ((panels.confusion(run, given), leads),)
+
+
 MULTICLASS = Profile(
     short="Multi-class",
     paper="PS3VT",
@@ -60,6 +84,7 @@ MULTICLASS = Profile(
     dtypes=("float64",),
     seldom=("theta", "radius", "n_neighbors", "variant", "is_full_gradient"),
     translations=dict.fromkeys(("LinearMC", "LRCMC", "SSMC"), _like_linear),
+    details=_details,
     theorem=Theorem(
         f"**Theorem 1 of PS3VT.** {_GENERALISATION}\n\n{_THRESHOLDING}\n\n{_FIXED_FEATURES}",
         _papers_algorithm,

@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
+from dsgcore.metrics import auc
+from dsgcore.problems.thresholds import class_measures, classify, thresholds
+from dsgcore.settings import panels
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.theorem import convex_theorem
 
 if TYPE_CHECKING:
+    from dsgcore.experiments.run import Run
     from dsgcore.experiments.spec import Spec
 
 
 def _slacks(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
     """Weight of each slack, of which every labeled point has several, beside the run's ridge."""
     return {"C": 1.0 / (spec.solver.lam or 1.0)}
+
+
+def _details(run: Run) -> panels.Details:
+    """Show the thresholds on the score axis, the sub-problems' AUC and the confusion by rank."""
+    y, f, b = run.split.y_test, run.test_values, _thresholds(run)
+    scores = panels.Histogram(
+        "Scores and thresholds, test points",
+        "score f",
+        panels.by_class(run),
+        "Histograms of the scores by class, with thresholds.",
+        marks=[panels.Mark(float(cut), f"b{j + 1}") for j, cut in enumerate(b)],
+    )
+    measures = [panels.Metric(f"Test {name}", f"{value:.3f}") for name, value in class_measures(y, f, b).items()]
+    return (scores,), (_sub_problems(run, b), panels.confusion(run, classify(f, b))), (panels.Metrics(measures),)
+
+
+def _thresholds(run: Run) -> NDArray:
+    """Return the thresholds that the labeled points give; where some coincide, the confusion shows it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return thresholds(run.split.y_train[run.labeled_rows], run.labeled_values, margin=0.0)
+
+
+def _sub_problems(run: Run, b: NDArray) -> panels.Table:
+    y, f, names = run.split.y_test, run.test_values, run.split.class_names
+    cuts = range(1, len(names))
+    return panels.Table(
+        {
+            "threshold": [f"b{j}" for j in cuts],
+            "between": [f"{names[j - 1]} | {names[j]}" for j in cuts],
+            "at": [float(b[j - 1]) for j in cuts],
+            "test AUC": [auc(y >= j, f) for j in cuts],
+        }
+    )
 
 
 ORDINAL = Profile(
@@ -28,6 +69,7 @@ ORDINAL = Profile(
         "solver": {"lam": 0.1, "step_size": 0.5},
     },
     translations={"SVOREX": _slacks},
+    details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),
     lessons=(
         Lesson(

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dsgcore.schedules import STEERABLE
+from dsgcore.settings.panels import Details, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
 
 if TYPE_CHECKING:
+    from dsgcore.experiments.run import Run
     from dsgcore.experiments.spec import Spec
 
 # A competitor's parameters from a run's spec and its numbers of labeled and unlabeled points.
@@ -54,6 +56,8 @@ class Profile:
     lessons : tuple of Lesson
     translations : mapping of str to callable
         By the name of a competitor's class: its parameters where they have another name or unit than the run's.
+    details : callable
+        From a run that has made an iteration: what only this setting has to show of it.
     """
 
     short: str = ""
@@ -69,3 +73,4 @@ class Profile:
     theorem: Theorem = NO_THEOREM
     lessons: tuple[Lesson, ...] = ()
     translations: Mapping[str, Translation] = field(default_factory=dict)
+    details: Callable[[Run], Details] = plain_details

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from dsgcore.settings import panels
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.theorem import constant_step_theorem
 
 if TYPE_CHECKING:
+    from dsgcore.experiments.run import Run
     from dsgcore.experiments.spec import Spec
 
 
@@ -38,6 +42,25 @@ def _weights(spec: Spec, n_labeled: int, n_unlabeled: int) -> tuple[float, float
     return problem.C, C_star
 
 
+def _details(run: Run) -> panels.Details:
+    """Show the scores of the unlabeled points against the margin."""
+    f = run.unlabeled_values + run.shift
+    inside = float(np.mean(np.abs(f) < 1.0))
+    scores = panels.Histogram(
+        "Scores of the unlabeled points",
+        "score f",
+        [panels.Sample("unlabeled", f, panels.UNLABELED)],
+        "Histogram of the unlabeled points' scores.",
+        marks=[panels.Mark(-1.0, "−1"), panels.Mark(0.0, "boundary"), panels.Mark(1.0, "+1")],
+        band=(-1.0, 1.0),
+    )
+    said = panels.Words(
+        f"**{inside:.0%}** of the unlabeled points lie within the margin (shaded), where they cost: the boundary is pushed "
+        "to where they are few. With C* = 0 nothing keeps them out."
+    )
+    return (scores,), (said,)
+
+
 S3VM = Profile(
     short="S3VM",
     paper="TSGS3VM",
@@ -57,6 +80,7 @@ S3VM = Profile(
         "FRS3VM": _decaying,
         "QNS3VM": _ridges,
     },
+    details=_details,
     theorem=constant_step_theorem(
         """**Theorem 1 of TSGS3VM.** The risk is not convex: with a constant step $\\theta / T^{3/4}$ over $T$ iterations,
 $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|^2$ is $O(1/T^{1/4})$.""",

@@ -2,8 +2,75 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dsgcore.prior import similar_class_prior
+from dsgcore.problems import UNLABELED
+from dsgcore.settings import panels
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.theorem import constant_step_theorem
+
+if TYPE_CHECKING:
+    from dsgcore.experiments.run import Run
+
+# A prior is estimated from at most so many points of each kind: a few seconds.
+MAX_POINTS_FOR_PRIOR = 400
+_ESTIMATE = f"""Mixture proportion estimation (KM2) from at most {MAX_POINTS_FOR_PRIOR} points of each kind. A first guess: it errs
+upwards where the classes are well apart."""
+
+
+def _details(run: Run) -> panels.Details:
+    """Show the two classes' estimated risks over the iterations, and the priors beside each other."""
+    history = run.history
+    t = history.column("t")
+    parts = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
+    risks = {
+        target: sum((y for name, y in parts.items() if name.endswith(f"as {target}")), np.zeros(len(t)))
+        for target in ("positive", "negative")
+    }
+    lines = [panels.Line("zero", np.zeros(len(t)), panels.INK, is_rule=True)]
+    lines += [panels.Line(f"{name} class", y, panels.Role(name)) for name, y in risks.items()]
+    lowest = min(float(np.min(y)) for y in risks.values())
+    said = f"the lowest so far is **{lowest:.3g}**" if lowest < 0 else "neither has fallen below zero so far"
+    return (
+        (panels.Curves("Estimated risks", t, lines, "Estimated risks of both classes over iterations."),),
+        (
+            panels.Words(
+                "Both are drawn before the correction. A risk cannot be negative, but its estimate subtracts and can: "
+                f"{said}."
+            ),
+        ),
+        (_priors(run),),
+    )
+
+
+def _priors(run: Run) -> panels.Metrics:
+    """Show the given, the true and, on request, the estimated share of positives."""
+    problem: Any = run.problem
+    hidden = run.split.y_hidden[run.split.y_train == UNLABELED]
+    known = hidden[hidden != UNLABELED]  # of one's own file, some may be known to nobody
+    return panels.Metrics(
+        (
+            panels.Metric("Share of positives, given", f"{problem.prior:.3f}"),
+            panels.Metric("In the unlabeled points", f"{np.mean(known == 1):.3f}" if len(known) else "–"),
+            panels.OnRequest(
+                "estimate",
+                "Estimate it from the pairs",
+                "Estimated share of the larger class",
+                _ESTIMATE,
+                lambda: _estimated_prior(run),
+            ),
+        )
+    )
+
+
+def _estimated_prior(run: Run) -> float:
+    X, is_unlabeled = run.split.X_train, run.split.y_train == UNLABELED
+    size = MAX_POINTS_FOR_PRIOR
+    return float(similar_class_prior(X[~is_unlabeled], X[is_unlabeled], max_points=size, seed=run.spec.seed))
+
 
 SIMILAR_UNLABELED = Profile(
     short="Similar-unlabeled",
@@ -17,6 +84,7 @@ SIMILAR_UNLABELED = Profile(
         "problem": {"correction": "ReLU"},
         "solver": {"lam": 1e-2, "step_size": 0.5},
     },
+    details=_details,
     theorem=constant_step_theorem(
         """**Theorem 1 of TSGSU.** The corrected risk is not convex: with a constant step
 $\\theta / \\sqrt{T}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ over the run is $O(1/\\sqrt{T})$: a stationary

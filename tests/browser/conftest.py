@@ -46,6 +46,8 @@ BROWSER_ARGUMENTS = (
 # Opened at /compare, streamlit's page looks for its server below /compare first, and the browser
 # logs two answers 404. Nothing in the configuration prevents it. At the root it would be an error.
 SERVER_SOUGHT = re.compile(r"://[^/]+/[^/]+/_stcore/(health|host-config)$")
+# Said of a setting's page on the first visit to a fresh server, which is then asked again; a dialog that stays is an error.
+COMES_TOO_EARLY = "The page that you have requested does not seem to exist."
 START_SECONDS = 60  # a cold start compiles kernels; two busy cores
 READY_MS = 30_000
 LOG_TAIL = 4_000  # characters
@@ -180,11 +182,17 @@ class PageHealth:
             if not page.is_closed()
             for box in page.get_by_test_id("stException").all()
         ]
+        shown += [
+            f"no such page: {page.url}"
+            for page in self.pages
+            if not page.is_closed() and page.get_by_text("Page not found", exact=True).count()
+        ]
         assert not self.errors + shown, "\n".join(self.errors + shown)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         url = message.location.get("url", "")
-        if message.type == "error" and not SERVER_SOUGHT.search(url):
+        is_expected = SERVER_SOUGHT.search(url) or message.text.startswith(COMES_TOO_EARLY)
+        if message.type == "error" and not is_expected:
             self.errors.append(f"console: {message.text} ({url})")
 
     def _on_url(self, url: str) -> None:

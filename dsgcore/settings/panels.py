@@ -1,0 +1,164 @@
+"""What a setting's details show, as plain data: a page draws them, from any setting alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from dsgcore.experiments.run import Run
+
+
+@dataclass(frozen=True)
+class Role:
+    """What is drawn, from which its colour follows: of `kind` "class" and "rank", the `number`-th of `n`.
+
+    Attributes
+    ----------
+    kind : {"positive", "negative", "unlabeled", "ink", "class", "rank"}
+    """
+
+    kind: str
+    number: int = 0
+    n: int = 1
+
+
+POSITIVE, NEGATIVE, UNLABELED, INK = Role("positive"), Role("negative"), Role("unlabeled"), Role("ink")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Values of some points; `is_line` for an outline without filling."""
+
+    name: str
+    values: NDArray
+    role: Role
+    is_line: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A vertical line with a name."""
+
+    x: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Samples over the same bins, as shares of each or counted, with marks on the axis and a shaded band."""
+
+    title: str
+    axis: str
+    samples: Sequence[Sample]
+    alt: str
+    marks: Sequence[Mark] = ()
+    band: tuple[float, float] | None = None
+    is_share: bool = True
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line over the iterations; `is_rule` for a thin dotted one without a name."""
+
+    name: str
+    y: NDArray
+    role: Role
+    is_rule: bool = False
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Lines over the iterations t."""
+
+    title: str
+    t: NDArray
+    lines: Sequence[Line]
+    alt: str
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How many points of each class are given each class."""
+
+    title: str
+    y: NDArray
+    predicted: NDArray
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length, by name."""
+
+    columns: Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number with its name."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True)
+class OnRequest:
+    """A number that takes its time: a button until it is asked for.
+
+    Attributes
+    ----------
+    name, button, label, help : str
+    compute : callable
+        Return the number, or raise a ValueError whose message is one sentence.
+    """
+
+    name: str
+    button: str
+    label: str
+    help: str
+    compute: Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Numbers side by side."""
+
+    items: Sequence[Metric | OnRequest]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Markdown."""
+
+    text: str
+
+
+Panel = Histogram | Curves | Confusion | Table | Metrics | Words
+# Rows of panels; those of a row stand side by side.
+Details = tuple[tuple[Panel, ...], ...]
+
+
+def confusion(run: Run, predicted: NDArray) -> Confusion:
+    """Return which classes the test points are given."""
+    return Confusion("Classes given to the test points", run.split.y_test, predicted, run.split.class_names)
+
+
+def by_class(run: Run) -> list[Sample]:
+    """Return the values at the test points, class by class in their order."""
+    y, names = run.split.y_test, run.split.class_names
+    roles = [NEGATIVE, POSITIVE] if len(names) == 2 else [Role("rank", j, len(names)) for j in range(len(names))]
+    return [
+        Sample(name, run.test_values[y == j], role) for j, (name, role) in enumerate(zip(names, roles, strict=True))
+    ]
+
+
+def plain_details(run: Run) -> Details:
+    """Return what can be shown of any run: the values at the test points by class, or which classes have the highest score."""
+    if run.test_values.ndim > 1:
+        return ((confusion(run, np.argmax(run.test_values, axis=1)),),)
+    return ((Histogram("Scores, test points", "score f", by_class(run), "Histograms of the scores by class."),),)

@@ -1,5 +1,0 @@
-"""Semi-supervised AUC (QSG-S2AUC)."""
-
-from pages._workbench import workbench
-
-workbench("auc")

@@ -1,5 +1,0 @@
-"""Semi-supervised ordinal regression (QS3ORAO)."""
-
-from pages._workbench import workbench
-
-workbench("ordinal")
