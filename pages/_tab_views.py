@@ -14,7 +14,7 @@ import streamlit as st
 
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.conversions import AS_IS
-from dsgcore.experiments import History, LiveRun, Run, script, theory_of
+from dsgcore.experiments import History, LiveRun, Run, kept_to, script, theory_of
 from pages import _charts as charts
 from pages import _data_views as data_views
 from pages._live_plotly import live_chart
@@ -22,6 +22,7 @@ from pages._own_file import plain
 from pages._race_views import race
 
 TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
+KEEP_HELP = "Begins a new run with values of the controls for which the assumptions hold that can be made to hold."
 # In place of the value that a setting of the other run has: another kernel has other parameters.
 NOT_THERE = "–"
 
@@ -78,14 +79,20 @@ def _flat(plain: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def theory(live: LiveRun) -> None:
-    """Say what the theorem promises and assumes, and whether this run keeps to it; draw the parts of the risk."""
+def theory(live: LiveRun, keep_to: Callable[[], None]) -> None:
+    """Say what the theorem promises and assumes, and whether this run keeps to it; draw the parts of the risk.
+
+    `keep_to` begins a run that does, as far as one can.
+    """
     said = theory_of(live.run.spec)
     st.markdown(said.statement)
     for assumption in said.assumptions:
         icon = ":material/check_circle:" if assumption.holds else ":material/cancel:"
         color = "green" if assumption.holds else "gray"
-        st.markdown(f":{color}[{icon}] {assumption.sentence}")
+        why_not = "" if assumption.holds else f" {assumption.why_not}"
+        st.markdown(f":{color}[{icon}] {assumption.sentence}{why_not}")
+    if kept_to(live.run.spec) != live.run.spec:
+        st.button("Make them hold", key="keep-to", icon=":material/rule:", on_click=keep_to, help=KEEP_HELP)
     history = live.run.history
     terms = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
     if terms and len(history):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -19,6 +20,7 @@ from dsgcore.experiments import (
     Setting,
     Spec,
     StopReason,
+    remedies,
 )
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import DataSpec
@@ -30,6 +32,7 @@ from pages import _tab_views as tabs
 from pages._bench import Bench, once
 from pages._class_views import GRAPH
 from pages._data_picker import draw_dataset, seen_key
+from pages._kernel_parameters import PICKER
 from pages._kernel_picker import draw_kernel, make_ready
 from pages._own_file import plain, store
 from pages._setting_views import details
@@ -80,7 +83,7 @@ def workbench(name: str) -> None:
     with compare_tab:
         tabs.compare(bench.live)
     with theory_tab:
-        tabs.theory(bench.live)
+        tabs.theory(bench.live, partial(_keep_to, bench, problem))
     with data_tab:
         tabs.data(bench.live)
     with code_tab:
@@ -205,6 +208,17 @@ def _halve(bench: Bench, problem: type[Setting]) -> None:
     """Set the step slider to the stop nearest to half of its value, and begin again."""
     assert bench.asked is not None
     bench.given[controls.key_of(problem, "step_size")] = controls.half_step(bench.asked.solver.step_size)
+    bench.wants_restart = True
+
+
+def _keep_to(bench: Bench, problem: type[Setting]) -> None:
+    """Set the controls to what the theorem assumes, and begin again."""
+    assert bench.live is not None
+    spec = bench.live.run.spec
+    offered = controls.controls_for(problem, spec.data.name, spec.kernel.name)
+    for section, values in remedies(spec).items():
+        for name, value in values.items():
+            bench.given[offered[PICKER if (section, name) == ("kernel", "name") else name].key] = value
     bench.wants_restart = True
 
 

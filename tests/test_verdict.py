@@ -159,6 +159,17 @@ def test_every_setting_has_its_interval(setting):
     assert made.verdict is not None
 
 
+def test_a_balanced_run_is_judged_by_the_same_points_as_its_score():
+    plain = live_run("s3vm", name="two_moons", n=200, n_labeled=20).run.spec.to_dict()
+    live = LiveRun(Spec.from_dict(plain | {"problem": plain["problem"] | {"is_balanced": True}}))
+    live.advance()
+    right = live.run.problem.hits(live.run.split.y_test, live.run.test_values + live.run.shift)
+    assert live.run.shift != 0
+    assert right.mean() == live.run.history.last()["score_test"]
+    others = live.supervised.problem.hits(live.run.split.y_test, live.supervised.test_values)
+    assert compare(live.run, live.supervised).half_width == accuracy_half_width(right, others)
+
+
 def test_there_is_no_verdict_on_a_run_that_has_diverged():
     live = live_run("auc", solver={"step_size": 20.0, "n_iter": 300}, name="two_moons", n=200, n_labeled=20)
     live.advance(12)

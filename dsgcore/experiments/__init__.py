@@ -9,7 +9,7 @@ from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_dataset, load_split
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
-from dsgcore.experiments.theory import Theory, theory_of
+from dsgcore.experiments.theory import Theory, kept_to, remedies, theory_of
 from dsgcore.experiments.verdict import Comparison, Verdict, compare
 
 __all__ = [
@@ -32,9 +32,11 @@ __all__ = [
     "Verdict",
     "compare",
     "default_spec",
+    "kept_to",
     "load_dataset",
     "load_split",
     "read_file",
+    "remedies",
     "script",
     "steered_values",
     "summary",

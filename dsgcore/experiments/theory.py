@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from dsgcore.experiments.kernel_words import KERNEL_WORDS
 from dsgcore.experiments.spec import Spec
@@ -38,6 +39,24 @@ def theory_of(spec: Spec) -> Theory:
     theorem = profile_of(spec.problem).theorem
     parts = [theorem.statement, *([kernel_statement(spec.kernel)] if theorem.names_kernel else [])]
     return Theory("\n\n".join(parts), theorem.error_slope, theorem.assumptions(spec))
+
+
+def remedies(spec: Spec) -> dict[str, dict[str, Any]]:
+    """Return what makes the assumptions hold that can be made to hold: values by section; none where all do."""
+    values: dict[str, dict[str, Any]] = {}
+    for assumption in theory_of(spec).assumptions:
+        if not assumption.holds:
+            for section, own in assumption.remedy.items():
+                values.setdefault(section, {}).update(own)
+    return values
+
+
+def kept_to(spec: Spec) -> Spec:
+    """Return the spec with the theorem's assumptions made to hold, as far as they can be, and nothing changed on the way."""
+    plain = spec.to_dict() | {"changes": []}
+    for section, own in remedies(spec).items():
+        plain[section] = plain[section] | own
+    return Spec.from_dict(plain)
 
 
 def kernel_statement(kernel: Kernel) -> str:

@@ -30,14 +30,34 @@ _FIXED_FEATURES = """Random features are drawn once here, and not anew in each s
 not average out."""
 
 
+STEP_IN_BALL = 0.1
+
+
 def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
     setting, s = cast("MultiClassSetting", spec.problem), spec.solver
     radius = MultiClass(tau_A=s.lam, radius=setting.radius, variant=setting.variant).ball
     return (
-        Assumption("The steps are those of Algorithm 1, not of the released program.", setting.variant == "paper"),
-        Assumption(f"The step 1/μ is constant (here: {s.schedule}).", s.schedule == "constant" and not spec.changes),
-        Assumption(f"The weights stay in the ball of radius 1 (here: {radius:g}).", radius == 1.0),
-        Assumption("The features are the points' own coordinates, as in the paper.", setting.features == "linear"),
+        Assumption(
+            "The steps are those of Algorithm 1, not of the released program.",
+            setting.variant == "paper",
+            remedy={"problem": {"variant": "paper"}},
+        ),
+        Assumption(
+            f"The step 1/μ is constant (here: {s.schedule}).",
+            s.schedule == "constant" and not spec.changes,
+            remedy={"solver": {"schedule": "constant"}},
+        ),
+        Assumption(
+            f"The weights stay in the ball of radius 1 (here: {radius:g}).",
+            radius == 1.0,
+            # In a small ball a step of its own size leaves no more of the weights than the last batch.
+            remedy={"problem": {"radius": 1.0}, "solver": {"step_size": min(s.step_size, STEP_IN_BALL)}},
+        ),
+        Assumption(
+            "The features are the points' own coordinates, as in the paper.",
+            setting.features == "linear",
+            remedy={"problem": {"features": "linear"}},
+        ),
     )
 
 

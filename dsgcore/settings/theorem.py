@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from dsgcore.kernels import Kernel, OrthogonalGaussian
+from dsgcore.kernels import Gaussian, Kernel, OrthogonalGaussian
+from dsgcore.schedules import SCHEDULES
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
@@ -15,10 +16,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Assumption:
-    """One thing that a theorem takes for granted, as a sentence, and whether it holds."""
+    """One thing that a theorem takes for granted.
+
+    Attributes
+    ----------
+    sentence : str
+    holds : bool
+    remedy : mapping of str to mapping
+        What makes it hold: values of a spec, by section.
+    why_not : str
+        Why nothing of the kind makes it hold; empty where something does.
+    """
 
     sentence: str
     holds: bool
+    remedy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    why_not: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,9 @@ NO_THEOREM = Theorem("No theorem is known here of what this setting promises.")
 SPLIT = """The proof splits the error in two: $|f_t - f^*|^2 \\le 2\\,|f_t - h_t|^2 + 2\\kappa\\,\\|h_t - f^*\\|^2_{\\mathcal{H}}$,
 what the random features add and what the random data add."""
 LEMMA = """The chart of $|f - h|^2$ is the features' part. Lemma 1 bounds it by $M^2(\\kappa+\\phi)^2 \\sum_i |a_t^i|^2$. The band
-is not a bound but an unbiased estimate: the spread of the single features' contributions, carried forward."""
+is not a bound but an unbiased estimate: the spread of the single features' contributions, carried forward. **The bound lies
+far above both, by several powers of ten**: it holds for a single random feature as for a thousand, where the error falls as $1/m$;
+and it adds up $|c_b|$ as if the points of a batch all pulled the same way, where they pull both ways and mostly cancel."""
 NO_CONSTANT = """The losses are squared, so no constant $M$ bounds their derivatives beforehand: the bound is drawn with the
 largest $\\sum_b |c_b|$ met so far."""
 CONVEX_RATE = """With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1, 2) \\cup \\mathbb{Z}_+$,
@@ -80,25 +95,41 @@ def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
     here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
     is_orthogonal = isinstance(kernel, OrthogonalGaussian)
     return (
-        Assumption(f"Kernel and features are bounded: κ and φ are finite (here: {here}).", is_bounded),
+        Assumption(
+            f"Kernel and features are bounded: κ and φ are finite (here: {here}).",
+            is_bounded,
+            why_not="It is so by the kernel itself: only another kernel has bounded features.",
+        ),
         Assumption(
             "The features of an iteration are drawn independently of each other"
             f"{' (here: in blocks of orthogonal ones)' if is_orthogonal else ''}.",
             not is_orthogonal,
+            remedy={"kernel": {"name": Gaussian.name}},
         ),
     )
+
+
+# Steps theta / t begin at theta: with a smaller ridge than this, theta = 1.5 / lam is so large that they overshoot for long.
+SMALLEST_RIDGE, PRODUCT = 0.2, 1.5
 
 
 def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
     s = spec.solver
     product = s.step_size * s.lam
     in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
+    lam = max(s.lam, SMALLEST_RIDGE)
+    # Both at once: a theta that suits one schedule need not suit another.
+    remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}
     return (
-        Assumption(f"The steps are θ/t (here: {s.schedule}).", s.schedule == "theta/t"),
-        Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {product:g}).", in_range),
+        Assumption(f"The steps are θ/t (here: {s.schedule}).", s.schedule == "theta/t", remedy),
+        Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {product:g}).", in_range, remedy),
     )
 
 
 def _constant_step(spec: Spec, schedule: str) -> Assumption:
-    used = spec.solver.schedule
-    return Assumption(f"The step is {schedule}, the same throughout (here: {used}).", used == schedule)
+    used, T = spec.solver.schedule, spec.solver.n_iter
+    # The same step by another name; of one that decays, about its mean.
+    step = SCHEDULES[used](spec.solver.step_size, math.ceil(T**0.5), T)
+    theta = float(f"{step / SCHEDULES[schedule](1.0, 1, T):.3g}")
+    remedy = {"solver": {"schedule": schedule, "step_size": theta}}
+    return Assumption(f"The step is {schedule}, the same throughout (here: {used}).", used == schedule, remedy)
