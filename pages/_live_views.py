@@ -28,6 +28,7 @@ from pages._marks import marks_of
 from pages._race_state import add_finish_line
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
+GROWTH_SEEN_ON_LOG_AXIS = 1e3
 VERDICT_COLORS: dict[Verdict | None, Any] = {
     Verdict.BETTER: "green",
     Verdict.WORSE: "red",
@@ -86,7 +87,7 @@ def tiles(live: LiveRun) -> None:
 def comparison_words(made: Comparison, twin: str) -> str:
     """Say how the score compares with the twin's: a verdict where the test points allow one."""
     if made.verdict is None:
-        return f"{made.difference:+.3f} against {twin}"
+        return made.reason
     return f"{made.verdict.value} {twin} ({made.difference:+.3f} ± {made.half_width:.3f})"
 
 
@@ -94,7 +95,7 @@ def _score_help(name: str, twin: str, made: Comparison | None) -> str:
     said = f"{name} on held-out points, and the difference to the same run, {twin}."
     if made is None:
         return said
-    return f"{said} {made.reason or VERDICT_HELP}"
+    return f"{said} {VERDICT_HELP}"
 
 
 def is_multiclass(run: Run) -> bool:
@@ -181,7 +182,7 @@ def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6, "sentence": words.BATCH}
     curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
     curves += _curves(history, "objective", "training data", ink, sentence=words.OBJECTIVE)
-    is_log = st.session_state.get("log_objective", False)
+    is_log = st.session_state.get("log_objective", False) or _outgrows(live.run)
     return charts.line_chart(
         curves,
         title="Objective",
@@ -190,6 +191,12 @@ def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
         revision=revision,
         is_log_y=is_log,
     )
+
+
+def _outgrows(run: Run) -> bool:
+    """Whether the objective has grown so far that on a linear axis it is nothing but its last step."""
+    values = run.history.column("objective")
+    return bool((values > GROWTH_SEEN_ON_LOG_AXIS * run.start_objective()).any())
 
 
 def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
@@ -254,7 +261,7 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
         if theory.error_slope is not None and theory.holds:
             note += f", the theorem's {theory.error_slope:+.2f}"
         elif not theory.holds:
-            note += ", the theorem's assumptions do not hold here"
+            note += ", the theorem's assumptions do not hold here: see Theory"
     figure = charts.line_chart(
         curves,
         title="Error of the random features, |f − h|²",

@@ -11,7 +11,10 @@ CLASSES = "The class with the highest score."
 MARGIN = "By how much the highest score leads over the next one."
 OBJECTIVE = "What is minimised: the risk on the training data, plus the ridge."
 BATCH = "The same objective, estimated from the batch of each iteration alone."
-BOUND = "The paper's bound on the expected |f − h|². It holds for any data, so it lies far above most."
+BOUND = (
+    "The paper's bound on the expected |f − h|². It lies powers of ten above it: the bound is the same for one random feature as "
+    "for a thousand, and adds up the batch's coefficients as if all its points pulled the same way."
+)
 BAND = "What |f − h|² is expected to be, computed along with the run; the band is three times as much, and a third."
 SIZE_OF_H = "The mean of |h|² at the same points: what the error is to be compared with."
 BEST = "The highest test score so far. It is chosen by the test points, so it flatters."

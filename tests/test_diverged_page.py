@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
-from test_app import APP
+from test_app import APP, figure
 
 from dsgcore.experiments import StopReason
 from pages import _warm_up
@@ -25,3 +25,7 @@ def test_a_run_that_diverges_draws_a_page_without_an_error(setting, prefix):
     app.switch_page(f"pages/{setting}.py").run()
     assert app.session_state[f"_bench_{setting}"].live.run.stop_reason is StopReason.DIVERGED
     assert not app.exception
+    # On a linear axis the last step before the end would be all there is.
+    assert figure(app, "chart-objective")["layout"]["yaxis"]["type"] == "log"
+    score = next(metric for metric in app.metric if metric.label.startswith("Test "))
+    assert score.delta in ("", "No verdict on a run that has diverged.")
