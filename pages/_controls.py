@@ -190,7 +190,7 @@ def dataset_choice(problem: type[Setting]) -> Choice:
     suiting = [entry for entry in DATASETS.values() if entry.suits(problem.labels)]
     # Those made for such labels first.
     names = tuple(entry.name for entry in sorted(suiting, key=lambda entry: not entry.is_made_for(problem.labels)))
-    names = (*names, FILE)
+    names = (FILE, *names)
     default = default_spec(problem.name).data.name
     return Choice("data", default, options=names, label="Data", sentence="Which data to learn from.")
 

@@ -9,8 +9,10 @@ import streamlit as st
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry
 from dsgcore.data.conversions import AS_IS, ONE_REST
 from dsgcore.experiments import SETTINGS
+from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages import _controls as controls
+from pages._own_file import TITLE as OWN_TITLE
 from pages._router import page_of
 from pages._thumbnails import thumbnail
 
@@ -32,7 +34,13 @@ GROUPS = {
 
 
 def gallery(choose: Callable[[str], None]) -> None:
-    """Draw a card for each data set, by what it is made for; `choose` is called with the name of one to look at."""
+    """Draw a card for each data set, by what it is made for; `choose` is called with the name of one to look at.
+
+    One's own file comes first.
+    """
+    with st.container(border=True, key="card-file", horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{OWN_TITLE}**  \nA table with a column of labels: CSV, TSV, Parquet, LIBSVM or .npz.")
+        st.button("Choose a file", key="look-file", icon=":material/upload_file:", on_click=choose, args=(FILE,))
     for labels, title in GROUPS.items():
         st.subheader(title)
         entries = [entry for entry in DATASETS.values() if entry.is_made_for(labels)]
@@ -64,6 +72,8 @@ def facts(entry: DatasetEntry) -> str:
     """Say a set's size, source and licence."""
     what = {"regression": "bins of a regression target", "ordinal": "ordered classes"}.get(entry.target, "classes")
     size = f"{entry.n:,} points · {entry.d} features · {len(entry.class_names)} {what}"
+    if entry.name == FILE:
+        return size
     return f"{size}  \nGenerated" if entry.is_generated else f"{size}  \n{entry.source} · {entry.licence}"
 
 

@@ -41,6 +41,7 @@ class OwnFile:
     share: float
     sigma: float
     report: tuple[str, ...]
+    left_out: tuple[str, ...]
 
     @classmethod
     def of(cls, dataset: Dataset, name: str, recipe: Recipe) -> OwnFile:
@@ -58,6 +59,7 @@ class OwnFile:
             share=float(np.mean(known == 1)) if len(known) else 0.5,
             sigma=_suited_sigma(dataset.X),
             report=dataset.report,
+            left_out=dataset.left_out,
         )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Limits, Recipe, Source, Table, dataset_of
+from dsgcore.data.reading import Limits, Recipe, Source, Table, dataset_of, listed
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages import _controls as controls
@@ -82,6 +82,7 @@ def _read(problem: type[Setting], choosing: Choosing, place: DeltaGenerator) -> 
     with columns_tab:
         recipe = replace(recipe, roles=columns.draw_roles(choosing, table, label, key))
         recipe = columns.draw_gaps(recipe, choosing.begun, key)
+    table = store().table(choosing.sha256, choosing.name, recipe)  # columns with a mark of their own are read as text
     recipe = draw_classes(problem, recipe, choosing.begun, table, key)
     with done_tab:
         own = _own(problem, choosing, table, recipe)
@@ -93,8 +94,19 @@ def _read(problem: type[Setting], choosing: Choosing, place: DeltaGenerator) -> 
             icon=":material/link_off:",
         )
     st.caption(f"{own.n:,} rows, {own.d:,} features, {len(own.class_names)} classes: {plain(_few(own.class_names))}")
+    if own.left_out:
+        _say_left_out(own.left_out, table, place)
     state.write_link(problem, choosing, recipe, place)
     return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}
+
+
+def _say_left_out(names: tuple[str, ...], table: Table, place: DeltaGenerator) -> None:
+    """Say which columns have no part in the points, where it is seen without opening anything."""
+    are = "is" if len(names) == 1 else "are"
+    place.markdown(
+        f":orange[:material/visibility_off:] {len(names)} of {table.frame.shape[1]} columns {are} left out: "
+        f"{plain(listed(names))}. What a column is used as can be set under Columns."
+    )
 
 
 def _few(names: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from dsgcore.data.reading import (
     DELIMITERS,
     ENCODINGS,
+    MARKS,
     MISSING,
     Limits,
     Recipe,
@@ -22,6 +23,7 @@ from pages._upload_state import Choosing
 
 ROLE_NAMES = {
     "number": "feature: number",
+    **{role: f"feature: number like {role.removeprefix('number ')}" for role in MARKS},
     "category": "feature: category",
     "text": "feature: text",
     "pair": "pair id",

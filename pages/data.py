@@ -11,23 +11,27 @@ import streamlit as st
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.data import CONVERSIONS, DATASETS, DataError, DatasetEntry, Split
 from dsgcore.data.conversions import AS_IS
-from dsgcore.experiments import SETTINGS, Spec, load_dataset, load_split
-from dsgcore.experiments.settings import SEED
+from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_split
+from dsgcore.experiments.settings import FILE, SEED
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from pages import _controls as controls
 from pages import _data_views as views
 from pages._gallery import LINK_STYLE, facts, gallery, setting_link
-from pages._own_file import plain
+from pages._own_file import TITLE as OWN_TITLE
+from pages._own_file import entry_of, plain, store
 from pages._router import ensure_routed
 from pages._thumbnails import class_colors
+from pages._upload import draw_upload
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 PREFIX = "data_"
-TITLES = {entry.title: entry.name for entry in DATASETS.values()}
+TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
+_READ = "_data_file"  # the file that the options were set for
 _STYLE = """
 [data-testid="stMainBlockContainer"] {padding-top: 4.2rem; max-width: 1400px}
 [data-testid="stMain"] [data-testid="stCaptionContainer"] p {line-height: 1.35}
+.st-key-part-state-file {display: none}
 """
 
 
@@ -54,29 +58,41 @@ def page() -> None:
         )
         gallery(_choose)
     else:
-        _close_look(DATASETS[TITLES[chosen]])
+        _close_look(TITLES[chosen])
 
 
 def _choose(name: str) -> None:
-    st.session_state["set"] = DATASETS[name].title
+    st.session_state["set"] = next(title for title, own in TITLES.items() if own == name)
     _begin_anew()
 
 
 def _begin_anew() -> None:
-    """Forget the options of the set before."""
-    for key in [key for key in st.session_state if str(key).startswith(PREFIX) or key in ("across", "up", "feature")]:
+    """Forget the options of the set before, and how it was looked at."""
+    _forget_options()
+    for key in {f"{PREFIX}setting", "across", "up", "feature"} & set(st.session_state):
         del st.session_state[key]
 
 
-def _close_look(entry: DatasetEntry) -> None:
+def _forget_options() -> None:
+    for key in [key for key in st.session_state if str(key).startswith(PREFIX) and key != f"{PREFIX}setting"]:
+        del st.session_state[key]
+
+
+def _close_look(name: str) -> None:
     with st.sidebar:
-        setting = _setting(entry)
-        offered = _offered(setting, entry.name)
+        setting = _setting(name)
+    problem = SETTINGS[setting]
+    own = _read_own(problem) if name == FILE else None
+    if name == FILE and own is None:
+        return  # said where the file is asked for
+    entry = entry_of(problem, name)
+    with st.sidebar:
+        offered = _offered(setting, name)
         values = {name: controls.draw(control) for name, control in offered.items()}
         seed = _seed()
     try:
-        spec = controls.to_spec(SETTINGS[setting], values, entry.name, seed)
-        dataset, split = load_dataset(spec), load_split(spec)
+        spec = controls.to_spec(problem, values, name, seed, own)
+        dataset, split = load_dataset(spec, files=store()), load_split(spec, files=store())
     except BAD_INPUT as error:
         st.error(plain(str(error)))
         return
@@ -90,10 +106,26 @@ def _close_look(entry: DatasetEntry) -> None:
     views.table_view(dataset, split)
 
 
-def _setting(entry: DatasetEntry) -> str:
+def _read_own(problem: type[Setting]) -> dict[str, Any] | None:
+    """Draw the way to one's own file; return what a spec says of it, or None where there is none to read."""
+    left, right = st.columns([1, 2], gap="medium")
+    with left:
+        own = draw_upload(problem, right)
+    read = own and (own["sha256"], problem.name)
+    if read and st.session_state.get(_READ, read) != read:
+        _forget_options()
+    st.session_state[_READ] = read
+    return own
+
+
+def _setting(dataset: str) -> str:
     """Draw the choice of the setting that hides the labels."""
-    suiting = [name for name, problem in SETTINGS.items() if entry.suits(problem.labels)]
-    made_for = next(name for name in ("auc", "ordinal", "multiclass") if entry.is_made_for(SETTINGS[name].labels))
+    suiting = [name for name, problem in SETTINGS.items() if entry_of(problem, dataset).suits(problem.labels)]
+    made_for = next(
+        name
+        for name in ("auc", "ordinal", "multiclass")
+        if entry_of(SETTINGS[name], dataset).is_made_for(SETTINGS[name].labels)
+    )
     return st.selectbox(
         "Labels hidden as in",
         suiting,

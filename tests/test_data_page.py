@@ -7,10 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+from own_tables import iris_csv
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.data import DATASETS
+from dsgcore.experiments import SETTINGS
 from pages import _controls as controls
 from pages import _warm_up
 
@@ -73,7 +75,7 @@ def test_the_gallery_has_a_card_for_every_set():
         assert (entry.licence in text) or entry.is_generated
     assert len(app.get("image")) == len(DATASETS)
     assert len(links(app)) == 5 * len(DATASETS)
-    assert len([button for button in app.button if button.key.startswith("look-")]) == len(DATASETS)
+    assert len([button for button in app.button if button.key.startswith("look-")]) == len(DATASETS) + 1  # one's own
 
 
 def test_a_card_leads_to_the_settings_that_the_set_suits():
@@ -160,7 +162,7 @@ def test_what_is_wrong_with_a_link_is_said_though_a_click_ended_the_first_drawin
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ({"set": "Nothing"}, "In the link, set must be one of Two moons"),
+        ({"set": "Nothing"}, "In the link, set must be one of Your own file, Two moons"),
         ({"set": "Iris", "data_label_noise": "abc"}, "In the link, data_label_noise must be a number between 0 and 1"),
         ({"set": "Iris", "data_n_labeled": "-3"}, "In the link, data_n_labeled must be a whole number"),
         ({"set": "Iris", "data_setting": "AUC", "data_positive": "rose"}, "In the link, data_positive must be one of"),
@@ -262,3 +264,65 @@ def test_unstratified_labels_that_miss_a_class_get_one_sentence():
     assert len(app.error) <= 1
     for error in app.error:
         assert "\n" not in error.value
+
+
+# One's own file
+
+
+def give(app, content=None, name="own.csv"):
+    app.file_uploader[0].upload(name, iris_csv() if content is None else content, "text/csv").run()
+    return checked(app)
+
+
+def test_ones_own_file_comes_first_in_every_picker_and_has_a_card_of_its_own():
+    app = checked(open_page())
+    assert app.selectbox(key="set").options[0] == "Your own file"
+    app.button(key="look-file").click().run()
+    assert app.selectbox(key="set").value == "Your own file"
+    assert len(app.file_uploader) == 1
+    for setting in SETTINGS.values():
+        assert controls.dataset_choice(setting).options[0] == "file"
+
+
+def test_ones_own_file_gets_the_close_look_of_a_data_set():
+    app = checked(open_page(set="Your own file"))
+    assert any("each row a point" in info.value for info in app.info)
+    give(app)
+    assert "150 points · 4 features · 2 classes" in written(app)
+    for key in ("chart-plane", "chart-data-balance", "chart-data-coverage"):
+        assert figure(app, key)["data"]
+    app = checked(app.selectbox(key="data_setting").select("multiclass").run())
+    assert "150 points · 4 features · 3 classes" in written(app)
+    assert figure(app, "chart-data-balance")["data"]
+
+
+def test_ones_own_file_goes_with_its_options_from_the_data_page_into_a_setting():
+    app = give(checked(open_page(set="Your own file")))
+    app = checked(app.select_slider(key="data_n_labeled").set_value(10).run())
+    (query,) = (query for label, page, query, _ in links(app) if (label, page) == ("AUC", "auc"))
+    assert "data=Your+own+file" in query
+    assert "n_labeled=10" in query
+    for name, value in (part.split("=") for part in query.split("&")):
+        app.query_params[name] = value.replace("+", " ")
+    app.switch_page("pages/auc.py").run()
+    run = checked(app).session_state["_bench_auc"].live.run
+    assert run.spec.data.path == "own.csv"
+    assert len(run.labeled_rows) == 10
+
+
+def test_another_file_begins_with_labels_that_suit_it():
+    app = give(checked(open_page(set="Your own file")))
+    app = checked(app.select_slider(key="data_n_labeled").set_value(100).run())
+    rows = iris_csv().splitlines()
+    give(app, b"\n".join([rows[0], *rows[1::5]]), "small.csv")
+    assert "30 points" in written(app)
+
+
+def test_columns_that_are_left_out_are_told_outside_of_any_box():
+    rows = [f"{i},name {i},{i % 7},,{'ab'[i % 2]}" for i in range(60)]
+    content = "\n".join(["x,who,z,nothing,label", *rows]).encode()
+    for page, link in (("data", {"set": "Your own file"}), ("auc", {"data": "Your own file"})):
+        app = give(open_page(page, **link), content)
+        (told,) = (element for element in app.markdown if "left out:" in element.value)
+        assert "2 of 5 columns are left out: 'who', 'nothing'" in told.value.replace("\\", "")
+        assert "Columns" in told.value

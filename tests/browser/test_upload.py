@@ -128,3 +128,28 @@ def test_nothing_sticks_out(open_page, viewport):
     give(page, "wine.csv", as_csv())
     expect(page.get_by_text("wine.csv: columns, first rows, what was done")).to_be_attached(timeout=30_000)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def with_thousands():
+    """A table as a spreadsheet in German writes it, with a column that is left out."""
+    rows = [f"{1000 * i + 1.5:,.2f}".replace(",", "x").replace(".", ",").replace("x", ".") for i in range(1, 121)]
+    lines = [f"{price};{i % 7},5;Nr. {i};{'ab'[i > 60]}" for i, price in enumerate(rows)]
+    return "\n".join(["Preis;Lage;Name;Klasse", *lines]).encode()
+
+
+def test_from_the_data_page_with_a_file_of_ones_own_into_a_run(open_page, page_health):
+    page = open_page("data")
+    page.locator(".st-key-look-file button").click()
+    expect(page.get_by_text("A table with a column of labels")).to_be_visible(timeout=30_000)
+    give(page, "preise.csv", with_thousands())
+    expect(page.get_by_text("1 of 4 columns is left out")).to_be_visible(timeout=30_000)
+    expect(page.get_by_test_id("stMain")).to_contain_text("120 points · 2 features · 2 classes")
+    expect(page.locator(".st-key-chart-plane .js-plotly-plot")).to_be_visible(timeout=30_000)
+    page.get_by_test_id("stMain").get_by_role("link", name="AUC", exact=True).click()
+    wait_for_points(page, 2)
+    expect(sentence(page).filter(has_text="preise.csv").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("1 of 4 columns is left out")).to_be_visible()
+    page.get_by_text("preise.csv: columns, first rows, what was done").click()
+    page.get_by_role("tab", name="What was done").click()
+    expect(page.get_by_text("'Preis': numbers written like 1.234,5, which is read as 1234.5")).to_be_visible()
+    page_health.assert_clean()

@@ -2,7 +2,7 @@
 
 from dsgcore.data.reading.labels import label_names
 from dsgcore.data.reading.limits import IN_PIECES, LOCAL, Limits
-from dsgcore.data.reading.names import as_cell
+from dsgcore.data.reading.names import as_cell, listed
 from dsgcore.data.reading.reader import dataset_of, preview, read, sniff
 from dsgcore.data.reading.recipe import DELIMITERS, ENCODINGS, FORMATS, MARKS, MISSING, ROLES, Recipe
 from dsgcore.data.reading.sniffing import guess_role, guess_roles, sniff_format, suit, with_label
@@ -27,6 +27,7 @@ __all__ = [
     "guess_role",
     "guess_roles",
     "label_names",
+    "listed",
     "preview",
     "read",
     "read_table",
