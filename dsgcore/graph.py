@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
@@ -13,7 +16,17 @@ MAX_ANCHORS = 1000
 ROWS_AT_A_TIME = 4096
 
 
-def laplacian(X: NDArray, *, n_neighbors: int = 10, variant: str = "paper") -> csr_array:
+# The largest eigenvalue of a matrix with more rows is found by Lanczos steps.
+MAX_ROWS_FOR_ALL_EIGENVALUES = 64
+
+
+def _tell_nobody(share: float) -> None:
+    """Take no notice of how far the work is."""
+
+
+def laplacian(
+    X: NDArray, *, n_neighbors: int = 10, variant: str = "paper", report: Callable[[float], object] = _tell_nobody
+) -> csr_array:
     """Make the Laplacian L = D - S of the nearest-neighbour graph with weights S_ij = exp(-||x_i - x_j||^2 / s^2).
 
     Parameters
@@ -26,6 +39,8 @@ def laplacian(X: NDArray, *, n_neighbors: int = 10, variant: str = "paper") -> c
         Two points are linked when one of them lists the other. With "paper", the width s is the mean distance between
         points, and every link counts once. With "released", s is the mean distance to the last neighbour listed,
         and a link counts twice where both points list each other.
+    report : callable, optional
+        Gets the share of the points whose neighbours are known, in (0, 1], after each piece of them.
 
     Returns
     -------
@@ -41,7 +56,7 @@ def laplacian(X: NDArray, *, n_neighbors: int = 10, variant: str = "paper") -> c
     with j left open; it is taken over all pairs. With more than 1000 points, j runs over 1000 of them, evenly spread
     over the rows.
     """
-    listed, last_distance = _listed(X, min(n_neighbors, len(X) - 1))
+    listed, last_distance = _listed(X, min(n_neighbors, len(X) - 1), report)
     width = float(last_distance.mean()) if variant == "released" else mean_distance(X)
     S = _similarity(listed, width)
     S = S + S.T if variant == "released" else S.maximum(S.T)
@@ -63,12 +78,33 @@ def smoothness(features: NDArray, L: csr_array) -> NDArray:
     return features.T @ (L @ features)
 
 
-def _listed(X: NDArray, n_neighbors: int) -> tuple[csr_array, NDArray]:
+def largest_eigenvalue(M: NDArray) -> float:
+    """Return the largest eigenvalue of a symmetric positive semi-definite matrix: of the graph term, half its curvature."""
+    if len(M) <= MAX_ROWS_FOR_ALL_EIGENVALUES:
+        return float(np.linalg.eigvalsh(M)[-1])
+    return float(eigsh(M, k=1, v0=np.ones(len(M)), return_eigenvectors=False)[0])
+
+
+def _listed(X: NDArray, n_neighbors: int, report: Callable[[float], object]) -> tuple[csr_array, NDArray]:
     """Return the squared distance from each point to the points that it lists, and its distance to the last of them."""
-    distances, neighbors = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
+    search = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
+    distances, neighbors = np.empty((len(X), n_neighbors)), np.empty((len(X), n_neighbors), dtype=np.intp)
+    for start in range(0, len(X), ROWS_AT_A_TIME):
+        rows = np.arange(start, min(start + ROWS_AT_A_TIME, len(X)))
+        far, near = search.kneighbors(X[rows], n_neighbors + 1)
+        distances[rows], neighbors[rows] = _others(far, near, rows)
+        report((rows[-1] + 1) / len(X))
     starts = np.arange(len(X) + 1) * n_neighbors
     listed = csr_array((distances.ravel() ** 2, neighbors.ravel(), starts), shape=(len(X), len(X)))
     return listed, distances[:, -1]
+
+
+def _others(distances: NDArray, neighbors: NDArray, rows: NDArray) -> tuple[NDArray, NDArray]:
+    """Leave out that a point is its own neighbour; of those with many twins, which crowd it out, the first twin."""
+    is_other = neighbors != rows[:, None]
+    is_other[is_other.all(axis=1), 0] = False
+    shape = (len(rows), neighbors.shape[1] - 1)
+    return distances[is_other].reshape(shape), neighbors[is_other].reshape(shape)
 
 
 def _similarity(listed: csr_array, width: float) -> csr_array:

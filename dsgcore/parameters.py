@@ -53,7 +53,8 @@ class Parameter:
 class Real(Parameter):
     """A real number in [low, high]; None too, where it is `optional`.
 
-    `usual` is the stretch that a slider should offer, on the `scale` that suits it.
+    `usual` is the stretch that a slider should offer, on the `scale` that suits it. Where None stands for a number found
+    by the run, `automatic` is about that number: there a slider has a stop for None.
     """
 
     low: float = -sys.float_info.max  # infinity is never allowed
@@ -61,6 +62,7 @@ class Real(Parameter):
     scale: str = "linear"
     usual: tuple[float, float] | None = None
     optional: bool = False
+    automatic: float | None = None
 
     def allowed(self) -> str:
         """Say in words what is allowed."""

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsgcore.experiments import FileStore, LiveRun, Spec
+from dsgcore.data import Split
+from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
+from pages._preparing import Preparation, prepare
 
 
 @dataclass
@@ -19,6 +21,7 @@ class Bench:
 
     files: FileStore  # the session's own
     live: LiveRun | None = None
+    preparation: Preparation | None = None  # of the next run
     asked: Spec | None = None  # the controls' spec that `live` was made for, or steered to
     is_playing: bool = True
     surface: Any = None  # the map as it was drawn last
@@ -30,18 +33,63 @@ class Bench:
     given: dict[str, Any] = field(default_factory=dict)  # values of controls, to be set when the page is drawn next
 
 
-def begin(bench: Bench, spec: Spec) -> None:
-    """Begin a run, with the one before as its ghost."""
-    bench.live = LiveRun(spec, bench.live, bench.files)
+def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) -> None:
+    """Begin a run, with the one before as its ghost; where it needs long work beforehand, begin that in the background.
+
+    `at` is the iteration at which a link wants it, as the link says it; `split` are the data, where they are there already.
+    """
+    give_up(bench)
+    split = split_for(spec, bench.live, bench.files) if split is None else split
+    work = long_work(spec, split)
+    if work is not None:
+        bench.preparation = prepare(spec, split, work, at)
+        return
+    bench.live = LiveRun(spec, bench.live, bench.files, split)
     bench.surface = None
     bench.is_playing = True
     bench.number += 1
+    if at:
+        _go_to(bench, at)
+
+
+def give_up(bench: Bench) -> None:
+    """End the work for a run that has not begun."""
+    if bench.preparation is not None:
+        bench.preparation.job.cancel()
+        bench.preparation = None
+
+
+def try_again(bench: Bench) -> None:
+    """Do the work once more that was cancelled or has failed."""
+    if bench.preparation is not None:
+        given_up = bench.preparation
+        bench.preparation = prepare(given_up.spec, given_up.split, given_up.work, given_up.at)
+
+
+def begin_prepared(bench: Bench) -> None:
+    """Begin the run whose work has been done."""
+    assert bench.preparation is not None
+    done = bench.preparation
+    done.work.keep(done.job.result)
+    bench.preparation = None
+    begin(bench, done.spec, done.at, done.split)
 
 
 def begin_again(bench: Bench) -> None:
     """Begin the same run again, its recorded changes included: the same numbers."""
     if bench.live is not None:
         begin(bench, bench.live.run.spec)
+
+
+def _go_to(bench: Bench, at: str) -> None:
+    """Make the run's iterations up to the one that a link names, and pause there."""
+    assert bench.live is not None
+    if not at.isascii() or not at.isdigit() or not 1 <= int(at) <= bench.live.run.n_iter:
+        allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
+        bench.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
+        return
+    bench.live.advance(int(at))
+    bench.is_playing = False
 
 
 def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any) -> None:

@@ -21,6 +21,8 @@ from pages._own_file import entry_of
 
 N_HEROES = 3
 SHOWN_FROM_LINK = 40
+# The stop of a slider at which the run finds the value by itself.
+AUTOMATIC = "auto"
 SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
 SLIDER = Choice(
     "slider",
@@ -79,7 +81,7 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         short = f"{value:g}"
         return short if float(short) == value else repr(value)
-    return str(value)
+    return AUTOMATIC if value is None else str(value)
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,16 @@ class Control:
             return (False, True)
         assert isinstance(self.parameter, Real | Integer)
         extra = st.session_state.get(_extra_key(self.key), set())
-        return tuple(sorted({*grid(self.parameter), *extra}))
+        stops: list[float | None] = sorted({*grid(self.parameter), *extra})
+        automatic = automatic_of(self.parameter)
+        if automatic is not None:
+            stops.insert(sum(stop is not None and stop <= automatic for stop in stops), None)
+        return tuple(stops)
+
+
+def automatic_of(parameter: Parameter) -> float | None:
+    """Return about what a parameter is where the run finds it; None where a number must be given."""
+    return parameter.automatic if isinstance(parameter, Real) else None
 
 
 def _extra_key(key: str) -> str:
@@ -182,7 +193,7 @@ def _shares_follow(problem: type[Setting], dataset: str) -> Callable[[], None] |
 def _with_defaults(parameters: Sequence[Parameter], owner: object) -> list[Parameter]:
     """Give parameters the defaults of the setting's first spec; leave out what only a spec can say (a list, nothing)."""
     values = [(p, getattr(owner, p.name)) for p in parameters]
-    return [replace(p, default=value) for p, value in values if value is not None]
+    return [replace(p, default=value) for p, value in values if value is not None or automatic_of(p) is not None]
 
 
 def dataset_choice(problem: type[Setting]) -> Choice:
@@ -209,6 +220,8 @@ def in_link(value: Any) -> str:
 def _read_one(control: Control, text: str) -> str | None:
     parameter = control.parameter
     if isinstance(parameter, Real | Integer):
+        if text == AUTOMATIC and automatic_of(parameter) is not None:
+            return None
         value = number(text, parameter)
         if value is None:
             return refusal(control.key, parameter, text)

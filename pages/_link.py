@@ -59,22 +59,24 @@ def with_changes(spec: Spec, text: str) -> Spec:
     now = spec.values_at(0)
     for name, value in end.items():
         if now.get(name) != value:
-            raise SpecError(f"In the link, the record of changes ends with {name} {value:g}, but the slider does not.")
+            raise SpecError(
+                f"In the link, the record of changes ends with {name} {shown(value)}, but the slider does not."
+            )
     for name, value in start.items():
         plain["solver" if name in plain["solver"] else "problem"][name] = value
     plain["changes"] = changes
     return Spec.from_dict(plain)
 
 
-def _parse_changes(text: str) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    start: dict[str, float] = {}
+def _parse_changes(text: str) -> tuple[dict[str, float | None], list[dict[str, Any]]]:
+    start: dict[str, float | None] = {}
     changes: list[dict[str, Any]] = []
     try:
         for part in text.split(","):
             t, assignment = part.split(":")
             name, value = assignment.split("=")
             if int(t) == 0:
-                start[name] = float(value)
+                start[name] = None if value == controls.AUTOMATIC else float(value)
             else:
                 changes.append({"t": int(t), "name": name, "value": float(value)})
     except ValueError:

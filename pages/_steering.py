@@ -8,10 +8,11 @@ import streamlit as st
 
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.data import DataError
-from dsgcore.experiments import Setting, Spec
+from dsgcore.experiments import Setting, Spec, long_work
+from dsgcore.experiments.jobs import JobState
 from pages import _controls as controls
 from pages import _link as link
-from pages._bench import Bench, begin
+from pages._bench import Bench, begin, begin_prepared
 from pages._own_file import plain
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
@@ -20,9 +21,12 @@ BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Bring the run in line with what the controls ask for: leave it, steer it, or begin another."""
     try:
-        if bench.live is None:
+        if bench.preparation is not None and asked == bench.asked and not bench.wants_restart:
+            if bench.preparation.job.state is JobState.DONE:
+                begin_prepared(bench)
+        elif bench.asked is None:
             _begin_from_link(problem, bench, asked)
-        elif bench.wants_restart or _wants_new_run(bench, asked):
+        elif bench.live is None or bench.preparation is not None or bench.wants_restart or _wants_new_run(bench, asked):
             bench.wants_restart = False
             begin(bench, asked)
         elif asked != bench.asked:
@@ -39,6 +43,11 @@ def _wants_new_run(bench: Bench, asked: Spec) -> bool:
         return True
     assert bench.live is not None
     if bench.live.run.is_finished or not bench.live.run.t:
+        return True
+    # What the run is to find by itself is found before it begins; so is a graph that takes long.
+    if any(value is None and bench.asked.values_at(0)[name] is not None for name, value in asked.values_at(0).items()):
+        return True
+    if long_work(asked, bench.live.run.split) is not None:
         return True
     return _without_steerable(asked) != _without_steerable(bench.asked)
 
@@ -61,21 +70,8 @@ def _begin_from_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         spec = link.with_changes(asked, changes)
     except BAD_INPUT as error:
         bench.notices.append(str(error))
-    begin(bench, spec)
-    if at:
-        _go_to(bench, at)
+    begin(bench, spec, at)
 
 
 def _linked(key: str) -> str:
     return str(st.query_params.get(key, ""))
-
-
-def _go_to(bench: Bench, at: str) -> None:
-    """Make the run's iterations up to the one that a link names, and pause there."""
-    assert bench.live is not None
-    if not at.isascii() or not at.isdigit() or not 1 <= int(at) <= bench.live.run.n_iter:
-        allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
-        bench.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
-        return
-    bench.live.advance(int(at))
-    bench.is_playing = False

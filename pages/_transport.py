@@ -45,7 +45,9 @@ _RESET_HELP = "Back to the start, same seed (key 0)"
 
 
 def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
-    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
+    is_preparing = bench.preparation is not None and key != "dice"
+    arguments = (bench, bench.drawn, action, *arguments)
+    st.button(label, key=key, on_click=once, args=arguments, disabled=is_preparing, **options)
 
 
 def _toggle(bench: Bench) -> None:

@@ -29,12 +29,14 @@ from pages import _controls as controls
 from pages import _link as link
 from pages import _live_views as views
 from pages import _tab_views as tabs
-from pages._bench import Bench, once
+from pages._bench import Bench, once, try_again
 from pages._class_views import GRAPH
 from pages._data_picker import draw_dataset, seen_key
 from pages._kernel_parameters import PICKER
 from pages._kernel_picker import draw_kernel, make_ready
 from pages._own_file import plain, store
+from pages._preparing import TICK_SECONDS as PREPARING_SECONDS
+from pages._preparing import sign
 from pages._setting_views import details
 from pages._steering import BAD_INPUT, follow
 from pages._transport import transport
@@ -71,6 +73,9 @@ def workbench(name: str) -> None:
     transport(bench)
     for notice in bench.notices:
         st.warning(notice, icon=":material/link_off:")
+    if bench.preparation is not None:
+        _prepare(bench, name, may_begin=asked is not None)
+        return
     if bench.live is None:
         return
     run_every = TICK_SECONDS if bench.is_playing and not bench.live.is_finished else None
@@ -88,6 +93,21 @@ def workbench(name: str) -> None:
         tabs.data(bench.live)
     with code_tab:
         tabs.code(bench.live)
+
+
+def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
+    """Show how far the work is that the next run needs before it can begin."""
+    assert bench.preparation is not None
+    is_going = not bench.preparation.job.is_over
+    with st.container(key="preparing"):
+        _view_controls(bench)
+        st.fragment(_sign, run_every=PREPARING_SECONDS if is_going else None)(name, may_begin)
+
+
+def _sign(name: str, may_begin: bool) -> None:
+    bench: Bench = st.session_state[f"_bench_{name}"]
+    if bench.preparation is not None:
+        sign(bench.preparation, partial(try_again, bench), may_begin=may_begin)
 
 
 def _bench(name: str, problem: type[Setting]) -> Bench:
@@ -175,7 +195,9 @@ def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
 def _hidden_state(problem: type[Setting], bench: Bench) -> None:
     """Keep in the link what no visible control holds: the changes made during the run, and where it was paused."""
     text, at = "", ""
-    if bench.live is not None:
+    if bench.preparation is not None:
+        text, at = link.changes_to_text(bench.preparation.spec), bench.preparation.at
+    elif bench.live is not None:
         run = bench.live.run
         text = link.changes_to_text(run.spec)
         at = "" if bench.is_playing or not run.t else str(run.t)
@@ -187,7 +209,7 @@ def _hidden_state(problem: type[Setting], bench: Bench) -> None:
 
 
 def _sentence(problem: type[Setting], bench: Bench) -> None:
-    if bench.live is None:
+    if bench.live is None or bench.preparation is not None:
         st.markdown(f"**{problem.title}** {problem.sentence}.")
         return
     run = bench.live.run

@@ -1,9 +1,10 @@
 """Specs, runs, and what is recorded and exported of them."""
 
+from dsgcore.experiments.engine import long_work
 from dsgcore.experiments.export import script, summary, summary_json
 from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.history import History
-from dsgcore.experiments.live import LiveRun, steered_values
+from dsgcore.experiments.live import LiveRun, split_for, steered_values
 from dsgcore.experiments.multiclass_engine import MultiClassEngine
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_dataset, load_split
@@ -35,9 +36,11 @@ __all__ = [
     "kept_to",
     "load_dataset",
     "load_split",
+    "long_work",
     "read_file",
     "remedies",
     "script",
+    "split_for",
     "steered_values",
     "summary",
     "summary_json",

@@ -8,7 +8,8 @@ from typing import IO, Any, Protocol
 from numpy.typing import NDArray
 
 from dsgcore.data import Split
-from dsgcore.experiments.multiclass_engine import MultiClassEngine
+from dsgcore.experiments.long_work import LongWork
+from dsgcore.experiments.multiclass_engine import MultiClassEngine, graph_work
 from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
@@ -113,3 +114,8 @@ def engine_for(spec: Spec, split: Split) -> Engine:
     kind = MultiClassEngine if isinstance(spec.problem, MultiClassSetting) else StochasticEngine
     engine: Engine = kind(spec, split)
     return engine
+
+
+def long_work(spec: Spec, split: Split) -> LongWork | None:
+    """Return what a run needs before it can begin, where that takes so long that a page should not wait for it."""
+    return graph_work(spec, split) if isinstance(spec.problem, MultiClassSetting) else None

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dsgcore.data import Split
 from dsgcore.experiments.file_data import FileStore
 from dsgcore.experiments.history import History
 from dsgcore.experiments.run import Run, load_split
@@ -28,6 +29,8 @@ class LiveRun:
         The one that this one follows; its history stays as the ghost, and its data are used again where they are the same.
     files : FileStore, optional
         Where a spec's own file is looked for, and never on the disk.
+    split : Split, optional
+        The data, where `split_for` has been asked for them already.
 
     Attributes
     ----------
@@ -42,13 +45,14 @@ class LiveRun:
         What the previous run was.
     """
 
-    def __init__(self, spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None) -> None:
-        is_same_data = previous is not None and (previous.run.spec.data, previous.run.spec.seed) == (
-            spec.data,
-            spec.seed,
-        )
-        is_kept = previous is not None and is_same_data
-        self.run: Run = Run(spec, previous.run.split if previous and is_kept else load_split(spec, files=files))
+    def __init__(
+        self,
+        spec: Spec,
+        previous: LiveRun | None = None,
+        files: FileStore | None = None,
+        split: Split | None = None,
+    ) -> None:
+        self.run: Run = Run(spec, split if split is not None else split_for(spec, previous, files))
         twin = replace(spec.twin(), diagnostics=replace(spec.diagnostics, n_probes=0))
         self.supervised = Run(twin, self.run.split) if twin.problem != spec.problem else None
         self.previous: History | None = None
@@ -119,6 +123,13 @@ def _before_growth(run: Run) -> History | None:
     """Return a run's history up to where its objective left the range of its start for good; None where nothing is left."""
     near = np.flatnonzero(np.abs(run.history.column("objective")) <= GROWN * abs(run.start_objective()))
     return run.history.first(int(near[-1]) + 1) if len(near) else None
+
+
+def split_for(spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None) -> Split:
+    """Return a spec's data: those of the run before where they are the same; parameters as of `LiveRun`."""
+    if previous is not None and (previous.run.spec.data, previous.run.spec.seed) == (spec.data, spec.seed):
+        return previous.run.split
+    return load_split(spec, files=files)
 
 
 def steered_values(spec: Spec) -> dict[str, float]:

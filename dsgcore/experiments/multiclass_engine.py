@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import rbf_kernel
 
 from dsgcore.data import Split
-from dsgcore.experiments.multiclass_setting import MultiClassSetting
+from dsgcore.experiments.long_work import LongWork
+from dsgcore.experiments.multiclass_ground import MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
+from dsgcore.experiments.multiclass_setting import AUTOMATIC_TAU_I, MultiClassSetting
 from dsgcore.experiments.multiclass_twin import KernelTwin
 from dsgcore.experiments.spec import Spec
-from dsgcore.graph import laplacian
 from dsgcore.metrics import known
 from dsgcore.problems import UNLABELED, objective
 from dsgcore.problems.multiclass import MultiClass
@@ -25,10 +26,11 @@ from dsgcore.proximal import FeatureMap, Iterate, Task, make_task, solve
 from dsgcore.schedules import SCHEDULES
 from dsgcore.weights import Weights
 
+# Of the weight that the graph may have before a step overshoots: what it has at most where none is given.
+SHARE_OF_LIMIT = 0.5
+SMALLEST = 1e-300
 # Up to this many training points, the scores of all of them are measured at every iteration.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
-# Up to this many numbers, the features of a point set are kept instead of made anew at every iteration.
-MAX_KEPT_FEATURES = 2**24
 # Up to this many training points, the exact-kernel twin goes along.
 MAX_POINTS_FOR_TWIN = 5000
 # Weights are kept at every so many iterations; the others are made again from there.
@@ -39,26 +41,13 @@ MAX_SINGULAR_VALUES = 12
 RANK_TOLERANCE = 1e-9
 
 
-class Points:
-    """Points whose scores are asked for at every iteration."""
-
-    def __init__(self, X: NDArray, features: FeatureMap) -> None:
-        self.X, self.features = X, features
-        width = X.shape[1] if features.kind == "linear" else 2 * features.n_features
-        self.phi = features(X) if len(X) * width <= MAX_KEPT_FEATURES else None
-
-    def scores(self, W: NDArray) -> NDArray:
-        """Return the scores of all classes, of shape (n, K)."""
-        return self.phi @ W if self.phi is not None else Weights(self.features, W, self.X.shape[1]).evaluate(self.X)
-
-
-def problem_at(spec: Spec, t: int) -> MultiClass:
-    """Return the problem with all parameters as they are at iteration `t`."""
+def problem_at(spec: Spec, t: int, automatic: float = AUTOMATIC_TAU_I) -> MultiClass:
+    """Return the problem with all parameters as they are at iteration `t`, tau_I `automatic` where it is left open."""
     setting = cast(MultiClassSetting, spec.problem)
     values, solver = spec.values_at(t), spec.solver
     return MultiClass(
         tau_A=values["lam"],
-        tau_I=values["tau_I"],
+        tau_I=automatic if values["tau_I"] is None else values["tau_I"],
         tau_S=values["tau_S"],
         theta=setting.theta,
         step_size=SCHEDULES[solver.schedule](values["step_size"], max(t, 1), solver.n_iter),
@@ -71,6 +60,24 @@ def problem_at(spec: Spec, t: int) -> MultiClass:
         sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
         n_features=solver.n_features,
     )
+
+
+def uses_graph(spec: Spec) -> bool:
+    """Whether the graph has a weight at any time of a run."""
+    return any(problem_at(spec, t).tau_I > 0 for t in (0, *(change.t for change in spec.changes)))
+
+
+def graph_work(spec: Spec, split: Split) -> LongWork | None:
+    """Return the making of the graph, for a job of its own, where a run needs one that takes long and is not there."""
+    if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
+        return None
+    ground, problem = ground_of(split), problem_at(spec, 0)
+    features = FeatureMap(problem.features, problem.sigma, problem.n_features, spec.seed)
+    graph, pull = ground.made(problem, features)
+    if graph is not None and pull is not None:
+        return None
+    arguments = (ground.X, graph, problem.n_neighbors, problem.variant, features)
+    return LongWork(make_graph_and_pull, arguments, lambda made: ground.keep(problem, features, made))
 
 
 class MultiClassEngine:
@@ -92,33 +99,44 @@ class MultiClassEngine:
     ----------
     singular_values : ndarray of shape (min(d, K),)
         Of the weights, the largest first.
+    automatic_tau_I : float
+        What tau_I is where the spec leaves it open: 0.001, or less where the first step would overshoot.
     """
 
     def __init__(self, spec: Spec, split: Split) -> None:
         cast(MultiClassSetting, spec.problem).check_schedule(spec.solver.schedule)
         self.spec, self.split = spec, split
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
-        X = split.X_train.astype(np.float64)
-        # The graph is made where it is used at any time: steered in later, it has to be there.
-        uses_graph = any(problem_at(spec, t).tau_I > 0 for t in (0, *(change.t for change in spec.changes)))
-        self.training_seconds = 0.0
-        self.task = self._new_task(replace(problem_at(spec, 0), tau_I=float(uses_graph)), X)
-        self._training = Points(X, self.task.features) if len(X) <= MAX_POINTS_FOR_WHOLE_SAMPLE else None
-        self._test = Points(split.X_test.astype(np.float64), self.task.features)
-        self._labeled = Points(X[self.labeled_rows], self.task.features)
+        self.ground = ground_of(split)
+        first = problem_at(spec, 0)
+        start = time.perf_counter()
+        task = make_task(replace(first, tau_I=0.0), self.ground.X, split.y_train, spec.seed)
+        self.task: Task = replace(task, problem=first)
+        self.training_seconds = time.perf_counter() - start
+        self._training = (
+            self.ground.training(task.features) if len(self.ground.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE else None
+        )
+        self._test, self._labeled = self.ground.test(task.features), self.ground.labeled(task.features)
         self.t, self.W = 0, self.task.start()
         self.singular_values = np.zeros(min(self.W.shape))
         self._kept = {0: self.W}
-        self._problem = self.task.problem
-        self._iterates: Iterator[Iterate] = iter(())
+        self.automatic_tau_I = AUTOMATIC_TAU_I
         self.twin = self._new_twin()
+        if uses_graph(spec):
+            self._take_graph()
+        self._problem = self._problem_at(0)
+        self._iterates: Iterator[Iterate] = iter(())
         self.keep()
 
-    def _new_task(self, problem: MultiClass, X: NDArray) -> Task:
-        start = time.perf_counter()
-        task = make_task(problem, X, self.split.y_train, self.spec.seed)
-        self.training_seconds += time.perf_counter() - start
-        return task
+    def _take_graph(self) -> None:
+        """Get the graph, and see what weight its pull bears."""
+        pull = self.ground.pull(self.task.problem, self.task.features)
+        self.task = replace(self.task, M=pull.M)
+        self.training_seconds += pull.seconds  # whoever made it
+        step = self.task.step(1)  # the largest of every schedule
+        self.automatic_tau_I = min(AUTOMATIC_TAU_I, SHARE_OF_LIMIT / max(step * pull.largest, SMALLEST))
+        if self.twin is not None:
+            self.twin.L = self.ground.graph(self.task.problem).L
 
     def _new_twin(self) -> KernelTwin | None:
         """Return the exact-kernel twin: of random features, and of samples that are not too large."""
@@ -128,9 +146,11 @@ class MultiClassEngine:
             return None
         if len(training.X) > MAX_POINTS_FOR_TWIN:
             return None
-        problem, sigma = self.task.problem, self.task.features.sigma
-        L = laplacian(training.X, n_neighbors=problem.n_neighbors, variant=problem.variant)
-        return KernelTwin(partial(rbf_kernel, Y=training.X, gamma=sigma), probes, L, len(training.X), self.W.shape[1])
+        kernel = partial(rbf_kernel, Y=training.X, gamma=self.task.features.sigma)
+        return KernelTwin(kernel, probes, None, len(training.X), self.W.shape[1])
+
+    def _problem_at(self, t: int) -> MultiClass:
+        return problem_at(self.spec, t, self.automatic_tau_I)
 
     @property
     def problem(self) -> MultiClassSetting:
@@ -145,7 +165,7 @@ class MultiClassEngine:
     @property
     def n_kept(self) -> int:
         """The number of singular values that the pull to low rank leaves alone."""
-        return problem_at(self.spec, self.t).n_kept(*self.W.shape)
+        return self._problem_at(self.t).n_kept(*self.W.shape)
 
     @property
     def training_values(self) -> NDArray | None:
@@ -185,7 +205,7 @@ class MultiClassEngine:
         twin.advance(task.problem, iterate.step, self.labeled_rows[rows], c, f, phi, iterate.W)
 
     def _next(self, t: int) -> Iterate | None:
-        problem = problem_at(self.spec, t)
+        problem = self._problem_at(t)
         if t == 1 or problem != self._problem:
             self._problem, self._iterates = problem, solve(self._task_of(problem), self.W, t - 1)
         return next(self._iterates, None)
@@ -233,18 +253,17 @@ class MultiClassEngine:
 
     def links(self, limit: int) -> NDArray:
         """Return at most `limit` links of the neighbour graph, evenly spread over them: rows of both ends, (m, 2)."""
-        problem, X = self.task.problem, self.split.X_train.astype(np.float64)
-        L = laplacian(X, n_neighbors=problem.n_neighbors, variant=problem.variant).tocoo()
+        if self.task.M is None and len(self.ground.X) >= MIN_POINTS_TO_WAIT_FOR:
+            return np.zeros((0, 2), dtype=np.intp)  # not used by the run, and not there
+        L = self.ground.graph(self.task.problem).L.tocoo()
         ends = np.stack([L.row, L.col], axis=1)[L.row < L.col]
         return ends[:: max(1, -(-len(ends) // limit))]
 
     def follow(self, spec: Spec) -> None:
-        """Take over a spec's changes; build the graph where one of them is the first to use it."""
+        """Take over a spec's changes; get the graph where one of them is the first to use it."""
         self.spec = spec
-        uses_graph = any(change.name == "tau_I" and change.value > 0 for change in spec.changes)
-        if uses_graph and self.task.M is None:
-            X = self.split.X_train.astype(np.float64)
-            self.task = self._new_task(replace(self.task.problem, tau_I=1.0), X)
+        if self.task.M is None and uses_graph(spec):
+            self._take_graph()
 
     def extend(self, spec: Spec) -> None:
         """Go on to a longer spec's end."""
@@ -268,7 +287,7 @@ class MultiClassEngine:
         start = max(kept for kept in self._kept if kept <= t)
         W = self._kept[start]
         for number in range(start + 1, t + 1):
-            W = next(solve(self._task_of(problem_at(self.spec, number)), W, number - 1)).W
+            W = next(solve(self._task_of(self._problem_at(number)), W, number - 1)).W
         return replace(self.model, W=W)
 
     def start_objective(self) -> float:

@@ -8,17 +8,23 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Flag, Integer, Parameter, ParameterError
+from dsgcore.parameters import Flag, Integer, Parameter, ParameterError, Real
 from dsgcore.problems.multiclass import MultiClass
 
 # What a spec says in its solver and kernel sections, as for every setting.
 SHARED = ("tau_A", "step_size", "batch_size", "n_iter", "sigma", "n_features")
+
+# The graph's weight where none is given and the step bears it.
+AUTOMATIC_TAU_I = 1e-3
 
 
 def _offered(parameter: Parameter) -> Parameter:
     """Say what a slider should offer where the parameter does not."""
     if isinstance(parameter, Integer) and parameter.name == "n_neighbors":
         return replace(parameter, usual=(1, 21))
+    if isinstance(parameter, Real) and parameter.name == "tau_I":
+        sentence = f"{parameter.sentence} “auto” is {AUTOMATIC_TAU_I:g}, or less where a step would overshoot."
+        return replace(parameter, optional=True, automatic=AUTOMATIC_TAU_I, sentence=sentence)
     return parameter
 
 
@@ -33,12 +39,12 @@ class MultiClassSetting:
     Parameters
     ----------
     tau_I, tau_S, theta, radius, n_neighbors, variant, features
-        As in `MultiClass`.
+        As in `MultiClass`; tau_I may be None, which is 0.001, or less where the run's first step would overshoot.
     is_full_gradient : bool, default False
         Whether an iteration takes all labeled points instead of a mini-batch.
     """
 
-    tau_I: float = 1e-6
+    tau_I: float | None = 1e-6
     tau_S: float = 1e-3
     theta: float = 0.5
     radius: float | None = None

@@ -96,7 +96,7 @@ MULTICLASS = Profile(
     defaults={
         "data": {"name": "spirals", "n_labeled": 20},
         "kernel": {"sigma": 30.0},
-        "problem": {"features": "fourier", "tau_I": 1e-3, "tau_S": 0.05, "radius": 10.0},
+        "problem": {"features": "fourier", "tau_I": None, "tau_S": 0.05, "radius": 10.0},
         "solver": {"lam": 1e-6, "step_size": 1.0, "batch_size": 32, "dtype": "float64"},
     },
     steerable=("step_size", "tau_I", "tau_S", "lam"),

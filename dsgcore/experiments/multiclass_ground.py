@@ -1,0 +1,174 @@
+"""What PS3VT stands on: the graph over a split's points and their features, made once for all runs on that split."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from dsgcore._threads import single_threaded_blas
+from dsgcore.data import Split
+from dsgcore.graph import laplacian, largest_eigenvalue, smoothness
+from dsgcore.problems import UNLABELED
+from dsgcore.problems.multiclass import MultiClass
+from dsgcore.proximal import FeatureMap
+from dsgcore.weights import Weights
+
+# Up to this many numbers, the features of a point set are kept instead of made anew at every iteration.
+MAX_KEPT_FEATURES = 2**25
+# From this many training points on, their graph is made in the background while a page waits.
+MIN_POINTS_TO_WAIT_FOR = 10_000
+# Of the time that all of this takes.
+SHARE_OF_NEIGHBOURS = 0.85
+
+
+class Points:
+    """Points whose scores are asked for at every iteration."""
+
+    def __init__(self, X: NDArray, features: FeatureMap) -> None:
+        self.X, self.features = X, features
+        width = X.shape[1] if features.kind == "linear" else 2 * features.n_features
+        self.phi = features(X) if len(X) * width <= MAX_KEPT_FEATURES else None
+
+    def scores(self, W: NDArray) -> NDArray:
+        """Return the scores of all classes, of shape (n, K)."""
+        return self.phi @ W if self.phi is not None else Weights(self.features, W, self.X.shape[1]).evaluate(self.X)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A graph's Laplacian, of shape (n, n), and the seconds that it took."""
+
+    L: csr_array
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """What a graph asks of a linear model.
+
+    Attributes
+    ----------
+    M : ndarray of shape (D, D)
+        The features' X L X'.
+    largest : float
+        The largest eigenvalue of M: a step 1/mu overshoots where tau_I / mu is above 1 / `largest`.
+    seconds : float
+        What it took, with its graph.
+    """
+
+    M: NDArray
+    largest: float
+    seconds: float
+
+
+def make_graph(X: NDArray, n_neighbors: int, variant: str, report: Callable[[float], object]) -> Graph:
+    """Make the graph over the points `X`; the others as in `laplacian`."""
+    start = time.perf_counter()
+    with single_threaded_blas():  # the same bits, whatever the number of threads
+        return Graph(
+            laplacian(X, n_neighbors=n_neighbors, variant=variant, report=report), time.perf_counter() - start
+        )
+
+
+def make_pull(X: NDArray, graph: Graph, features: FeatureMap) -> Pull:
+    """Make what a graph over the points `X` asks of a model that is linear in the features."""
+    start = time.perf_counter()
+    with single_threaded_blas():
+        M = smoothness(features(X), graph.L)
+        return Pull(M, largest_eigenvalue(M), graph.seconds + time.perf_counter() - start)
+
+
+def make_graph_and_pull(
+    X: NDArray,
+    graph: Graph | None,
+    n_neighbors: int,
+    variant: str,
+    features: FeatureMap,
+    *,
+    report: Callable[[tuple[str, float]], object],
+) -> tuple[Graph, Pull]:
+    """Make both in a job of its own, the graph where there is none; `report` gets what is being done, and the share done."""
+
+    def told(share: float) -> None:
+        report((f"finding the neighbours of {len(X):,} points", SHARE_OF_NEIGHBOURS * share))
+
+    told(0.0)
+    graph = make_graph(X, n_neighbors, variant, told) if graph is None else graph
+    report(("weighing what the graph asks of the features", SHARE_OF_NEIGHBOURS))
+    return graph, make_pull(X, graph, features)
+
+
+class Ground:
+    """A split's points in float64, their features, and the graph over those for training.
+
+    Of each, what was made last is kept: a run and its twin, and runs that differ in other things, share it.
+    """
+
+    def __init__(self, split: Split) -> None:
+        self.X, self.X_test = split.X_train.astype(np.float64), split.X_test.astype(np.float64)
+        self._labeled = split.y_train != UNLABELED
+        self._made: dict[str, tuple[object, Any]] = {}
+
+    def graph(self, problem: MultiClass) -> Graph:
+        """Return a problem's graph."""
+        key = (problem.n_neighbors, problem.variant)
+        graph: Graph = self._once("graph", key, lambda: make_graph(self.X, *key, report=lambda share: None))
+        return graph
+
+    def pull(self, problem: MultiClass, features: FeatureMap) -> Pull:
+        """Return what a problem's graph asks of a model."""
+        key = (problem.n_neighbors, problem.variant, features)
+        made: Pull = self._once("pull", key, lambda: make_pull(self.X, self.graph(problem), features))
+        return made
+
+    def keep(self, problem: MultiClass, features: FeatureMap, made: tuple[Graph, Pull]) -> None:
+        """Take over what `make_graph_and_pull` has made for a problem."""
+        key = (problem.n_neighbors, problem.variant)
+        self._made["graph"], self._made["pull"] = (key, made[0]), ((*key, features), made[1])
+
+    def made(self, problem: MultiClass, features: FeatureMap) -> tuple[Graph | None, Pull | None]:
+        """Return what is there already of a problem's graph and its pull."""
+        key = (problem.n_neighbors, problem.variant)
+        return self._known("graph", key), self._known("pull", (*key, features))
+
+    def training(self, features: FeatureMap) -> Points:
+        """Return all training points."""
+        return self._points("training", lambda: self.X, features)
+
+    def labeled(self, features: FeatureMap) -> Points:
+        """Return the labeled points."""
+        return self._points("labeled", lambda: self.X[self._labeled], features)
+
+    def test(self, features: FeatureMap) -> Points:
+        """Return the test points."""
+        return self._points("test", lambda: self.X_test, features)
+
+    def _points(self, name: str, rows: Callable[[], NDArray], features: FeatureMap) -> Points:
+        points: Points = self._once(name, features, lambda: Points(rows(), features))
+        return points
+
+    def _known(self, name: str, key: object) -> Any:
+        known, value = self._made.get(name, (None, None))
+        return value if known == key else None
+
+    def _once(self, name: str, key: object, make: Callable[[], Any]) -> Any:
+        if self._known(name, key) is None:
+            self._made[name] = key, make()
+        return self._made[name][1]
+
+
+_grounds: WeakKeyDictionary[Split, Ground] = WeakKeyDictionary()
+
+
+def ground_of(split: Split) -> Ground:
+    """Return what all runs on a split share; it goes when the split does."""
+    if split not in _grounds:
+        _grounds[split] = Ground(split)
+    return _grounds[split]

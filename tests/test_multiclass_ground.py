@@ -1,0 +1,178 @@
+"""What PS3VT stands on, the graph: made once, in the background where it takes long, and given a weight that it bears."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_app import open_page
+from test_multiclass_run import finished, small
+
+from dsgcore import Run, Spec
+from dsgcore.experiments import LiveRun, long_work, multiclass_ground
+from dsgcore.experiments.jobs import JobState
+
+
+@pytest.fixture
+def graphs_made(monkeypatch):
+    """Record the arguments of every graph that is made."""
+    made = []
+
+    def counted(X, **options):
+        made.append((len(X), options["n_neighbors"]))
+        return laplacian(X, **options)
+
+    laplacian = multiclass_ground.laplacian
+    monkeypatch.setattr(multiclass_ground, "laplacian", counted)
+    return made
+
+
+def test_the_graph_was_built_three_times_for_run_twin_and_links(graphs_made):
+    live = LiveRun(small())
+    live.advance(2)
+    assert len(live.run.engine.links(100)) > 0
+    live.run.change("tau_I", 0.01)
+    assert graphs_made == [(112, 10)]
+
+
+def test_a_run_on_the_same_data_takes_the_graph_of_the_one_before(graphs_made):
+    live = LiveRun(small())
+    again = LiveRun(small(step_size=0.5), live)
+    LiveRun(small(sigma=3.0), again)
+    assert len(graphs_made) == 1
+    LiveRun(small(n_neighbors=5), again)
+    assert graphs_made[1:] == [(112, 5)]
+
+
+def test_the_graph_of_other_data_is_another_one(graphs_made):
+    live = LiveRun(small())
+    LiveRun(small(seed=1), live)
+    assert len(graphs_made) == 2
+
+
+def test_a_run_without_weight_on_the_graph_makes_none(graphs_made):
+    run = Run(small(tau_I=0.0))
+    run.advance(2)
+    assert graphs_made == []
+    run.change("tau_I", 0.01)
+    assert len(graphs_made) == 1
+
+
+def test_neighbours_found_piece_by_piece_are_those_found_at_once(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    X[:40] = X[0]  # more twins than neighbours are listed
+    whole, told = multiclass_ground.laplacian(X), []
+    monkeypatch.setattr("dsgcore.graph.ROWS_AT_A_TIME", 77)
+    pieces = multiclass_ground.laplacian(X, report=told.append)
+    np.testing.assert_array_equal(pieces.toarray() == 0, whole.toarray() == 0)
+    np.testing.assert_allclose(pieces.toarray(), whole.toarray(), rtol=1e-12)
+    assert told == [77 / 300, 154 / 300, 231 / 300, 1.0]
+
+
+def in_many_dimensions(n, folder):
+    """Four clusters in 30 dimensions, where the graph's pull grows with the number of points."""
+    y = np.arange(n) % 4
+    X = np.random.default_rng(0).normal(size=(n, 30)) + 3.0 * np.eye(30)[y]
+    np.savez(folder / "points.npz", X=X, y=y)
+    plain = Spec.from_dict({"setting": "multiclass"}).to_dict()
+    plain["data"] = {"name": "file", "path": str(folder / "points.npz"), "n_labeled": 40}
+    plain["kernel"]["sigma"] = 0.5
+    plain["solver"] |= {"n_iter": 40}
+    return Spec.from_dict(plain)
+
+
+@pytest.mark.parametrize("n", [200, 2000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_the_default_weight_of_the_graph_overshot_on_many_points(n, tmp_path):
+    run = finished(in_many_dimensions(n, tmp_path))
+    row, largest = run.history.last(), np.linalg.eigvalsh(run.engine.task.M)[-1]
+    assert row["tau_I"] == pytest.approx(min(1e-3, 0.5 / (row["step_size"] * largest)))
+    assert run.history.column("term: graph").max() < 1.0  # 110, all that the ball allows, where it overshoots
+    assert row["objective"] < 1.5
+
+
+def test_left_open_the_weight_is_a_thousandth_where_the_step_bears_it():
+    open_one, given = finished(small()), finished(small(tau_I=1e-3))
+    assert small().problem.tau_I is None
+    assert open_one.model.W.tobytes() == given.model.W.tobytes()
+
+
+def test_a_smaller_step_bears_more():
+    def weight(step_size):
+        return Run(small(step_size=step_size, features="linear", n=10_000)).engine.automatic_tau_I
+
+    assert weight(5000.0) == pytest.approx(weight(1000.0) / 5)
+
+
+@pytest.fixture
+def waits_for_all(monkeypatch):
+    monkeypatch.setattr("dsgcore.experiments.multiclass_engine.MIN_POINTS_TO_WAIT_FOR", 10)
+
+
+def test_long_work_is_there_until_it_has_been_done(waits_for_all):
+    spec, told = small(), []
+    split = Run(small(tau_I=0.0)).split
+    work = long_work(spec, split)
+    work.keep(work.function(*work.arguments, report=told.append))
+    assert long_work(spec, split) is None
+    assert long_work(small(tau_I=0.0), split) is None
+    assert [share for _, share in told] == sorted(share for _, share in told)
+    assert "neighbours of 112 points" in told[0][0]
+    assert Run(spec, split).engine.model.W.shape[0] == 48
+    assert long_work(small(sigma=3.0), split).arguments[1] is not None  # the graph, with other features
+
+
+def test_a_run_whose_graph_was_made_elsewhere_is_the_same_run(waits_for_all):
+    split = Run(small(tau_I=0.0)).split
+    work = long_work(small(), split)
+    work.keep(work.function(*work.arguments, report=print))
+    run = Run(small(), split)
+    run.advance()
+    assert run.model.W.tobytes() == finished(small()).model.W.tobytes()
+
+
+def bench_of(app):
+    return app.session_state["_bench_multiclass"]
+
+
+@pytest.mark.compiled
+def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
+    app = open_page("multiclass", mc_n="200", mc_n_iter="20")
+    bench = bench_of(app)
+    assert not app.exception
+    assert bench.live is None
+    assert "neighbours" in app.get("progress")[0].proto.text or "starting" in app.get("progress")[0].proto.text
+    job = bench.preparation.job
+    assert job.wait(60)
+    assert job.state is JobState.DONE
+    app.run()
+    assert bench.preparation is None
+    assert bench.live.run.engine.task.M is not None
+    assert len(app.metric) > 0
+
+
+@pytest.mark.compiled
+def test_other_data_give_up_what_is_being_prepared(waits_for_all):
+    app = open_page("multiclass", mc_n_iter="20")
+    first = bench_of(app).preparation
+    app.selectbox(key="mc_data").select("Blobs").run()
+    assert first.job.wait(10)
+    assert first.job.state is JobState.CANCELLED
+    second = bench_of(app).preparation
+    assert second.spec.data.name == "blobs"
+    assert second.job.wait(60)
+    app.run()
+    assert bench_of(app).live.run.spec.data.name == "blobs"
+    assert not app.exception
+
+
+@pytest.mark.compiled
+def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(waits_for_all):
+    app = open_page("multiclass", mc_n_iter="20", mc_at="7")
+    app.button(key="give-up").click().run()
+    assert bench_of(app).preparation.job.wait(10)
+    app.run()
+    assert any("cancelled" in warning.value for warning in app.warning)
+    app.button(key="try-again").click().run()
+    assert bench_of(app).preparation.job.wait(60)
+    app.run()
+    assert bench_of(app).live.run.t == 7
+    assert not app.exception
