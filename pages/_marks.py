@@ -6,6 +6,7 @@ from dsgcore.experiments import Run
 from dsgcore.experiments.spec import Spec
 from dsgcore.solver import SOLVER_PARAMETERS
 from pages._axes import Mark
+from pages._controls import AUTOMATIC
 
 
 def marks_of(run: Run) -> list[Mark]:
@@ -17,7 +18,11 @@ def marks_of(run: Run) -> list[Mark]:
 def _said(spec: Spec, t: int) -> str:
     before, symbols = spec.values_at(t - 1), _symbols(spec)
     changed = [change for change in spec.changes if change.t == t]
-    return ", ".join(f"{symbols[c.name]} {before[c.name]:g} → {c.value:g}" for c in changed)
+    return ", ".join(f"{symbols[c.name]} {_short(before[c.name])} → {_short(c.value)}" for c in changed)
+
+
+def _short(value: float | None) -> str:
+    return AUTOMATIC if value is None else f"{value:g}"
 
 
 def _symbols(spec: Spec) -> dict[str, str]:

@@ -72,9 +72,7 @@ def make_graph(X: NDArray, n_neighbors: int, variant: str, report: Callable[[flo
     """Make the graph over the points `X`; the others as in `laplacian`."""
     start = time.perf_counter()
     with single_threaded_blas():  # the same bits, whatever the number of threads
-        return Graph(
-            laplacian(X, n_neighbors=n_neighbors, variant=variant, report=report), time.perf_counter() - start
-        )
+        return Graph(laplacian(X, n_neighbors=n_neighbors, variant=variant, report=report), time.perf_counter() - start)
 
 
 def make_pull(X: NDArray, graph: Graph, features: FeatureMap) -> Pull:

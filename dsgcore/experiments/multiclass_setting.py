@@ -59,6 +59,7 @@ class MultiClassSetting:
     sentence: ClassVar[str] = MultiClass.sentence
     citation: ClassVar[str] = MultiClass.citation
     labels: ClassVar[str] = "classes"
+    usual_tau_I: ClassVar[float] = AUTOMATIC_TAU_I
     twin_name: ClassVar[str] = "labels only"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         *(_offered(p) for p in MultiClass.parameters if p.name not in SHARED),

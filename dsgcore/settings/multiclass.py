@@ -62,9 +62,13 @@ def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
 
 
 def _like_linear(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
-    """Return the ridge by its other name, and all labeled points in a step where the run takes them."""
+    """Return the ridge by its other name, all labeled points in a step where the run takes them, and a weight of the graph."""
     problem: Any = spec.problem
-    return {"tau_A": spec.solver.lam, **({"batch_size": None} if problem.is_full_gradient else {})}
+    return {
+        "tau_A": spec.solver.lam,
+        **({"batch_size": None} if problem.is_full_gradient else {}),
+        **({"tau_I": problem.usual_tau_I} if problem.tau_I is None else {}),
+    }
 
 
 def _details(run: Run) -> panels.Details:
