@@ -151,6 +151,7 @@ REFUSED = {
     "wrong encoding": ("utf16.csv", csv(HEAD, *rows(5), encoding="utf-16")[:-1], "not utf-16"),
     "a picture": ("cat.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is a picture"),
     "a PDF": ("paper.csv", b"%PDF-1.7\n...", "the file is a PDF document"),
+    "a cell of 400 digits": ("digits.csv", GOOD + b"9" * 400 + b",1,a\n", "must hold finite numbers"),
     "a web page": ("page.csv", b"<!DOCTYPE html><html><body>404</body></html>", "a web page"),
     "JSON": ("data.json", b'[{"a": 1, "label": 2}]', "the file is JSON"),
     "ARFF": ("data.arff", b"@relation x\n@attribute a numeric\n@data\n1\n", "an ARFF file"),

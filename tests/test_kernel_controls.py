@@ -46,7 +46,7 @@ def test_all_settings_but_multiclass_offer_every_kernel_by_its_title():
 @pytest.mark.parametrize("setting", STOCHASTIC)
 def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set(setting, kernel):
     problem = SETTINGS[setting]
-    *datasets, own_file = controls.dataset_choice(problem).options
+    own_file, *datasets = controls.dataset_choice(problem).options
     assert controls.controls_for(problem, own_file, kernel)["kernel"].parameter.default == "gaussian"
     for dataset in datasets:
         offered = controls.controls_for(problem, dataset, kernel)
