@@ -41,9 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(spec_file: Path, out: Path, *, is_quiet: bool) -> int:
     # Imported here: `--help` and a mistyped command answer at once.
-    from dsgcore.experiments import Run, Spec, load_split, summary_json
+    from dsgcore.experiments import Run, load_split, read_spec, summary_json
 
-    spec = Spec.from_json(spec_file.read_text(encoding="utf-8"))
+    spec = read_spec(spec_file)
     run = Run(spec, load_split(spec, folder=spec_file.parent))
     while not run.is_finished:
         run.advance(seconds=1.0)

@@ -16,23 +16,14 @@ from dsgcore.experiments.spec import DataSpec
 from dsgcore.parameters import Choice, Integer, Parameter, Real
 from pages._own_file import entry_of, suited_to_own
 
-# A kernel's sharpness, and with it what unlabeled points and the graph may weigh, goes with the data: defaults where the
-# setting's do not suit.
+# What unlabeled points and the graph may weigh goes with the data: defaults where the setting's do not suit.
 SUITED: dict[str, dict[str, float]] = {
-    "two_gaussians": {"sigma": 5.0},
-    "high_dimensional": {"sigma": 0.3, "C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
-    "misleading_gap": {"sigma": 5.0},
-    "digits": {"sigma": 0.5, "C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
-    "breast_cancer": {"sigma": 0.5, "C_star": 1.0},
-    "ordinal_ramp": {"sigma": 2.0},
-    "ordinal_rings": {"sigma": 2.0},
-    "diabetes": {"sigma": 2.0, "C_star": 1.0},
-    "friedman": {"sigma": 1.0, "C_star": 1.0},
-    "spirals": {"sigma": 30.0},
-    "blobs": {"sigma": 30.0},
-    "ten_digits": {"sigma": 0.1, "C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
-    "wine": {"sigma": 1.0},
-    "iris": {"sigma": 5.0},
+    "high_dimensional": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+    "digits": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+    "breast_cancer": {"C_star": 1.0},
+    "diabetes": {"C_star": 1.0},
+    "friedman": {"C_star": 1.0},
+    "ten_digits": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
 }
 # What the app offers of a data set's size: a run of it answers while one looks on.
 MAX_POINTS = 20_000

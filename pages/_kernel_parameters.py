@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dsgcore.experiments import Setting, default_spec
-from dsgcore.experiments.kernel_words import KERNEL_WORDS, like_gaussian
-from dsgcore.experiments.settings import kernel_names
+from dsgcore.experiments.kernel_words import KERNEL_WORDS
+from dsgcore.experiments.settings import FILE, kernel_names
+from dsgcore.experiments.widths import usual_width_of
+from dsgcore.kernel_widths import like_gaussian
+from dsgcore.kernels import KERNELS
 from dsgcore.parameters import Choice, Parameter
-from pages._data_parameters import suited_values
-from pages._own_file import entry_of
+from pages._own_file import own_file
 
 PICKER = "kernel"
 # Parameters of one name that say something else of each kernel are controls of their own.
@@ -39,5 +43,6 @@ def kernel_title(name: str) -> str:
 
 def kernel_parameters(problem: type[Setting], dataset: str, kernel: str) -> tuple[Parameter, ...]:
     """Return a kernel's own parameters, with the defaults that go with a data set."""
-    usual = getattr(default_spec(problem.name).kernel, "sigma", 1.0)
-    return like_gaussian(kernel, suited_values(problem, dataset).get("sigma", usual), entry_of(problem, dataset).d)
+    own = own_file(problem) if dataset == FILE else None
+    width = like_gaussian(kernel, own.sigma, own.d) if own else usual_width_of(problem, dataset, kernel)
+    return tuple(replace(p, default=width.get(p.name, p.default)) for p in KERNELS[kernel].parameters)

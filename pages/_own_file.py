@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Setting, default_spec
 from dsgcore.experiments.settings import FILE
+from dsgcore.kernel_widths import usual_sigma
 
 TITLE = "Your own file"
 _STORE = "_files"
@@ -21,9 +20,6 @@ _STORE = "_files"
 _STOPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 # Training points are about this part of all; of them, at most so many are labeled, or in pairs, to begin with.
 _TRAINING, _LABELED, _PAIRS = 0.7, 0.55, 0.2
-# Times 1 / (median squared distance): about what suits the bundled sets.
-_SHARPNESS = 2.5
-_PROBED_ROWS = 300
 
 
 @dataclass(frozen=True)
@@ -57,25 +53,10 @@ class OwnFile:
             n_pairs=None if dataset.pairs is None else int(dataset.pairs.max()) + 1,
             class_names=dataset.class_names,
             share=float(np.mean(known == 1)) if len(known) else 0.5,
-            sigma=_suited_sigma(dataset.X),
+            sigma=usual_sigma(dataset.X),
             report=dataset.report,
             left_out=dataset.left_out,
         )
-
-
-def _suited_sigma(X: NDArray) -> float:
-    """Return a sharpness of the Gaussian kernel by the median distance of points scaled to [0, 1], as 1, 2 or 5 times 10^k."""
-    rows = np.linspace(0, len(X) - 1, min(len(X), _PROBED_ROWS)).astype(int)
-    points = X[rows].astype(np.float64)
-    width = np.ptp(points, axis=0)
-    points = (points - points.min(axis=0)) / np.where(width > 0, width, np.inf)
-    squares = np.sum(points**2, axis=1)
-    distances = (squares[:, None] + squares - 2 * points @ points.T)[np.triu_indices(len(points), 1)]
-    median = float(np.median(distances)) if len(distances) else 0.0
-    wanted = min(max(_SHARPNESS / median, 1e-3), 100.0) if median > 1e-9 else 1.0
-    exponent = math.floor(math.log10(wanted))
-    stops = [float(f"{digit}e{e}") for e in (exponent, exponent + 1) for digit in (1, 2, 5)]
-    return min(stops, key=lambda stop: abs(math.log(stop / wanted)))
 
 
 def store() -> FileStore:

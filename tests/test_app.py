@@ -257,5 +257,5 @@ def test_other_data_bring_the_values_that_suit_them():
     app = open_page("multiclass", mc_n_iter="20")
     app = app.selectbox(key="mc_data").select("ten_digits").run()
     assert not app.exception
-    assert '"sigma": 0.1' in "".join(code.value for code in app.code)
+    assert '"sigma": 0.2' in "".join(code.value for code in app.code)
     assert len(figure(app, "chart-map")["layout"]["legend"]) > 0

@@ -12,6 +12,7 @@ from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.theory import Theory, kept_to, remedies, theory_of
 from dsgcore.experiments.verdict import Comparison, Verdict, compare
+from dsgcore.experiments.widths import read_spec
 
 __all__ = [
     "SETTINGS",
@@ -38,6 +39,7 @@ __all__ = [
     "load_split",
     "long_work",
     "read_file",
+    "read_spec",
     "remedies",
     "script",
     "split_for",

@@ -1,13 +1,8 @@
-"""What a person is told of each kernel, and which width of it corresponds to one of the Gaussian kernel."""
+"""What a person is told of each kernel."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-
-from dsgcore.kernels import KERNELS, Gaussian
-from dsgcore.parameters import Parameter, Real, grid
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -77,42 +72,3 @@ KERNEL_WORDS: dict[str, KernelWords] = {
         "cosines do, the more the higher the power.",
     ),
 }
-# Mean and deviation of the square of a coordinate that is uniform in [0, 1].
-_SQUARE = (1 / 3, math.sqrt(4 / 45))
-
-
-def like_gaussian(name: str, sigma: float, d: int) -> tuple[Parameter, ...]:
-    """Return a kernel's parameters, with defaults that suit where a Gaussian kernel of sharpness `sigma` does.
-
-    Parameters
-    ----------
-    name : str
-        One of `KERNELS`.
-    sigma : float, > 0
-        The Gaussian kernel's.
-    d : int
-        Number of the points' coordinates, which are taken to lie in [0, 1].
-
-    Returns
-    -------
-    tuple of Parameter
-        Of the kernel; what was converted is the stop of a slider.
-    """
-    kernel = KERNELS[name]
-    if issubclass(kernel, Gaussian):
-        return tuple(replace(p, default=sigma) if p.name == "sigma" else p for p in kernel.parameters)
-    return tuple(_nearest_stop(p, _WIDTHS[name](sigma, d)) if isinstance(p, Real) else p for p in kernel.parameters)
-
-
-_WIDTHS: dict[str, Callable[[float, int], float]] = {
-    # For nu without end, the Matérn kernel of this length is the Gaussian one.
-    "matern": lambda sigma, d: 1 / math.sqrt(2 * sigma),
-    # 1/e at the same distance r: the sum of the d differences, normal ones, is about sqrt(2 d / pi) r.
-    "laplacian": lambda sigma, d: math.sqrt(sigma * math.pi / (2 * d)),
-    # k(x, x) is at most 1 for nearly all points, whatever the power: those up to three deviations above the mean length.
-    "dot_product": lambda sigma, d: 1 / (_SQUARE[0] * d + 3 * _SQUARE[1] * math.sqrt(d)),
-}
-
-
-def _nearest_stop(parameter: Real, wanted: float) -> Real:
-    return replace(parameter, default=min(grid(parameter), key=lambda stop: abs(math.log(stop / wanted))))

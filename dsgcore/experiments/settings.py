@@ -63,6 +63,12 @@ class RecipeField(Parameter):
         return Recipe.from_dict(value)
 
 
+def _range(option: str) -> tuple[float, float]:
+    """Return the lowest and the highest value that some data set takes for its option."""
+    options = [own for entry in DATASETS.values() for own in entry.options if own.name == option]
+    return min(own.low for own in options), max(own.high for own in options)
+
+
 SEED = Integer(
     "seed",
     0,
@@ -93,8 +99,8 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
     Real(
         "noise",
         None,
-        low=0.0,
-        high=2.0,
+        low=_range("noise")[0],
+        high=_range("noise")[1],
         usual=(0.0, 1.0),
         optional=True,
         label="Noise",
@@ -103,8 +109,8 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
     Real(
         "imbalance",
         None,
-        low=0.02,
-        high=0.98,
+        low=_range("imbalance")[0],
+        high=_range("imbalance")[1],
         usual=(0.1, 0.9),
         optional=True,
         label="Share of positives",
@@ -113,8 +119,8 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
     Real(
         "separation",
         None,
-        low=0.0,
-        high=20.0,
+        low=_range("separation")[0],
+        high=_range("separation")[1],
         usual=(0.0, 10.0),
         optional=True,
         label="Separation",

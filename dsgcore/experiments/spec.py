@@ -24,8 +24,9 @@ from dsgcore.experiments.settings import (
     kernel_names,
     solver_parameters,
 )
-from dsgcore.kernels import KERNELS, Gaussian, Kernel
-from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, check_all, quoted
+from dsgcore.experiments.widths import usual_width_of
+from dsgcore.kernels import KERNELS, Kernel
+from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, quoted
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.schedules import STEERABLE, Change, Plan
 from dsgcore.settings import profile_of
@@ -113,7 +114,7 @@ class Spec:
     """
 
     problem: Setting = field(default_factory=SemiSupervisedAUC)
-    kernel: Kernel = field(default_factory=lambda: Gaussian(0.5))
+    kernel: Kernel = field(default_factory=lambda: _kernel({}, SemiSupervisedAUC, DEFAULT_DATASET))
     data: DataSpec = field(default_factory=lambda: _data(check_all(DATA_PARAMETERS, {}, "data"), "binary"))
     solver: SolverSpec = field(default_factory=SolverSpec)
     stop: StopSpec = field(default_factory=StopSpec)
@@ -222,13 +223,14 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
     defaults = profile_of(setting).defaults
     solver = SolverSpec(**_section(given, "solver", solver_parameters(setting), defaults))
+    data = _data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels)
     problem = setting(**_section(given, "problem", setting.parameters, defaults))
     if isinstance(problem, MultiClassSetting):
         problem.check_schedule(solver.schedule)
     return Spec(
         problem=problem,
-        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), defaults, kernel_names(setting)),
-        data=_data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels),
+        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), setting, data.name),
+        data=data,
         solver=solver,
         stop=StopSpec(**_section(given, "stop", STOP_PARAMETERS, defaults)),
         diagnostics=DiagnosticsSpec(**_section(given, "diagnostics", DIAGNOSTICS_PARAMETERS, defaults)),
@@ -247,12 +249,13 @@ def _section(
     return check_all(parameters, own if is_other else {**defaults.get(name, {}), **own}, name)
 
 
-def _kernel(given: Mapping[str, Any], defaults: Mapping[str, Any], names: tuple[str, ...]) -> Kernel:
-    usual = {"name": "gaussian", **defaults.get("kernel", {})}
-    name = Choice("kernel name", usual["name"], options=names).check(given.get("name", usual["name"]))
+def _kernel(given: Mapping[str, Any], setting: type[Setting], dataset: str) -> Kernel:
+    usual = profile_of(setting).defaults.get("kernel", {}).get("name", "gaussian")
+    name = Choice("kernel name", usual, options=kernel_names(setting)).check(given.get("name", usual))
     kernel = KERNELS[name]
-    own = {**(usual if name == usual["name"] else {}), **given}
-    own.pop("name", None)
+    own = {field: value for field, value in given.items() if field != "name"}
+    if not own.keys() & {p.name for p in kernel.parameters if isinstance(p, Real)}:
+        own |= usual_width_of(setting, dataset, name)
     made: Kernel = kernel(**check_all(kernel.parameters, own, f"kernel {quoted(name)}"))
     return made
 
