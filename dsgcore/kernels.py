@@ -14,7 +14,7 @@ from dsgcore._threads import single_threaded_blas
 from dsgcore.features import FeatureMap, scratch_of_this_thread
 from dsgcore.kernels_dot_product import DotProduct
 from dsgcore.kernels_shift_invariant import Laplacian, Matern
-from dsgcore.parameters import Parameter, Real
+from dsgcore.parameters import Parameter, parameters_of_fields, real
 from dsgcore.sampling import FREQUENCIES, generator
 
 
@@ -63,25 +63,22 @@ class Gaussian:
         Inverse squared width, in 1 / (units of x)^2; scikit-learn calls it ``gamma``.
     """
 
-    sigma: float = 1.0
+    sigma: float = real(
+        1.0,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        symbol="σ",
+        usual=(0.01, 100.0),
+        label="Kernel sharpness",
+        sentence="How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖²).",
+    )
 
     name: ClassVar[str] = "gaussian"
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = features
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Real(
-            "sigma",
-            1.0,
-            low=1e-6,
-            high=1e6,
-            scale="log",
-            symbol="σ",
-            usual=(0.01, 100.0),
-            label="Kernel sharpness",
-            sentence="How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖²).",
-        ),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""

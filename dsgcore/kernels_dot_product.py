@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dsgcore import features_product
 from dsgcore.features import FeatureMap
 from dsgcore.kernels_shift_invariant import add_sums
-from dsgcore.parameters import Choice, Parameter, Real
+from dsgcore.parameters import Parameter, choice, parameters_of_fields, real
 
 
 @dataclass(frozen=True)
@@ -39,34 +39,29 @@ class DotProduct:
     only, and is infinite here.
     """
 
-    sigma: float = 1.0
-    power: str = "3"
+    sigma: float = real(
+        1.0,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        symbol="σ₁",
+        usual=(0.001, 10.0),
+        label="Kernel scale",
+        sentence="What the product of two points is multiplied with: (σ₁⟨x, x'⟩)^p.",
+    )
+    power: str = choice(
+        "3",
+        options=("1", "3", "5"),
+        symbol="σ₂",
+        label="Power",
+        sentence="The degree of the polynomials that can be learned; 1 is linear.",
+    )
 
     name: ClassVar[str] = "dot_product"
     bound: ClassVar[float] = math.inf
     feature_bound: ClassVar[float] = math.inf
     feature_map: ClassVar[FeatureMap] = features_product
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Real(
-            "sigma",
-            1.0,
-            low=1e-6,
-            high=1e6,
-            scale="log",
-            symbol="σ₁",
-            usual=(0.001, 10.0),
-            label="Kernel scale",
-            sentence="What the product of two points is multiplied with: (σ₁⟨x, x'⟩)^p.",
-        ),
-        Choice(
-            "power",
-            "3",
-            options=("1", "3", "5"),
-            symbol="σ₂",
-            label="Power",
-            sentence="The degree of the polynomials that can be learned; 1 is linear.",
-        ),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""

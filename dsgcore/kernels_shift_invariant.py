@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 from dsgcore import features
 from dsgcore._threads import single_threaded_blas
 from dsgcore.features import FeatureMap
-from dsgcore.parameters import Choice, Parameter, Real
+from dsgcore.parameters import Parameter, choice, parameters_of_fields, real
 
 # Kernel values held at a time.
 MAX_VALUES = 2**21
@@ -50,25 +50,22 @@ class Laplacian:
     Source: Rahimi and Recht, Random Features for Large-Scale Kernel Machines (NIPS 2007), Figure 1.
     """
 
-    sigma: float = 1.0
+    sigma: float = real(
+        1.0,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        symbol="σ",
+        usual=(0.01, 100.0),
+        label="Kernel sharpness",
+        sentence="How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖₁).",
+    )
 
     name: ClassVar[str] = "laplacian"
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = features
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Real(
-            "sigma",
-            1.0,
-            low=1e-6,
-            high=1e6,
-            scale="log",
-            symbol="σ",
-            usual=(0.01, 100.0),
-            label="Kernel sharpness",
-            sentence="How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖₁).",
-        ),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
@@ -112,34 +109,29 @@ class Matern:
     Source: Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), (4.14)-(4.17).
     """
 
-    length: float = 1.0
-    nu: str = "3/2"
+    length: float = real(
+        1.0,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        symbol="ℓ",
+        usual=(0.01, 100.0),
+        label="Kernel width",
+        sentence="The distance over which two points are similar.",
+    )
+    nu: str = choice(
+        "3/2",
+        options=tuple(MATERN),
+        symbol="ν",
+        label="Smoothness",
+        sentence="How smooth the functions are: 1/2 has kinks, 5/2 has two derivatives.",
+    )
 
     name: ClassVar[str] = "matern"
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = features
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Real(
-            "length",
-            1.0,
-            low=1e-6,
-            high=1e6,
-            scale="log",
-            symbol="ℓ",
-            usual=(0.01, 100.0),
-            label="Kernel width",
-            sentence="The distance over which two points are similar.",
-        ),
-        Choice(
-            "nu",
-            "3/2",
-            options=tuple(MATERN),
-            symbol="ν",
-            label="Smoothness",
-            sentence="How smooth the functions are: 1/2 has kinks, 5/2 has two derivatives.",
-        ),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from numbers import Integral
 from numbers import Real as RealNumber
 from typing import Any
@@ -20,6 +21,10 @@ def quoted(value: object) -> str:
     except ValueError:  # a whole number of more digits than Python writes
         return "a number of too many digits"
     return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + " …"
+
+
+# Under this name a field's metadata hold the parameter that it is.
+PARAMETER = "parameter"
 
 
 class ParameterError(ValueError):
@@ -159,6 +164,49 @@ class Text(Parameter):
         if not isinstance(value, str) or not value:
             raise self.refuse(value)
         return value
+
+
+def said(kind: type[Parameter], default: Any, **words: Any) -> Any:
+    """Return a dataclass field that is a parameter: its default, and range, symbol and sentence as in `kind`."""
+    return field(default=default, metadata={PARAMETER: kind(name="", default=default, **words)})
+
+
+def real(default: float | None, **words: Any) -> Any:
+    """Return a dataclass field that is a real number; keywords as in `Real`."""
+    return said(Real, default, **words)
+
+
+def integer(default: int | None, **words: Any) -> Any:
+    """Return a dataclass field that is a whole number; keywords as in `Integer`."""
+    return said(Integer, default, **words)
+
+
+def choice(default: str | None, **words: Any) -> Any:
+    """Return a dataclass field that is one of a few words; keywords as in `Choice`."""
+    return said(Choice, default, **words)
+
+
+def flag(default: bool, **words: Any) -> Any:
+    """Return a dataclass field that is true or false; keywords as in `Flag`."""
+    return said(Flag, default, **words)
+
+
+def parameters_of_fields() -> Any:
+    """Return a class attribute: the parameters among a dataclass's fields, in their order."""
+    return _FieldParameters()
+
+
+class _FieldParameters:
+    def __get__(self, instance: object, owner: type) -> tuple[Parameter, ...]:
+        if "__dataclass_fields__" not in owner.__dict__:
+            raise AttributeError("the class is still being made")
+        return _parameters_of(owner)
+
+
+@cache
+def _parameters_of(owner: type) -> tuple[Parameter, ...]:
+    found = ((f.name, f.metadata.get(PARAMETER)) for f in fields(owner))
+    return tuple(replace(parameter, name=name) for name, parameter in found if parameter is not None)
 
 
 def grid(parameter: Real | Integer) -> tuple[float, ...]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -20,8 +21,11 @@ from dsgcore.parameters import (
     Real,
     Text,
     check_all,
+    choice,
     grid,
+    parameters_of_fields,
     quoted,
+    real,
 )
 from dsgcore.problems import PROBLEMS
 from dsgcore.schedules import SCHEDULES, Change, Plan
@@ -248,3 +252,19 @@ def test_a_message_quotes_a_short_value_whole_and_a_long_one_in_part():
     assert quoted(10**30) == f"{10**30}"
     assert quoted("q" * 100_000) == "'" + "q" * 79 + " …"
     assert quoted([10**5000]) == "a number of too many digits"
+
+
+def test_a_fields_parameter_has_its_name_and_its_default():
+    @dataclass(frozen=True)
+    class Thing:
+        share: float = real(0.5, low=0.0, high=1.0, symbol="s", label="Share", sentence="Which part.")
+        way: str = choice("paired", options=("paired", "all"))
+        fact: int = 3
+
+        parameters = parameters_of_fields()
+
+    share, way = Thing.parameters
+    assert share == Real("share", 0.5, "s", "Share", "Which part.", low=0.0, high=1.0)
+    assert (way.name, way.default, way.options) == ("way", "paired", ("paired", "all"))
+    assert Thing().share == 0.5
+    assert Thing(share=0.2).parameters == (share, way)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore import metrics
-from dsgcore.parameters import Choice, Parameter, Real
+from dsgcore.parameters import Parameter, choice, parameters_of_fields, real
 from dsgcore.problems.base import UNLABELED, ProblemError, Values
 
 POSITIVE, NEGATIVE = 1, 0
@@ -44,8 +44,20 @@ class SemiSupervisedAUC:
     sides differ by variance terms; this is the paper's objective all the same, and moving gamma shows the bias.
     """
 
-    gamma: float = 0.5
-    pairing: str = "triplets"
+    gamma: float = real(
+        0.5,
+        low=0.0,
+        high=1.0,
+        symbol="γ",
+        label="Trust in the labels",
+        sentence="Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.",
+    )
+    pairing: str = choice(
+        "triplets",
+        options=("triplets", "all"),
+        label="Pairs in a batch",
+        sentence="Triplets pair the points one by one, as in the paper; all uses every pair: less noise, same mean.",
+    )
 
     name: ClassVar[str] = "auc"
     title: ClassVar[str] = "Semi-supervised AUC"
@@ -55,24 +67,7 @@ class SemiSupervisedAUC:
     labels: ClassVar[str] = "binary"
     twin_name: ClassVar[str] = "labels only"
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Real(
-            "gamma",
-            0.5,
-            low=0.0,
-            high=1.0,
-            symbol="γ",
-            label="Trust in the labels",
-            sentence="Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.",
-        ),
-        Choice(
-            "pairing",
-            "triplets",
-            options=("triplets", "all"),
-            label="Pairs in a batch",
-            sentence="Triplets pair the points one by one, as in the paper; all uses every pair: less noise, same mean.",
-        ),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def bind(self, y: NDArray) -> Self:
         """Return the problem itself: nothing in it depends on the labels."""

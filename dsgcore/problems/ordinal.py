@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Choice, Parameter, Real
+from dsgcore.parameters import Parameter, Real, choice, parameters_of_fields, said
 from dsgcore.problems import pairwise
 from dsgcore.problems.base import UNLABELED, ProblemError, Values
 from dsgcore.problems.thresholds import check_classes, mean_auc
@@ -71,8 +71,21 @@ class SemiSupervisedOrdinal:
     `SemiSupervisedAUC`.
     """
 
-    gamma: float | tuple[float, ...] = 0.5
-    pairing: str = "paired"
+    gamma: float | tuple[float, ...] = said(
+        Reals,
+        0.5,
+        low=0.0,
+        high=1.0,
+        symbol="γ",
+        label="Trust in the labels",
+        sentence="Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.",
+    )
+    pairing: str = choice(
+        "paired",
+        options=("paired", "all"),
+        label="Pairs in a batch",
+        sentence="Paired takes points one by one, as in the paper; all uses every pair: less noise, same mean.",
+    )
     shares: tuple[float, ...] | None = None
 
     name: ClassVar[str] = "ordinal"
@@ -82,24 +95,7 @@ class SemiSupervisedOrdinal:
     citation: ClassVar[str] = "QS3ORAO, Shi, Gu, Li and Huang, AAAI 2020"
     labels: ClassVar[str] = "ordinal"
     twin_name: ClassVar[str] = "labels only"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Reals(
-            "gamma",
-            0.5,
-            low=0.0,
-            high=1.0,
-            symbol="γ",
-            label="Trust in the labels",
-            sentence="Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.",
-        ),
-        Choice(
-            "pairing",
-            "paired",
-            options=("paired", "all"),
-            label="Pairs in a batch",
-            sentence="Paired takes points one by one, as in the paper; all uses every pair: less noise, same mean.",
-        ),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def bind(self, y: NDArray) -> Self:
         """Return the problem with what it takes from the labels: the number of classes, and each one's share.

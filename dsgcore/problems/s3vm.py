@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Choice, Flag, Parameter, Real
+from dsgcore.parameters import Parameter, choice, flag, parameters_of_fields, real
 from dsgcore.problems.base import UNLABELED, ProblemError, Values
 
 POSITIVE, NEGATIVE = 1, 0
@@ -89,11 +89,47 @@ class SemiSupervisedSVM:
     batch grows.
     """
 
-    C: float = 1.0
-    C_star: float | None = None
-    loss: str = "symmetric hinge"
-    s: float = -0.3
-    is_balanced: bool = False
+    C: float = real(
+        1.0,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        symbol="C",
+        usual=(0.001, 1000.0),
+        label="Weight of the labels",
+        sentence="How much a labeled point on the wrong side costs.",
+    )
+    C_star: float | None = real(
+        None,
+        low=0.0,
+        high=1e6,
+        scale="log",
+        optional=True,
+        symbol="C*",
+        usual=(0.0, 1000.0),
+        label="Weight of the unlabeled points",
+        sentence="How much an unlabeled point near the boundary costs; null: that of the labels times n_l / n_u.",
+    )
+    loss: str = choice(
+        "symmetric hinge",
+        options=tuple(LOSSES),
+        symbol="u",
+        label="Loss of unlabeled points",
+        sentence="What an unlabeled point near the boundary costs.",
+    )
+    s: float = real(
+        -0.3,
+        low=-0.999,
+        high=0.0,
+        symbol="s",
+        label="Ramp's kink",
+        sentence="Unlabeled points closer to the boundary than −s no longer pull (ramp loss only).",
+    )
+    is_balanced: bool = flag(
+        False,
+        label="Keep the balance",
+        sentence="Shift the function so that the unlabeled points divide into classes as the labeled ones do.",
+    )
     positive_share: float | None = None
 
     name: ClassVar[str] = "s3vm"
@@ -104,54 +140,7 @@ class SemiSupervisedSVM:
     labels: ClassVar[str] = "binary"
     twin_name: ClassVar[str] = "labels only"
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Real(
-            "C",
-            1.0,
-            low=1e-6,
-            high=1e6,
-            scale="log",
-            symbol="C",
-            usual=(0.001, 1000.0),
-            label="Weight of the labels",
-            sentence="How much a labeled point on the wrong side costs.",
-        ),
-        Real(
-            "C_star",
-            None,
-            low=0.0,
-            high=1e6,
-            scale="log",
-            optional=True,
-            symbol="C*",
-            usual=(0.0, 1000.0),
-            label="Weight of the unlabeled points",
-            sentence="How much an unlabeled point near the boundary costs; null: that of the labels times n_l / n_u.",
-        ),
-        Choice(
-            "loss",
-            "symmetric hinge",
-            options=tuple(LOSSES),
-            symbol="u",
-            label="Loss of unlabeled points",
-            sentence="What an unlabeled point near the boundary costs.",
-        ),
-        Real(
-            "s",
-            -0.3,
-            low=-0.999,
-            high=0.0,
-            symbol="s",
-            label="Ramp's kink",
-            sentence="Unlabeled points closer to the boundary than −s no longer pull (ramp loss only).",
-        ),
-        Flag(
-            "is_balanced",
-            False,
-            label="Keep the balance",
-            sentence="Shift the function so that the unlabeled points divide into classes as the labeled ones do.",
-        ),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def bind(self, y: NDArray) -> Self:
         """Return the problem with what it takes from the labels: the share of positives, and C* where none is given.

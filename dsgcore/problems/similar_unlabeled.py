@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dsgcore.parameters import Choice, Parameter, ParameterError, Real
+from dsgcore.parameters import Parameter, ParameterError, choice, parameters_of_fields, real
 from dsgcore.problems.base import UNLABELED, ProblemError, Values
 
 SIMILAR = "similar"
@@ -81,10 +81,37 @@ class SimilarUnlabeled:
     built is (8). At A = 0 delta' = 1, from the right.
     """
 
-    prior: float = 0.7
-    loss: str = "squared"
-    correction: str = "absolute value"
-    leak: float = 0.5
+    prior: float = real(
+        0.7,
+        low=0.01,
+        high=0.99,
+        symbol="π₊",
+        usual=(0.05, 0.95),
+        label="Share of positives",
+        sentence="Which part of all points is positive; not one half, where similar pairs say nothing.",
+    )
+    loss: str = choice(
+        "squared",
+        options=tuple(LOSSES),
+        symbol="l",
+        label="Loss",
+        sentence="What a value on the wrong side costs.",
+    )
+    correction: str = choice(
+        "absolute value",
+        options=CORRECTIONS,
+        symbol="δ",
+        label="Correction",
+        sentence="What is done with a class's estimated risk where it falls below zero; identity does nothing.",
+    )
+    leak: float = real(
+        0.5,
+        low=0.0,
+        high=10.0,
+        usual=(0.0, 1.0),
+        label="Leak",
+        sentence="How strongly the leaky ReLU pushes a negative risk back; 0 is ReLU, 1 the absolute value.",
+    )
 
     name: ClassVar[str] = "similar_unlabeled"
     title: ClassVar[str] = "Similar-unlabeled classification"
@@ -94,43 +121,7 @@ class SimilarUnlabeled:
     labels: ClassVar[str] = "pairs"
     twin_name: ClassVar[str] = "no correction"
     sources: ClassVar[tuple[str, ...]] = (SIMILAR, "unlabeled")
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Real(
-            "prior",
-            0.7,
-            low=0.01,
-            high=0.99,
-            symbol="π₊",
-            usual=(0.05, 0.95),
-            label="Share of positives",
-            sentence="Which part of all points is positive; not one half, where similar pairs say nothing.",
-        ),
-        Choice(
-            "loss",
-            "squared",
-            options=tuple(LOSSES),
-            symbol="l",
-            label="Loss",
-            sentence="What a value on the wrong side costs.",
-        ),
-        Choice(
-            "correction",
-            "absolute value",
-            options=CORRECTIONS,
-            symbol="δ",
-            label="Correction",
-            sentence="What is done with a class's estimated risk where it falls below zero; identity does nothing.",
-        ),
-        Real(
-            "leak",
-            0.5,
-            low=0.0,
-            high=10.0,
-            usual=(0.0, 1.0),
-            label="Leak",
-            sentence="How strongly the leaky ReLU pushes a negative risk back; 0 is ReLU, 1 the absolute value.",
-        ),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def __post_init__(self) -> None:
         """Refuse a prior of one half."""
