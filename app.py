@@ -1,4 +1,4 @@
-"""Entry point: page settings, warm-up, and the router. Everything else is in pages/ and dsgcore/."""
+"""Entry point: the server's app, and as every visit's script the page settings, the warm-up and the router."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from streamlit.runtime.pages_manager import PagesManager
 # Asked before anything else, which takes its time: another visit's run could answer it meanwhile.
 IS_EARLY = bool(getattr(PagesManager, "uses_pages_directory", False))
 
+from pages._front_page import routes  # noqa: E402
 from pages._router import route  # noqa: E402
 from pages._warm_up import warm_up  # noqa: E402
 
 # A file of our own: named icons would be fetched from elsewhere.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")
 
-st.set_page_config(page_title="DSG Lab", page_icon=ICON, layout="wide")
-warm_up()
-route(is_early=IS_EARLY)
+if __name__ == "__main__":  # a visit's script
+    st.set_page_config(page_icon=ICON, layout="wide")
+    warm_up()
+    route(is_early=IS_EARLY)
+else:  # the server's module
+    app = st.App(__file__, routes=routes())

@@ -96,7 +96,7 @@ def _agreement(share: float) -> str:
 
 
 def _pairs(found: inspect.PairConsistency) -> None:
-    st.markdown("##### Similar pairs")
+    st.markdown("## Similar pairs")
     places = st.columns(3)
     places[0].metric("Both positive", f"{found.both_positive:,}", help="Pairs whose members are both positive.")
     places[1].metric("Both negative", f"{found.both_negative:,}", help="Pairs whose members are both negative.")
@@ -114,13 +114,13 @@ def _pairs(found: inspect.PairConsistency) -> None:
 
 
 def _leaks(split: Split, found: inspect.Leaks) -> None:
-    st.markdown("##### Leaks")
+    st.markdown("## Leaks")
     n = len(found.test_rows)
     if not n:
         within = f" Within the training points, {found.within_training:,} repeat an earlier one." * bool(
             found.within_training
         )
-        st.markdown(f":green[:material/check_circle:] No test point equals a training point.{within}")
+        st.markdown(f":green[●] No test point equals a training point.{within}")
         return
     share = n / max(1, len(split.y_test))
     st.warning(
@@ -187,7 +187,7 @@ def _coordinate(dataset: Dataset, split: Split, name: str) -> NDArray:
 
 def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str) -> None:
     """Show what each column holds, and one of them by class."""
-    st.markdown("##### Columns")
+    st.markdown("## Columns")
     summary = inspect.column_summary(dataset)
     histogram = st.column_config.BarChartColumn("distribution", help="Counts in 20 equally wide bins.")
     digits = {
@@ -211,7 +211,7 @@ def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str) 
 
 def table_view(dataset: Dataset, split: Split) -> None:
     """Show the first rows as they are in the set, with their class and what they are used for."""
-    st.markdown("##### Table")
+    st.markdown("## Table")
     n, d = len(dataset.y), len(dataset.feature_names)
     use = np.full(n, "left out", dtype=object)
     use[split.train_rows] = np.where(split.y_train == UNLABELED, "unlabeled", "labeled")

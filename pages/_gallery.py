@@ -17,15 +17,6 @@ from pages._router import page_of
 from pages._thumbnails import thumbnail
 
 COLUMNS = 5
-LINK_STYLE = """
-[class*="st-key-card-"] [data-testid="stPageLink-NavLink"], .st-key-open-in [data-testid="stPageLink-NavLink"] {
-    border: 1px solid var(--st-border-color, #8A949E55);
-    padding: 0.05rem 0.45rem}
-[class*="st-key-card-"] [data-testid="stPageLink"] {padding-bottom: 0.3rem}
-[class*="st-key-card-"] [data-testid="stPageLink-NavLink"] p {font-size: 0.82rem}
-[class*="st-key-card-"] [data-testid="stMarkdownContainer"] p {line-height: 1.4}
-[class*="st-key-card-"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
-"""
 GROUPS = {
     "binary": "Two classes",
     "ordinal": "Ordered classes",
@@ -42,7 +33,7 @@ def gallery(choose: Callable[[str], None]) -> None:
         st.markdown(f"**{OWN_TITLE}**  \nA table with a column of labels: CSV, TSV, Parquet, LIBSVM or .npz.")
         st.button("Choose a file", key="look-file", icon=":material/upload_file:", on_click=choose, args=(FILE,))
     for labels, title in GROUPS.items():
-        st.subheader(title)
+        st.header(title)
         entries = [entry for entry in DATASETS.values() if entry.is_made_for(labels)]
         for start in range(0, len(entries), COLUMNS):
             for column, entry in zip(st.columns(COLUMNS), entries[start : start + COLUMNS], strict=False):

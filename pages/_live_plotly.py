@@ -80,7 +80,7 @@ def live_chart(
         return
     # The figure travels as text: encoded once, here, where NaN is dealt with.
     data = {"figure": text, "alt": alt, "height": pixels, "config": dict(config)}
-    mount(key=key, data={**data, "library": _library_path()}, width="stretch")
+    mount(key=key, data={**data, "library": _library_path()}, width="stretch", height=pixels)
 
 
 def _to_json(figure: Mapping[str, Any]) -> str:

@@ -15,13 +15,14 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 
+TITLE = "DSG Lab"
 _ROUTED = "_is_routed"
 _RELOAD = "<script>location.reload()</script>"
 
 
 def all_pages(*, with_icons: bool) -> list[Any]:
     """Return the app's pages, in the order of the navigation."""
-    home = st.Page("pages/home.py", title="DSG Lab", icon=_if(with_icons, ":material/home:"), default=True)
+    home = st.Page("pages/home.py", title=TITLE, icon=_if(with_icons, ":material/home:"), default=True)
     data = st.Page("pages/data.py", title="Data", icon=_if(with_icons, ":material/table_chart:"))
     return [home, *(page_of(setting, with_icon=with_icons) for setting in SETTINGS.values()), data]
 
@@ -48,11 +49,14 @@ def route(*, is_early: bool) -> None:
     is_first = _ROUTED not in st.session_state
     st.session_state[_ROUTED] = True
     page = st.navigation(all_pages(with_icons=True), position="top")
+    st.set_page_config(page_title=TITLE if page.title == TITLE else f"{page.title} - {TITLE}")
     if is_early and is_first and page.url_path:
         # The browser has been told that there is no such page: it asks once more.
         st.html(_RELOAD, unsafe_allow_javascript=True)
         st.stop()
     page.run()
+    # Says that all is there: until then the style keeps the page unseen.
+    st.markdown('<span class="page-end"></span>', unsafe_allow_html=True)
 
 
 def ensure_routed() -> None:

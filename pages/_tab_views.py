@@ -87,10 +87,9 @@ def theory(live: LiveRun, keep_to: Callable[[], None]) -> None:
     said = theory_of(live.run.spec)
     st.markdown(said.statement)
     for assumption in said.assumptions:
-        icon = ":material/check_circle:" if assumption.holds else ":material/cancel:"
-        color = "green" if assumption.holds else "gray"
+        mark = ":green[● holds:]" if assumption.holds else "○ does not hold:"
         why_not = "" if assumption.holds else f" {assumption.why_not}"
-        st.markdown(f":{color}[{icon}] {assumption.sentence}{why_not}")
+        st.markdown(f"{mark} {assumption.sentence}{why_not}")
     if kept_to(live.run.spec) != live.run.spec:
         st.button("Make them hold", key="keep-to", icon=":material/rule:", on_click=keep_to, help=KEEP_HELP)
     history = live.run.history
@@ -108,7 +107,7 @@ def data(live: LiveRun) -> None:
     conversion = run.spec.data.convert
     if conversion is not None and conversion != AS_IS:
         names = " against ".join(split.class_names) if len(split.class_names) == 2 else ", ".join(split.class_names)
-        st.markdown(f":material/swap_horiz: {CONVERSIONS[conversion].sentence} Here: {plain(names)}.")
+        st.markdown(f"{CONVERSIONS[conversion].sentence} Here: {plain(names)}.")
     theme = "dark" if st.context.theme.type == "dark" else "light"
     data_views.split_views(split, run.problem.labels, theme, key="chart-tab")
     d = split.X_train.shape[1]
@@ -129,9 +128,9 @@ def code(live: LiveRun) -> None:
         _download("Model (NumPy)", "model.npz", "application/octet-stream", lambda: _model_bytes(run))
         _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: script(run.spec, run.tried))
     st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
-    st.code(text, language="python")
+    st.code(text, language="python", wrap_lines=True)
     st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
-    st.code(f'<iframe src="{_frame_address()}" width="100%" height="900"></iframe>', language="html")
+    st.code(f'<iframe src="{_frame_address()}" width="100%" height="900"></iframe>', language="html", wrap_lines=True)
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
 
 

@@ -37,7 +37,7 @@ def transport(bench: Bench) -> None:
             label_visibility="collapsed",
             width=130,
         )
-        _button(bench, "", "dice", _roll, bench, icon=":material/casino:", help="Another seed")
+        _button(bench, "Another seed", "dice", _roll, bench, icon=":material/casino:", help="Another seed")
 
 
 _STEP_HELP = "One iteration (key S)"

@@ -130,24 +130,13 @@ def _take_given(bench: Bench) -> None:
 def _hide_parts() -> None:
     """Leave out what the link's `hide=` names: for teaching, and for pages that embed this one."""
     hidden = set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
-    selectors = [".st-key-part-state-changes", ".st-key-part-state-at", ".st-key-part-state-file"]
-    selectors += [f".st-key-part-{part}" for part in hidden - {"sidebar"}]
+    selectors = [f".st-key-part-{part}" for part in hidden - {"sidebar"}]
     if "tabs" in hidden:
         selectors += ['[data-testid="stTabs"] [role="tablist"]']
     if "sidebar" in hidden:
         selectors += ['[data-testid="stSidebar"]', '[data-testid="stExpandSidebarButton"]']
-    st.html(f"<style>{', '.join(selectors)} {{display: none !important}}{_STYLE}</style>")
-
-
-_STYLE = """
-[data-testid="stMainBlockContainer"] {padding-top: 3.6rem; padding-bottom: 2rem; max-width: 1500px;
-    padding-left: clamp(1rem, 2.5vw, 3rem); padding-right: clamp(1rem, 2.5vw, 3rem)}
-[data-testid="stMetricValue"] {font-variant-numeric: tabular-nums; font-size: 1.7rem}
-[data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
-[data-testid="stTabPanel"] {padding-top: 0.5rem}
-[class*="st-key-part-own-"] {margin-top: 0.6rem}
-[data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.55rem}
-"""
+    if selectors:
+        st.html(f"<style>{', '.join(selectors)} {{display: none !important}}</style>")
 
 
 def _sidebar(problem: type[Setting], bench: Bench, own_file: DeltaGenerator) -> Spec | None:
@@ -209,15 +198,20 @@ def _hidden_state(problem: type[Setting], bench: Bench) -> None:
 
 
 def _sentence(problem: type[Setting], bench: Bench) -> None:
+    with st.container(key="part-sentence"):
+        st.markdown(_said(problem, bench))
+
+
+def _said(problem: type[Setting], bench: Bench) -> str:
+    """Return the page's heading, the method's name, and what it does with these data."""
     if bench.live is None or bench.preparation is not None:
-        st.markdown(f"**{problem.title}** {problem.sentence}.")
-        return
+        return f"# {problem.title}\n{problem.sentence}."
     run = bench.live.run
     n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
     is_pairs = problem.labels == "pairs"
     known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
-    st.markdown(
-        f"**{problem.citation.split(',')[0]}** {problem.sentence}, from {known} and {n_unlabeled:,} unlabeled points: "
+    return (
+        f"# {problem.citation.split(',')[0]}\n{problem.sentence}, from {known} and {n_unlabeled:,} unlabeled points: "
         f"*{_data_title(run.spec.data)}*."
     )
 

@@ -17,7 +17,7 @@ from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from pages import _controls as controls
 from pages import _data_views as views
-from pages._gallery import LINK_STYLE, facts, gallery, setting_link
+from pages._gallery import facts, gallery, setting_link
 from pages._own_file import TITLE as OWN_TITLE
 from pages._own_file import entry_of, plain, store
 from pages._router import ensure_routed
@@ -28,16 +28,10 @@ BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 PREFIX = "data_"
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
 _READ = "_data_file"  # the file that the options were set for
-_STYLE = """
-[data-testid="stMainBlockContainer"] {padding-top: 4.2rem; max-width: 1400px}
-[data-testid="stMain"] [data-testid="stCaptionContainer"] p {line-height: 1.35}
-.st-key-part-state-file {display: none}
-"""
 
 
 def page() -> None:
     """Draw the gallery, or the set that the link or the picker names."""
-    st.html(f"<style>{_STYLE}{LINK_STYLE}</style>")
     st.title("Data")
     given = st.query_params.get("set")
     if given is not None and given not in TITLES and "set" not in st.session_state:
@@ -177,11 +171,11 @@ def _prior(spec: Spec, split: Split) -> dict[str, float]:
 
 
 def _head(entry: DatasetEntry, spec: Spec, setting: str, linked: dict[str, str]) -> None:
-    st.markdown(f"### {entry.title}\n{entry.sentence}")
+    st.markdown(f"## {entry.title}\n{entry.sentence}")
     st.caption(facts(entry))
     conversion = spec.data.convert
     if conversion is not None and conversion != AS_IS:
-        st.markdown(f":material/swap_horiz: In this setting: {CONVERSIONS[conversion].sentence}")
+        st.markdown(f"In this setting: {CONVERSIONS[conversion].sentence}")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="open-in"):
         st.markdown("Open in", width="content")
         for name in SETTINGS:

@@ -12,14 +12,9 @@ from dsgcore.settings import profile_of
 from pages._router import ensure_routed, page_of
 from pages._warm_up import is_ready
 
-_STYLE = """
-[data-testid="stMainBlockContainer"] {padding-top: 4.2rem; max-width: 1120px}
-"""
-
 
 def home() -> None:
     """Draw the home page."""
-    st.html(f"<style>{_STYLE}</style>")
     st.title("DSG Lab")
     st.markdown(
         "Kernel methods for data with few labels, **scaled by sampling everything**: points, pairs and the features of the "
@@ -38,13 +33,13 @@ def home() -> None:
 
 def _setting_card(setting: type[Setting]) -> None:
     profile = profile_of(setting)
-    st.markdown(f"#### {profile.icon} {profile.short}")
+    st.markdown(f"## {profile.short}")
     st.markdown(profile.card)
     st.page_link(page_of(setting), label=f"Open {profile.paper}", icon=":material/arrow_forward:")
 
 
 def _data_card() -> None:
-    st.markdown("#### :material/table_chart: Data")
+    st.markdown("## Data")
     st.markdown(
         "Generated and measured sets, each in every setting that it suits: look at one closely before a run does."
     )

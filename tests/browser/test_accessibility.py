@@ -1,0 +1,57 @@
+"""What axe-core finds on every page and tab, in light and dark: nothing that it calls serious or critical."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+SETTINGS = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "ord_", "multiclass": "mc_"}
+TABS = ("Live", "Details", "Compare", "Theory", "Data", "Code")
+THEMES = ("light", "dark")
+STEPS = 5  # enough for every tab to have something to show
+BARRED = ("serious", "critical")
+# Besides what the guidelines ask, that a page can be walked through by its headings.
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
+
+
+THEMED = ["color-contrast"]  # what a theme can change
+
+
+def found_on(page, theme):
+    """Return what axe-core objects to with the page in a theme: all rules in light, those on colours in dark."""
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_function(
+        "theme => getComputedStyle(document.querySelector('.stApp')).colorScheme === theme", arg=theme
+    )
+    rules = {"type": "tag", "values": list(RULES)} if theme == "light" else {"type": "rule", "values": THEMED}
+    response = Axe().run(page, options={"resultTypes": ["violations"], "runOnly": rules}).response
+    return [
+        f"{theme}: {rule['impact']} {rule['id']}: {node['target'][0]} {node['html'][:160]}"
+        for rule in response["violations"]
+        if rule["impact"] in BARRED or rule["id"].startswith(("heading-", "page-has-heading"))
+        for node in rule["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("path", ["", "data", "data?set=Two+moons"])
+def test_axe_finds_nothing_serious(open_page, path):
+    page = open_page(path)
+    page.get_by_role("heading", level=1).wait_for()
+    found = [line for theme in THEMES for line in found_on(page, theme)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_axe_finds_nothing_serious_on_any_tab(open_page, setting):
+    page = open_page(f"{setting}?{SETTINGS[setting]}at={STEPS}")
+    expect(page.locator(".st-key-status")).to_contain_text(f"step {STEPS} of", timeout=30_000)
+    found = []
+    for theme in THEMES:
+        for tab in TABS:
+            page.get_by_role("tab", name=tab, exact=True).click()
+            found += [f"{tab}, {line}" for line in found_on(page, theme)]
+    assert not found, "\n".join(dict.fromkeys(found))
