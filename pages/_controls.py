@@ -65,7 +65,7 @@ def is_prominent(problem: type[Setting], name: str) -> bool:
 
 def map_choice(problem: type[Setting]) -> Choice:
     """Return what can be shown on the map."""
-    return CLASS_MAP if problem.labels == "classes" else MAP
+    return CLASS_MAP if problem.decision == "highest" else MAP
 
 
 def key_of(problem: type[Setting], name: str) -> str:

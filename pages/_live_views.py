@@ -100,7 +100,7 @@ def _score_help(name: str, twin: str, made: Comparison | None) -> str:
 
 def is_multiclass(run: Run) -> bool:
     """Whether the run has a score for each of several classes."""
-    return run.problem.labels == "classes"
+    return run.problem.decision == "highest"
 
 
 def _number(value: float | None) -> str:

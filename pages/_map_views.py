@@ -78,7 +78,7 @@ def _refresh_surface(run: Run, state: MapState, shown: str, *, is_playing: bool)
 
 def _centre(run: Run) -> float:
     """Return the value where the map's colours change over: the boundary, or half way between the labeled classes' means."""
-    if run.problem.score_name == "accuracy":
+    if run.problem.decision == "sign":
         return 0.0
     y, values = run.split.y_train[run.labeled_rows], run.labeled_values
     means = [float(values[y == label].mean()) for label in np.unique(y)]

@@ -141,7 +141,7 @@ def _map(
 ) -> charts.Figure:
     """Return a map of values, or of the classes that they stand for, under the points."""
     low, step = plane.low, plane.spacing(GRID)
-    if run.problem.labels == "classes":
+    if run.problem.decision == "highest":
         return class_charts.class_map_chart(
             plane.project(run.split.X_train),
             run.split.y_train,
@@ -161,20 +161,20 @@ def _map(
         heat = race_charts.region_heat(classes.reshape(GRID, GRID), surface, _colors(run), theme)
         traces = [heat, *(charts.scatter(point_set, theme) for point_set in points)]
         return charts.map_figure(traces, title=title, axes=plane.names, revision=shown)
-    centre = _centre(z, classes, run.problem.labels)
+    centre = _centre(z, classes, run.problem.decision)
     return charts.map_chart(points, surface, title=title, axes=plane.names, centre=centre, theme=theme, revision=shown)
 
 
 def _colors(run: Run) -> list[str]:
-    if run.problem.labels == "ordinal":
+    if run.problem.decision == "ranks":
         return charts.ordered_colors(len(run.split.class_names))
     return [charts.NEGATIVE, charts.POSITIVE]
 
 
-def _centre(z: NDArray, classes: NDArray, labels: str) -> float:
+def _centre(z: NDArray, classes: NDArray, decision: str) -> float:
     """Return the value where the colours change over: between the two classes, or the middle of ordered ones."""
     flat = z.ravel()
     above, below = flat[classes == 1], flat[classes == 0]
-    if labels == "ordinal":
+    if decision == "ranks":
         return float((flat.min() + flat.max()) / 2)
     return float((above.min() + below.max()) / 2) if len(above) and len(below) else 0.0

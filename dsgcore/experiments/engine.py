@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from dsgcore.data import Split
 from dsgcore.experiments.long_work import LongWork
 from dsgcore.experiments.multiclass_engine import MultiClassEngine, graph_work
-from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_engine import StochasticEngine
@@ -109,13 +109,17 @@ class Engine(Protocol):
         ...
 
 
+# By the name that a problem gives as its `engine`.
+ENGINES: dict[str, Callable[[Spec, Split], Engine]] = {"stochastic": StochasticEngine, "proximal": MultiClassEngine}
+LONG_WORK: dict[str, Callable[[Spec, Split], LongWork | None]] = {"proximal": graph_work}
+
+
 def engine_for(spec: Spec, split: Split) -> Engine:
     """Make the engine of a spec's setting."""
-    kind = MultiClassEngine if isinstance(spec.problem, MultiClassSetting) else StochasticEngine
-    engine: Engine = kind(spec, split)
-    return engine
+    return ENGINES[spec.problem.engine](spec, split)
 
 
 def long_work(spec: Spec, split: Split) -> LongWork | None:
     """Return what a run needs before it can begin, where that takes so long that a page should not wait for it."""
-    return graph_work(spec, split) if isinstance(spec.problem, MultiClassSetting) else None
+    begin = LONG_WORK.get(spec.problem.engine)
+    return None if begin is None else begin(spec, split)

@@ -104,7 +104,7 @@ class MultiClassEngine:
     """
 
     def __init__(self, spec: Spec, split: Split) -> None:
-        cast(MultiClassSetting, spec.problem).check_schedule(spec.solver.schedule)
+        spec.problem.check_schedule(spec.solver.schedule)
         self.spec, self.split = spec, split
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         self.ground = ground_of(split)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.parameters import Flag, Integer, Parameter, ParameterError, Real
+from dsgcore.problems import Setting
 from dsgcore.problems.multiclass import MultiClass
 
 # What a spec says in its solver and kernel sections, as for every setting.
@@ -29,7 +30,7 @@ def _offered(parameter: Parameter) -> Parameter:
 
 
 @dataclass(frozen=True)
-class MultiClassSetting:
+class MultiClassSetting(Setting):
     """PS3VT's own parameters; the rest of `MultiClass` is in the solver and kernel sections of a spec.
 
     There, ``lam`` is tau_A, ``step_size`` under its schedule is 1/mu, and ``sigma`` and ``n_features`` are those of the
@@ -60,7 +61,8 @@ class MultiClassSetting:
     citation: ClassVar[str] = MultiClass.citation
     labels: ClassVar[str] = "classes"
     usual_tau_I: ClassVar[float] = AUTOMATIC_TAU_I
-    twin_name: ClassVar[str] = "labels only"
+    engine: ClassVar[str] = "proximal"
+    decision: ClassVar[str] = "highest"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         *(_offered(p) for p in MultiClass.parameters if p.name not in SHARED),
         Flag(
@@ -82,12 +84,6 @@ class MultiClassSetting:
     def twin(self) -> Self:
         """Return Linear-MC: no graph, no pull to low rank."""
         return replace(self, tau_I=0.0, tau_S=0.0)
-
-    def score(self, y: NDArray, scores: NDArray) -> float:
-        """Return the accuracy of the highest score, of shape (n, K), against true classes, of shape (n,)."""
-        if not len(y) or np.isnan(scores).any():
-            return float("nan")
-        return float(np.mean(self.hits(y, scores)))
 
     def hits(self, y: NDArray, scores: NDArray) -> NDArray:
         """Return which points' class has the highest score, of shape (n,)."""

@@ -30,14 +30,14 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
     As the estimators do: the highest of several scores; for ordered classes the thresholds that the labeled points give;
     for the AUC, which has no boundary of its own, the score with the best balanced accuracy on the labeled points; else 0.
     """
-    labels = run.problem.labels
-    if labels == "classes":
+    decision = run.problem.decision
+    if decision == "highest":
         return values.argmax(axis=1)
     y, f = run.split.y_train[run.labeled_rows], run.labeled_values
-    if labels == "ordinal":
+    if decision == "ranks":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of thresholds that coincide: the map shows it
             return classify(values, thresholds(y, f, margin=0.0))
-    if run.problem.score_name == "AUC":
+    if decision == "cut":
         return (values > best_threshold(y == 1, f)).astype(np.int64)
     return (values + run.shift >= 0).astype(np.int64)

@@ -189,27 +189,27 @@ def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RacePr
         estimator.fit(split.X_train, split.y_train, callback=log)
     seconds = time.perf_counter() - start
     memory = max(0, peak() - held)
-    labels, k = race.spec.problem.labels, len(split.class_names)
+    decision, k = race.spec.problem.decision, len(split.class_names)
     points = Plane.through(split.X_train).grid(GRID)
     return RaceResult(
-        score=race.spec.problem.score(split.y_test, _values(estimator, split.X_test, labels, k)),
+        score=race.spec.problem.score(split.y_test, _values(estimator, split.X_test, decision, k)),
         seconds=seconds,
         memory=memory,
         estimate=int(estimator.memory_),
         converged=bool(getattr(estimator, "converged_", True)),
         notes=tuple(dict.fromkeys(str(w.message) for w in said if issubclass(w.category, UserWarning))),
-        surface=_values(estimator, points, labels, k).astype(np.float32),
+        surface=_values(estimator, points, decision, k).astype(np.float32),
         classes=np.asarray(estimator.predict(points), dtype=np.int64),
         **log.arrays(),
     )
 
 
-def _values(estimator: Any, X: NDArray, labels: str, k: int) -> NDArray:
+def _values(estimator: Any, X: NDArray, decision: str, k: int) -> NDArray:
     """Return the values that the setting scores, of shape (n,), or (n, k) for classes without an order."""
-    if labels == "ordinal":
+    if decision == "ranks":
         return np.asarray(estimator.ranking_function(X))
     values = np.asarray(estimator.decision_function(X))
-    if labels != "classes":
+    if decision != "highest":
         return values
     known = np.stack([-values, values], axis=1) if values.ndim == 1 else values
     scores = np.full((len(X), k), -np.inf)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, Self
-
-from numpy.typing import NDArray
 
 from dsgcore.data import CONVERSIONS, DATASETS
 from dsgcore.data.reading import Recipe
@@ -14,33 +11,13 @@ from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.kernels import KERNELS
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, Text
 from dsgcore.problems import PROBLEMS
+from dsgcore.problems import Setting as Setting
 from dsgcore.sampling import MAX_SEED
 from dsgcore.settings import profile_of
 from dsgcore.solver import SOLVER_PARAMETERS
 
 FILE = "file"
 DEFAULT_DATASET = "digits"
-
-
-class Setting(Protocol):
-    """What a spec and a page know of a problem; the words are those of `dsgcore.problems.Problem`."""
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    score_name: ClassVar[str]
-    sentence: ClassVar[str]
-    citation: ClassVar[str]
-    labels: ClassVar[str]
-    twin_name: ClassVar[str]
-    parameters: ClassVar[tuple[Parameter, ...]]
-
-    def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the setting's measure of values f against true labels y."""
-        ...
-
-    def twin(self) -> Self:
-        """Return what to compare with."""
-        ...
 
 
 SETTINGS: dict[str, type[Setting]] = {**PROBLEMS, MultiClassSetting.name: MultiClassSetting}

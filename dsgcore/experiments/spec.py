@@ -11,7 +11,6 @@ from typing import Any
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry, DatasetOption
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.data.reading import Recipe
-from dsgcore.experiments.multiclass_setting import MultiClassSetting
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     DEFAULT_DATASET,
@@ -225,8 +224,7 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     solver = SolverSpec(**_section(given, "solver", solver_parameters(setting), defaults))
     data = _data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels)
     problem = setting(**_section(given, "problem", setting.parameters, defaults))
-    if isinstance(problem, MultiClassSetting):
-        problem.check_schedule(solver.schedule)
+    problem.check_schedule(solver.schedule)
     return Spec(
         problem=problem,
         kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), setting, data.name),

@@ -66,6 +66,8 @@ class StochasticEngine:
         )
         self.model: Expansion = self.task.new_model()
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
+        unlabeled = np.flatnonzero(split.y_train == UNLABELED)
+        self.unlabeled_rows = unlabeled if len(unlabeled) else np.arange(len(X))
         n_probes = spec.diagnostics.n_probes
         self.probes = Carried(split.X_test[:n_probes], self.model, with_variance=True)
         self.rest_of_test = Carried(split.X_test[n_probes:], self.model)
@@ -77,8 +79,7 @@ class StochasticEngine:
         self.training_seconds = time.perf_counter() - start
         is_carried = isinstance(self._training, AllPoints)
         self.labeled = None if is_carried else Carried(X[self.labeled_rows], self.model)
-        is_shifted = getattr(problem, "is_balanced", False)
-        self.unlabeled = self._some_unlabeled(X) if is_shifted and not is_carried else None
+        self.unlabeled = self._some_unlabeled(X) if problem.is_shifted and not is_carried else None
         self._iterates = self._solve()
         self._recorded = self.model
         self._kept_t, self._copies = 0, [self._copied()]
@@ -90,7 +91,7 @@ class StochasticEngine:
 
     def _some_unlabeled(self, X: NDArray) -> Carried:
         """Return unlabeled training points, evenly spread where there are more than are carried."""
-        rows = self.task.rows["unlabeled"]
+        rows = self.unlabeled_rows
         kept = np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)).astype(int)
         return Carried(X[rows[kept]], self.model)
 
@@ -135,11 +136,11 @@ class StochasticEngine:
     @property
     def shift(self) -> float:
         """What is added to f before its sign is taken, from the unlabeled training points, as the estimator does."""
-        if not getattr(self.problem, "is_balanced", False):
+        if not self.problem.is_shifted:
             return 0.0
         values = self.training_values
-        unlabeled = values[self.task.rows["unlabeled"]] if self.unlabeled is None else self.unlabeled.values  # type: ignore[index]
-        return float(self.problem.shift(unlabeled))  # type: ignore[attr-defined]
+        unlabeled = values[self.unlabeled_rows] if self.unlabeled is None else self.unlabeled.values  # type: ignore[index]
+        return float(self.problem.shift(unlabeled))
 
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None where there is no further one."""
@@ -189,7 +190,7 @@ class StochasticEngine:
             "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values + shift)),
         }
         if self.training_values is not None:
-            rows = self.task.rows["unlabeled"]
+            rows = self.unlabeled_rows
             scores["score_unlabeled"] = score(*known(split.y_hidden[rows], self.training_values[rows] + shift))
         return scores
 

@@ -76,7 +76,7 @@ def compare(run: Run, twin: Run) -> Comparison | None:
 
 def _half_width(problem: Any, y: NDArray, f: NDArray, g: NDArray) -> float:
     """Return half of the interval by the setting's kind of score: right or wrong point by point, else an AUC."""
-    if hasattr(problem, "hits"):
+    if problem.decision in ("sign", "highest"):
         return accuracy_half_width(problem.hits(y, f), problem.hits(y, g))
     return auc_half_width(y, f, g)
 

@@ -1,7 +1,7 @@
 """The papers' problems, one file each, and their registry."""
 
 from dsgcore.problems.auc import SemiSupervisedAUC
-from dsgcore.problems.base import UNLABELED, Problem, ProblemError, objective
+from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Setting, objective
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
@@ -10,4 +10,4 @@ PROBLEMS = {
     problem.name: problem for problem in (SimilarUnlabeled, SemiSupervisedAUC, SemiSupervisedSVM, SemiSupervisedOrdinal)
 }
 
-__all__ = ["PROBLEMS", "UNLABELED", "Problem", "ProblemError", "SemiSupervisedAUC", "objective"]
+__all__ = ["PROBLEMS", "UNLABELED", "Problem", "ProblemError", "SemiSupervisedAUC", "Setting", "objective"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore import metrics
-from dsgcore.parameters import Parameter, choice, parameters_of_fields, real
-from dsgcore.problems.base import UNLABELED, ProblemError, Values
+from dsgcore.parameters import choice, real
+from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Values
 
 POSITIVE, NEGATIVE = 1, 0
 # The three pair terms of the risk: which source should score above which.
@@ -18,7 +18,7 @@ PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "neg
 
 
 @dataclass(frozen=True)
-class SemiSupervisedAUC:
+class SemiSupervisedAUC(Problem):
     """Rank positives above negatives, with unlabeled points standing in for both.
 
     With the squared pairwise loss l(u, v) = (1 - u + v)^2, the data term of the objective is
@@ -62,16 +62,10 @@ class SemiSupervisedAUC:
     name: ClassVar[str] = "auc"
     title: ClassVar[str] = "Semi-supervised AUC"
     score_name: ClassVar[str] = "AUC"
+    decision: ClassVar[str] = "cut"
     sentence: ClassVar[str] = "learns to rank positives above negatives"
     citation: ClassVar[str] = "QSG-S2AUC, Shi, Gu, Li, Geng and Huang, IJCAI 2019"
-    labels: ClassVar[str] = "binary"
-    twin_name: ClassVar[str] = "labels only"
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
-
-    def bind(self, y: NDArray) -> Self:
-        """Return the problem itself: nothing in it depends on the labels."""
-        return self
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none)."""

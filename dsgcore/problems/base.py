@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Parameter
+from dsgcore.parameters import Parameter, parameters_of_fields
 
 UNLABELED = -1
 Values = Mapping[str, NDArray]
@@ -18,40 +18,95 @@ class ProblemError(ValueError):
     """The data do not fit the problem: a source is empty, a class is missing."""
 
 
-class Problem(Protocol):
-    """The contract of a problem; a small frozen dataclass fulfils it.
+class Setting(Protocol):
+    """What a spec and a page know of a problem: a frozen dataclass with a name, and whose rest has fallbacks.
 
     Attributes
     ----------
     name, title, score_name, sentence, citation : str
-        For registry, pages and docs.
-    labels : {"binary", "pairs", "ordinal"}
-        What it learns from: points of two classes, pairs of the same unknown class, points of ordered classes.
+        For registry, pages and docs. A title not given is made of the name.
+    labels : {"binary", "pairs", "ordinal", "classes"}
+        What it learns from: points of two classes, pairs of the same unknown class, points of ordered or of several classes.
     twin_name : str
         What the twin is, in a word or two.
-    sources : tuple of str
-        Names of the data sources; one mini-batch is drawn from each at every iteration.
     parameters : tuple of Parameter
-        The problem's own parameters (the dataclass's fields), with range, symbol and sentence.
+        Those of the dataclass's fields that are made by `real`, `choice` and the like.
+    engine : str
+        Which of the `ENGINES` carries it out.
+    decision : {"sign", "cut", "ranks", "highest"}
+        How values become classes: by their sign; by a cut that the labeled points give; by one cut between each two
+        ordered classes; or by the highest of several values a point.
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]
-    score_name: ClassVar[str]
-    sentence: ClassVar[str]
-    citation: ClassVar[str]
-    labels: ClassVar[str]
-    twin_name: ClassVar[str]
-    parameters: ClassVar[tuple[Parameter, ...]]
+    title: ClassVar[str] = ""
+    score_name: ClassVar[str] = "accuracy"
+    sentence: ClassVar[str] = "learns from few labels"
+    citation: ClassVar[str] = ""
+    labels: ClassVar[str] = "binary"
+    twin_name: ClassVar[str] = "labels only"
+    engine: ClassVar[str] = "stochastic"
+    decision: ClassVar[str] = "sign"
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Give a class with a name its title, and a citation."""
+        super().__init_subclass__(**options)
+        if "name" in cls.__dict__:
+            cls.title = cls.title or cls.name.replace("_", " ").capitalize()
+            cls.citation = cls.citation or cls.title
+
+    def check_schedule(self, schedule: str) -> None:
+        """Raise `ParameterError` where the steps' schedule does not fit the problem's own parameters."""
+        return
+
+    def twin(self) -> Self:
+        """Return what to compare with: the same without what the unlabeled data, or the method, contribute.
+
+        Equal to the problem itself where there is nothing to leave out.
+        """
+        return self
+
+    def score(self, y: NDArray, f: NDArray) -> float:
+        """Return the setting's measure (AUC, accuracy ..) of values f against true labels y, both of shape (n,).
+
+        By default the share of `hits`.
+        """
+        if not len(f) or np.isnan(f).any():
+            return float("nan")
+        return float(np.mean(self.hits(y, f)))
+
+    def hits(self, y: NDArray, f: NDArray) -> NDArray:
+        """Return which points' class the values give, of shape (n,): by their sign, y in {0, 1}; f = 0 counts as positive."""
+        return (f >= 0) == (np.asarray(y) == 1)
+
+
+class Problem(Setting, Protocol):
+    """The contract of a problem; a small frozen dataclass that has `name`, `sources` and four methods fulfils it.
+
+    Attributes
+    ----------
+    sources : tuple of str
+        Names of the data sources; one mini-batch is drawn from each at every iteration.
+    """
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Names of the data sources, in their order; where they depend on the labels, of a bound problem only."""
         ...
 
+    @property
+    def is_shifted(self) -> bool:
+        """Whether something is added to f before its sign is taken."""
+        return False
+
+    def shift(self, unlabeled: NDArray) -> float:
+        """Return what is added to f before its sign is taken, from the values at unlabeled points, of shape (n_u,)."""
+        return 0.0
+
     def bind(self, y: NDArray) -> Self:
-        """Return the problem with what it takes from the labels of the training points; raise `ProblemError`."""
-        ...
+        """Return the problem with what it takes from the labels of the training points, if anything; raise `ProblemError`."""
+        return self
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of each source, from labels y of shape (n,) with -1 for unlabeled; raise `ProblemError`."""
@@ -66,23 +121,15 @@ class Problem(Protocol):
         ...
 
     def risk_terms(self, f: Values) -> dict[str, float]:
-        """Return the same parts over whole sources: f, source -> (n_s,); what the batch terms estimate."""
-        ...
+        """Return the same parts over whole sources: f, source -> (n_s,); what the batch terms estimate.
 
-    def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the setting's measure (AUC, accuracy ..) of values f against true labels y, both of shape (n,)."""
-        ...
+        By default `terms` of them: right where each term is a mean over one source.
+        """
+        return self.terms(f)
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
         """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None where it is not quadratic."""
-        ...
-
-    def twin(self) -> Self:
-        """Return what to compare with: the same without what the unlabeled data, or the method, contribute.
-
-        Equal to the problem itself where there is nothing to leave out.
-        """
-        ...
+        return None
 
 
 def objective(terms: Mapping[str, float]) -> float:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Parameter, Real, choice, parameters_of_fields, said
+from dsgcore.parameters import Real, choice, said
 from dsgcore.problems import pairwise
-from dsgcore.problems.base import UNLABELED, ProblemError, Values
+from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Values
 from dsgcore.problems.thresholds import check_classes, mean_auc
 
 
@@ -33,7 +33,7 @@ class Reals(Real):
 
 
 @dataclass(frozen=True)
-class SemiSupervisedOrdinal:
+class SemiSupervisedOrdinal(Problem):
     """Rank points of k ordered classes, with unlabeled points standing in for all of them.
 
     Sub-problem j of k - 1 has the classes above j for positives and the others for negatives, each class with
@@ -94,8 +94,7 @@ class SemiSupervisedOrdinal:
     sentence: ClassVar[str] = "learns to rank points of ordered classes"
     citation: ClassVar[str] = "QS3ORAO, Shi, Gu, Li and Huang, AAAI 2020"
     labels: ClassVar[str] = "ordinal"
-    twin_name: ClassVar[str] = "labels only"
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
+    decision: ClassVar[str] = "ranks"
 
     def bind(self, y: NDArray) -> Self:
         """Return the problem with what it takes from the labels: the number of classes, and each one's share.

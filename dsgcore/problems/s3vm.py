@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Parameter, choice, flag, parameters_of_fields, real
-from dsgcore.problems.base import UNLABELED, ProblemError, Values
+from dsgcore.parameters import choice, flag, real
+from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Values
 
 POSITIVE, NEGATIVE = 1, 0
 
@@ -43,7 +43,7 @@ LOSSES = {
 
 
 @dataclass(frozen=True)
-class SemiSupervisedSVM:
+class SemiSupervisedSVM(Problem):
     """Separate two classes by a boundary that keeps away from unlabeled points, and labeled points on their side of it.
 
     The data term of the objective is
@@ -134,13 +134,9 @@ class SemiSupervisedSVM:
 
     name: ClassVar[str] = "s3vm"
     title: ClassVar[str] = "Semi-supervised SVM"
-    score_name: ClassVar[str] = "accuracy"
     sentence: ClassVar[str] = "learns a boundary between two classes that runs where unlabeled points are few"
     citation: ClassVar[str] = "TSGS3VM, Geng, Gu, Li, Shi, Zheng and Huang, IJCAI 2019"
-    labels: ClassVar[str] = "binary"
-    twin_name: ClassVar[str] = "labels only"
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def bind(self, y: NDArray) -> Self:
         """Return the problem with what it takes from the labels: the share of positives, and C* where none is given.
@@ -190,6 +186,11 @@ class SemiSupervisedSVM:
             "unlabeled": self.C_star,
         }
 
+    @property
+    def is_shifted(self) -> bool:
+        """Whether f is shifted to keep the balance."""
+        return self.is_balanced
+
     def shift(self, unlabeled: NDArray) -> float:
         """Return what is added to f before its sign is taken, from the values at unlabeled points, of shape (n_u,).
 
@@ -236,19 +237,6 @@ class SemiSupervisedSVM:
     def quadratic(self, rows: dict[str, NDArray], n: int) -> None:
         """Return None: the risk is not quadratic."""
         return
-
-    def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the accuracy of the sign of f against true classes y in {0, 1}; f = 0 counts as positive.
-
-        The values of a balanced problem come shifted already, by what its unlabeled training points need.
-        """
-        if not len(f) or np.isnan(f).any():
-            return float("nan")
-        return float(np.mean(self.hits(y, f)))
-
-    def hits(self, y: NDArray, f: NDArray) -> NDArray:
-        """Return which points' class the sign of f gives, of shape (n,)."""
-        return (f >= 0) == (np.asarray(y) == POSITIVE)
 
     def twin(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""

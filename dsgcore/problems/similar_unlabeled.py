@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dsgcore.parameters import Parameter, ParameterError, choice, parameters_of_fields, real
-from dsgcore.problems.base import UNLABELED, ProblemError, Values
+from dsgcore.parameters import ParameterError, choice, real
+from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Values
 
 SIMILAR = "similar"
 # The risk divides by 2 prior - 1: this close to one half, noise is magnified five hundred times and more.
@@ -38,7 +38,7 @@ CORRECTIONS = ("absolute value", "ReLU", "leaky ReLU", "identity")
 
 
 @dataclass(frozen=True)
-class SimilarUnlabeled:
+class SimilarUnlabeled(Problem):
     """Tell two classes apart from similar pairs (both members of the same, unknown class) and unlabeled points.
 
     With pi = prior, pi_S = pi^2 + (1 - pi)^2, S all members of the similar pairs and U the unlabeled points,
@@ -115,13 +115,11 @@ class SimilarUnlabeled:
 
     name: ClassVar[str] = "similar_unlabeled"
     title: ClassVar[str] = "Similar-unlabeled classification"
-    score_name: ClassVar[str] = "accuracy"
     sentence: ClassVar[str] = "learns to tell two classes apart from pairs that share a class"
     citation: ClassVar[str] = "TSGSU, Shi, Gu, Li, Deng and Huang, Machine Learning 2021"
     labels: ClassVar[str] = "pairs"
     twin_name: ClassVar[str] = "no correction"
     sources: ClassVar[tuple[str, ...]] = (SIMILAR, "unlabeled")
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def __post_init__(self) -> None:
         """Refuse a prior of one half."""
@@ -130,10 +128,6 @@ class SimilarUnlabeled:
                 f"prior must differ from 1/2 by at least {SMALLEST_DISTANCE_FROM_HALF:g}, got {self.prior!r}: "
                 "the risk divides by 2 prior - 1, for with equal shares similar pairs look like any points"
             )
-
-    def bind(self, y: NDArray) -> Self:
-        """Return the problem itself: nothing in it depends on the labels."""
-        return self
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of both members of all similar pairs, and of the unlabeled points.
@@ -238,16 +232,6 @@ class SimilarUnlabeled:
         scale = 1.0 / (2.0 * self.prior - 1.0)
         linear = scale * (0.5 * mean["unlabeled"] - self.similar_prior * mean[SIMILAR])
         return np.diag(0.5 * mean["unlabeled"]), linear
-
-    def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the accuracy of the sign of f against true classes y in {0, 1}; f = 0 counts as positive."""
-        if not len(f) or np.isnan(f).any():
-            return float("nan")
-        return float(np.mean(self.hits(y, f)))
-
-    def hits(self, y: NDArray, f: NDArray) -> NDArray:
-        """Return which points' class the sign of f gives, of shape (n,)."""
-        return (f >= 0) == (np.asarray(y) == 1)
 
     def twin(self) -> Self:
         """Return the problem without the correction: without the unlabeled points there would be no problem left."""
