@@ -10,8 +10,9 @@ import streamlit as st
 
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.conversions import ONE_REST
+from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec, default_spec
-from dsgcore.experiments.settings import FILE, SEED, STOP_PARAMETERS
+from dsgcore.experiments.settings import FILE, STOP_PARAMETERS
 from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, grid
 from dsgcore.settings import profile_of
 from dsgcore.solver import SOLVER_PARAMETERS

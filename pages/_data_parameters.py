@@ -13,7 +13,7 @@ from dsgcore.data.conversions import ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
 from dsgcore.experiments.spec import DataSpec
-from dsgcore.parameters import Choice, Integer, Parameter, Real
+from dsgcore.parameters import Choice, Parameter
 from pages._own_file import entry_of, suited_to_own
 
 # What unlabeled points and the graph may weigh goes with the data: defaults where the setting's do not suit.
@@ -73,18 +73,14 @@ def data_parameters(problem: type[Setting], dataset: str, default: DataSpec) -> 
 
 
 def _option_parameters(p: Parameter, entry: DatasetEntry, own: Mapping[str, float | None]) -> list[Parameter]:
-    """Return an option's parameter with the set's own range and default; none where the set has no such option."""
+    """Return the set's own option; none where it has no such option, or it is as the data are."""
     option = next((option for option in entry.options if option.name == p.name), None)
-    if option is None or not isinstance(p, Real | Integer):
+    if option is None:
         return []
     if p.name == "n":
         high = int(min(option.high, MAX_POINTS))
-        return [replace(p, default=own["n"] or high, usual=(100, high))]
-    if own[p.name] is None:
-        return []  # as the data are; a spec file can say otherwise
-    usual = (p.usual or (p.low, p.high))[1]
-    within = (option.low, option.high) if p.name == "noise" and option.high > usual * 2 else p.usual
-    return [replace(p, default=own[p.name], usual=within)]  # type: ignore[arg-type]
+        return [replace(option, default=own["n"] or high, usual=(100, high))]
+    return [] if own[p.name] is None else [replace(option, default=own[p.name])]  # a spec file can say otherwise
 
 
 def _class_parameters(p: Parameter, entry: DatasetEntry, labels: str) -> list[Parameter]:

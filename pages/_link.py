@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.data import DATASETS
+from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec, SpecError
-from dsgcore.experiments.settings import SEED
 from pages import _controls as controls
 from pages._controls import SHOWN_FROM_LINK, shown
 from pages._own_file import entry_of

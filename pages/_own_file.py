@@ -96,7 +96,7 @@ def entry_of(problem: type[Setting], name: str) -> DatasetEntry:
     )
 
 
-def _refuse() -> Dataset:
+def _refuse(entry: DatasetEntry, **options: float | None) -> Dataset:
     raise DataError("a file of one's own is read, not made")
 
 

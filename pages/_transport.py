@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dsgcore.experiments.settings import SEED
+from dsgcore.data.options import SEED
 from pages import _controls as controls
 from pages._bench import Bench, begin_again, once
 

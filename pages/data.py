@@ -11,8 +11,9 @@ import streamlit as st
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.data import CONVERSIONS, DATASETS, DataError, DatasetEntry, Split
 from dsgcore.data.conversions import AS_IS
+from dsgcore.data.options import SEED
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_split
-from dsgcore.experiments.settings import FILE, SEED
+from dsgcore.experiments.settings import FILE
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from pages import _controls as controls

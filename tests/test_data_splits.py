@@ -101,9 +101,9 @@ def test_of_two_classes_a_positive_shift_leaves_out_negatives_and_of_three_the_m
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"label_noise": -0.1}, "label_noise must be between 0 and 1, got -0.1"),
-        ({"label_noise": float("nan")}, "label_noise must be between 0 and 1, got nan"),
-        ({"prior_shift": 1.0}, "prior_shift must be between -0.95 and 0.95, got 1.0"),
+        ({"label_noise": -0.1}, "label_noise must be a number between 0 and 1, got -0.1"),
+        ({"label_noise": float("nan")}, "label_noise must be a number between 0 and 1, got nan"),
+        ({"prior_shift": 1.0}, "prior_shift must be a number between -0.95 and 0.95, got 1.0"),
         ({"seed": -1, "label_noise": 0.5}, "seed must be a whole number"),
     ],
 )

@@ -1,24 +1,28 @@
 """Data sets: generated, shipped with scikit-learn, or read from files; and where labels are hidden."""
 
 from dsgcore.data.assumptions import broken
-from dsgcore.data.bundled import breast_cancer, digits_even_odd
-from dsgcore.data.classes import blobs, iris, spirals, ten_digits, wine
+from dsgcore.data.bundled import breast_cancer, diabetes, digits_even_odd, iris, ten_digits, wine
 from dsgcore.data.conversions import CONVERSIONS, convert, equal_frequency_bins
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.entries import OPTION_NAMES, DatasetEntry, DatasetOption
+from dsgcore.data.entries import DatasetEntry
 from dsgcore.data.files import load_npz, parse_npz
-from dsgcore.data.ordinal import diabetes, friedman, ordinal_ramp, ordinal_rings
-from dsgcore.data.registry import DATASETS, DEFAULT_DATASET, load
-from dsgcore.data.splits import Scaling, Split, draw_pairs, hide_labels
-from dsgcore.data.synthetic import (
+from dsgcore.data.generated import (
+    blobs,
     circles,
+    friedman,
     gaussian_mixture,
     high_dimensional,
     misleading_gap,
+    ordinal_ramp,
+    ordinal_rings,
+    spirals,
     two_gaussians,
     two_moons,
     xor,
 )
+from dsgcore.data.options import OPTION_NAMES
+from dsgcore.data.registry import DATASETS, DEFAULT_DATASET, load
+from dsgcore.data.splits import Scaling, Split, draw_pairs, hide_labels
 
 __all__ = [
     "CONVERSIONS",
@@ -28,7 +32,6 @@ __all__ = [
     "DataError",
     "Dataset",
     "DatasetEntry",
-    "DatasetOption",
     "Scaling",
     "Split",
     "blobs",

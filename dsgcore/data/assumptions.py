@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dsgcore.data._checks import check_between, keyed_generator
+from dsgcore.data._checks import checked, keyed_generator
 from dsgcore.data.datasets import DataError
+from dsgcore.data.options import LABEL_NOISE, PRIOR_SHIFT
 from dsgcore.data.splits import UNLABELED, Split
-
-MAX_SHIFT = 0.95
 
 
 def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, is_pairs: bool = False) -> Split:
@@ -40,8 +38,7 @@ def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, i
     DataError
         When a share is out of range, or there are too few unlabeled points for it.
     """
-    noise = check_between("label_noise", label_noise, 0.0, 1.0)
-    shift = check_between("prior_shift", prior_shift, -MAX_SHIFT, MAX_SHIFT)
+    noise, shift = checked(LABEL_NOISE, label_noise), checked(PRIOR_SHIFT, prior_shift)
     if noise:
         disturb = _with_mixed_pairs if is_pairs else _with_wrong_labels
         split = disturb(split, noise, keyed_generator(seed, "split/label_noise"))
@@ -76,16 +73,4 @@ def _with_other_shares(split: Split, shift: float, rng: np.random.Generator) -> 
     kept = np.delete(np.arange(len(split.y_train)), left_out)
     if not np.any(split.y_train[kept] == UNLABELED):
         raise DataError(f"prior_shift must leave unlabeled points, got {shift:g}")
-    return _rows_of(split, kept)
-
-
-def _rows_of(split: Split, kept: NDArray[np.intp]) -> Split:
-    """Return the split with these training rows only."""
-    return replace(
-        split,
-        X_train=split.X_train[kept],
-        y_train=split.y_train[kept],
-        y_hidden=split.y_hidden[kept],
-        train_rows=split.train_rows[kept],
-        labeled=np.flatnonzero(split.y_train[kept] != UNLABELED),
-    )
+    return split.of_rows(kept)

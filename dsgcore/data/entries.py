@@ -1,48 +1,22 @@
-"""What a data set says of itself: its size, source and options, and which settings it suits."""
+"""What a data set says of itself: its size, source and options, which settings it suits, and how it is made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dsgcore.data._checks import check_between, check_whole
 from dsgcore.data.conversions import conversions_for, why_not
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.parameters import quoted
-from dsgcore.sampling import MAX_SEED
+from dsgcore.data.options import SEED
+from dsgcore.parameters import Integer, ParameterError, Real, quoted
 
-# All options that some data set has; a spec has a field for each.
-OPTION_NAMES = ("n", "noise", "separation", "n_irrelevant", "imbalance", "n_classes")
 # A share of positives that similar pairs can tell: 2 pi - 1 = 0.4.
 SHARE_FOR_PAIRS = 0.7
 
 
 @dataclass(frozen=True)
-class DatasetOption:
-    """An option of a data set: its name and range, and its default (None: leave the data as they are)."""
-
-    name: str
-    low: float
-    high: float
-    default: float | None
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the option is a count."""
-        return self.name in ("n", "n_irrelevant", "n_classes", "seed")
-
-    def check(self, value: object) -> float | None:
-        """Return `value` in its own type, or raise `DataError`."""
-        if value is None and self.default is None:
-            return None
-        if self.is_whole:
-            return check_whole(self.name, value, int(self.low), int(self.high))
-        return check_between(self.name, value, self.low, self.high)
-
-
-@dataclass(frozen=True)
 class DatasetEntry:
-    """A data set by name.
+    """A data set by name: called with its options, it is made; so ``two_moons(n=200, seed=1)``.
 
     Parameters
     ----------
@@ -53,9 +27,9 @@ class DatasetEntry:
     sentence : str
         What it is, and why to look at it.
     make : callable
-        Makes the `Dataset` from the options and a seed, all by keyword.
-    options : tuple of DatasetOption
-        Which of `OPTION_NAMES` it takes.
+        Makes the `Dataset` from the entry, the seed and the options, all checked.
+    options : tuple of Integer and Real
+        Which of `options.OPTIONS` it takes, with its own defaults and ranges.
     n, d : int
         Rows (by default) and columns.
     source, licence : str
@@ -71,7 +45,7 @@ class DatasetEntry:
     title: str
     sentence: str
     make: Callable[..., Dataset]
-    options: tuple[DatasetOption, ...]
+    options: tuple[Integer | Real, ...]
     n: int
     d: int
     source: str
@@ -108,12 +82,36 @@ class DatasetEntry:
         is_even = option is not None and (option.default == 0.5 or self.name == "digits")
         return {"imbalance": SHARE_FOR_PAIRS} if labels == "pairs" and is_even else {}
 
-    def option(self, name: str) -> DatasetOption:
+    def option(self, name: str) -> Integer | Real:
         """Return the option of that name, or raise `DataError`."""
-        known = {option.name: option for option in (*self.options, _SEED)}
+        known = {option.name: option for option in (*self.options, SEED)}
         if name not in known:
             raise DataError(f"the options of {self.name} are {', '.join(known)}, got {quoted(name)}")
         return known[name]
 
+    def __call__(self, *values: float | None, **options: float | None) -> Dataset:
+        """Make the set.
 
-_SEED = DatasetOption("seed", 0, MAX_SEED, 0)
+        Parameters
+        ----------
+        *values
+            Values of the options in their order.
+        **options
+            Values of the options by name, and `seed`; the rest take their defaults.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        DataError
+            When an option is unknown, or a value is out of its range.
+        """
+        given = {option.name: value for option, value in zip(self.options, values, strict=False)} | options
+        usual = {option.name: option.default for option in (*self.options, SEED)}
+        try:
+            checked = {name: self.option(name).check(value) for name, value in given.items()}
+        except ParameterError as error:
+            raise DataError(str(error)) from None
+        return self.make(self, **usual | checked)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.data._checks import check_whole, keyed_generator, number
+from dsgcore.data._checks import check_whole, checked, keyed_generator
 from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.data.options import SCALING, TEST_SHARE
 from dsgcore.parameters import quoted
 
 UNLABELED = -1
-SCALINGS = ("unit", "standard", "none")
 _COLUMNS = 32  # columns whose float64 copy is held at one time
 
 
@@ -82,6 +82,17 @@ class Split:
     test_rows: NDArray[np.int64]
     class_names: tuple[str, ...] = ()
 
+    def of_rows(self, kept: NDArray[np.intp]) -> Split:
+        """Return the split with these training rows only."""
+        return replace(
+            self,
+            X_train=self.X_train[kept],
+            y_train=self.y_train[kept],
+            y_hidden=self.y_hidden[kept],
+            train_rows=self.train_rows[kept],
+            labeled=np.flatnonzero(self.y_train[kept] != UNLABELED),
+        )
+
 
 def hide_labels(
     dataset: Dataset,
@@ -119,8 +130,7 @@ def hide_labels(
     DataError
         When the data set has too few rows, or too few of one class, for what is asked.
     """
-    if scaling not in SCALINGS:
-        raise DataError(f"scaling must be one of {', '.join(SCALINGS)}, got {quoted(scaling)}")
+    checked(SCALING, scaling)
     y = dataset.y
     known = np.flatnonzero(y != UNLABELED)  # rows that their source leaves unlabeled are never asked for their label
     n_test = _test_size(len(known), test_share)
@@ -179,14 +189,7 @@ def draw_pairs(
     y_train = np.full(len(base.y_hidden), UNLABELED)
     y_train[members] = np.arange(n_pairs)[:, None]
     kept = np.sort(np.concatenate([members.ravel(), _with_same_shares(base.y_hidden, np.flatnonzero(y_train == -1))]))
-    return replace(
-        base,
-        X_train=base.X_train[kept],
-        y_train=y_train[kept],
-        y_hidden=base.y_hidden[kept],
-        train_rows=base.train_rows[kept],
-        labeled=np.flatnonzero(y_train[kept] != UNLABELED),
-    )
+    return replace(base, y_train=y_train).of_rows(kept)
 
 
 def _given_pairs(
@@ -242,9 +245,7 @@ def _pair_members(y: NDArray[np.int64], n_pairs: int, rng: np.random.Generator) 
 
 
 def _test_size(n: int, test_share: object) -> int:
-    if not 0 < number(test_share) <= 0.9:
-        raise DataError(f"test_share must be greater than 0 and at most 0.9, got {quoted(test_share)}")
-    n_test = max(round(n * number(test_share)), 1)
+    n_test = max(round(n * checked(TEST_SHARE, test_share)), 1)
     if n - n_test < 2:
         raise DataError(f"at least 2 training rows must be left, got {n - n_test} of {n} rows")
     return n_test

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry, DatasetOption
+from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
+from dsgcore.data.options import SEED
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     DEFAULT_DATASET,
     DIAGNOSTICS_PARAMETERS,
     FILE,
-    SEED,
     SETTINGS,
     STOP_PARAMETERS,
     Setting,
@@ -266,7 +266,7 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
     if name == FILE:
         if values["path"] is None:
             raise SpecError("path must be given where the data's name is 'file', got null")
-        takes: dict[str, DatasetOption] = {}
+        takes: dict[str, Integer | Real] = {}
         _check_file_conversion(values["convert"], labels)
         if values["recipe"] is not None and values["positive"] is not None:
             raise SpecError(
