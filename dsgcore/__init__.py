@@ -5,11 +5,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dsgcore.core.expansion import Expansion
+    from dsgcore.core.model_files import ModelError
+    from dsgcore.core.parameters import ParameterError
     from dsgcore.estimators import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
-    from dsgcore.expansion import Expansion
     from dsgcore.experiments import Run, Spec, SpecError
-    from dsgcore.model_files import ModelError, load_model
-    from dsgcore.parameters import ParameterError
+    from dsgcore.models import load_model
     from dsgcore.problems import ProblemError
 
 __all__ = [
@@ -40,14 +41,14 @@ _PLACES = {
     "TSGS3VM": "estimators",
     "TSGSU": "estimators",
     "LinearMC": "estimators",
-    "Expansion": "expansion",
-    "ModelError": "model_files",
-    "ParameterError": "parameters",
-    "ProblemError": "problems",
+    "Expansion": "core.expansion",
+    "ModelError": "core.model_files",
+    "ParameterError": "core.parameters",
+    "ProblemError": "core.problem",
     "Run": "experiments",
     "Spec": "experiments",
     "SpecError": "experiments",
-    "load_model": "model_files",
+    "load_model": "models",
 }
 
 
@@ -55,10 +56,12 @@ def __getattr__(name: str) -> Any:
     """Import a public name, or a public part of the package, when it is first asked for."""
     if name in _PLACES:
         value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    elif not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
-        value = import_module(f"{__name__}.{name}")
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        places = () if name.startswith("_") else (f"{__name__}.{name}", f"{__name__}.core.{name}")
+        place = next(filter(find_spec, places), None)
+        if place is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = import_module(place)
     globals()[name] = value
     return value
 

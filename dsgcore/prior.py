@@ -13,8 +13,8 @@ from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from dsgcore._threads import single_threaded_blas
-from dsgcore.sampling import generator
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.sampling import generator
 
 METHODS = ("km1", "km2")
 # Candidate kernel widths, as multiples of the square root of the median squared distance.

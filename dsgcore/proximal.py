@@ -18,12 +18,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore._threads import single_threaded_blas
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.kernels import Gaussian, block_frequencies
+from dsgcore.core.problem import UNLABELED, ProblemError
+from dsgcore.core.sampling import batch_rows, generator
 from dsgcore.graph import laplacian, smoothness
-from dsgcore.kernels import Gaussian, block_frequencies
-from dsgcore.problems.base import UNLABELED, ProblemError
 from dsgcore.problems.multiclass import MultiClass
-from dsgcore.sampling import batch_rows, generator
 
 SOURCE = "labeled"
 DTYPE = np.dtype(np.float64)

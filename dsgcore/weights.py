@@ -9,8 +9,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.kernels import Gaussian
-from dsgcore.model_files import (
+from dsgcore.core.kernels import Gaussian
+from dsgcore.core.model_files import (
     ModelError,
     ModelFile,
     check_fingerprint,
@@ -19,10 +19,10 @@ from dsgcore.model_files import (
     fingerprint,
     write,
 )
-from dsgcore.parameters import Integer, ParameterError
+from dsgcore.core.parameters import Integer, ParameterError
+from dsgcore.core.sampling import MAX_SEED
 from dsgcore.problems.multiclass import MultiClass
 from dsgcore.proximal import FeatureMap
-from dsgcore.sampling import MAX_SEED
 
 # Numbers of features that are held at a time.
 MAX_VALUES = 2**24

@@ -8,14 +8,14 @@ from typing import Any
 
 import streamlit as st
 
+from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, grid
+from dsgcore.core.solver import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.conversions import ONE_REST
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec, default_spec
 from dsgcore.experiments.settings import FILE, STOP_PARAMETERS
-from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real, grid
 from dsgcore.settings import profile_of
-from dsgcore.solver import SOLVER_PARAMETERS
 from pages._data_parameters import data_parameters, share_of_positives, suited_values
 from pages._kernel_parameters import OWN_KEYS, PICKER, kernel_choices, kernel_parameters, kernel_title, usual_kernel
 from pages._own_file import entry_of

@@ -8,12 +8,12 @@ from functools import cache
 
 import numpy as np
 
+from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.data import DATASETS, OPTION_NAMES, DatasetEntry, convert, load
 from dsgcore.data.conversions import ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
 from dsgcore.experiments.spec import DataSpec
-from dsgcore.parameters import Choice, Parameter
 from pages._own_file import entry_of, suited_to_own
 
 # What unlabeled points and the graph may weigh goes with the data: defaults where the setting's do not suit.

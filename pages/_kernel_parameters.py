@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dsgcore.core.kernel_widths import like_gaussian
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.experiments import Setting, default_spec
 from dsgcore.experiments.kernel_words import KERNEL_WORDS
 from dsgcore.experiments.settings import FILE, kernel_names
 from dsgcore.experiments.widths import usual_width_of
-from dsgcore.kernel_widths import like_gaussian
-from dsgcore.kernels import KERNELS
-from dsgcore.parameters import Choice, Parameter
 from pages._own_file import own_file
 
 PICKER = "kernel"

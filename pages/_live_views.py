@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dsgcore.diagnostics import slope
+from dsgcore.core.diagnostics import slope
 from dsgcore.experiments import (
     Comparison,
     Health,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dsgcore.core.solver import SOLVER_PARAMETERS
 from dsgcore.experiments import Run
 from dsgcore.experiments.spec import Spec
-from dsgcore.solver import SOLVER_PARAMETERS
 from pages._axes import Mark
 from pages._controls import AUTOMATIC
 

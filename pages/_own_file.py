@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from dsgcore.core.kernel_widths import usual_sigma
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Setting, default_spec
 from dsgcore.experiments.settings import FILE
-from dsgcore.kernel_widths import usual_sigma
 
 TITLE = "Your own file"
 _STORE = "_files"

@@ -11,11 +11,11 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
 from dsgcore.experiments import LiveRun
 from dsgcore.experiments.jobs import Job, JobError, JobState, shared_jobs
 from dsgcore.experiments.race import Race, RaceProgress, begin_race, competitors
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters, kernel_note
-from dsgcore.parameters import Choice, Flag, Integer, Parameter, Real
 from pages._race_result import draw_result
 from pages._race_state import Started, races, started_in
 

@@ -8,10 +8,10 @@ from hypothesis import settings
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from dsgcore.kernels import Gaussian
+from dsgcore.core.kernels import Gaussian
+from dsgcore.core.schedules import Plan
+from dsgcore.core.solver import Task
 from dsgcore.problems import SemiSupervisedAUC
-from dsgcore.schedules import Plan
-from dsgcore.solver import Task
 
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.
 settings.register_profile("dsgcore", deadline=None, derandomize=True)

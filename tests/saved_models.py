@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dsgcore import ModelError, load_model
-from dsgcore.expansion import Expansion
-from dsgcore.kernels import Gaussian
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.kernels import Gaussian
 from dsgcore.proximal import FeatureMap
 from dsgcore.weights import Weights
 

@@ -16,8 +16,8 @@ from dsgcore.baselines.pair_risk import PairRisk, pnu_risk, samult_risk
 from dsgcore.baselines.pnu_auc import PNUAUC
 from dsgcore.baselines.samult import SAMULT
 from dsgcore.baselines.selection import PNUAUCRisk, select_pnu_auc
-from dsgcore.diagnostics import exact_optimum
-from dsgcore.kernels import Gaussian
+from dsgcore.core.diagnostics import exact_optimum
+from dsgcore.core.kernels import Gaussian
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
 

@@ -38,9 +38,9 @@ from dsgcore.baselines.samult import SAMULT
 from dsgcore.baselines.sudh import SUDH
 from dsgcore.baselines.susl import SUSL
 from dsgcore.baselines.svorex import SVOREX
+from dsgcore.core.kernels import KERNELS, Gaussian
+from dsgcore.core.parameters import Parameter, ParameterError
 from dsgcore.experiments.settings import SETTINGS
-from dsgcore.kernels import KERNELS, Gaussian
-from dsgcore.parameters import Parameter, ParameterError
 
 ALL = [(setting, cls) for setting, classes in COMPETITORS.items() for cls in classes]
 EACH = pytest.mark.parametrize(("setting", "cls"), ALL, ids=[cls.__name__ for _, cls in ALL])

@@ -14,8 +14,8 @@ from dsgcore.baselines.cuu import CUU
 from dsgcore.baselines.sudh import SUDH
 from dsgcore.baselines.susl import SUSL
 from dsgcore.baselines.uu_risk import LOSSES_BY_NAME, MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
-from dsgcore.diagnostics import exact_optimum
-from dsgcore.kernels import Gaussian
+from dsgcore.core.diagnostics import exact_optimum
+from dsgcore.core.kernels import Gaussian
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
 
 THREE = (SUSL, SUDH, CUU)

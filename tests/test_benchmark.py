@@ -19,8 +19,8 @@ from dsgcore.__main__ import main
 from dsgcore.benchmark import GROUPS, LONG_GROUPS, Sizes, plain, run_benchmark, runs, start
 from dsgcore.benchmark.figure import figure
 from dsgcore.benchmark.rows import Row, heading, line, summary
-from dsgcore.diagnostics import alpha
-from dsgcore.solver import solve
+from dsgcore.core.diagnostics import alpha
+from dsgcore.core.solver import solve
 
 TINY = Sizes(
     repeats=1,
@@ -170,9 +170,7 @@ def test_the_package_alone_imports_nothing_heavy():
 
 
 def test_models_and_the_solver_need_no_scikit_learn():
-    program = (
-        "import sys; from dsgcore import Expansion, load_model; import dsgcore.solver; print('sklearn' in sys.modules)"
-    )
+    program = "import sys; from dsgcore import Expansion, load_model; import dsgcore.core.solver; print('sklearn' in sys.modules)"
     assert in_new_process(program) == "False"
 
 
@@ -202,14 +200,14 @@ def test_all_works_where_no_cache_can_be_written(tmp_path):
     nowhere = os.devnull + "/none"
     printed = in_new_process(
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from dsgcore import _loops, features\n"
+        "from dsgcore.core import _loops, features\n"
         "print(_loops.__file__, _loops._CACHE, features.warm_up())",
         HOME=nowhere,
         XDG_CACHE_HOME=nowhere,
         NUMBA_CACHE_DIR=nowhere,
         LOCALAPPDATA=nowhere,
     )
-    assert printed == f"{tmp_path / 'dsgcore' / '_loops.py'} False True"
+    assert printed == f"{tmp_path / 'dsgcore' / 'core' / '_loops.py'} False True"
 
 
 def test_the_figure_shows_the_comparisons_and_is_well_formed():

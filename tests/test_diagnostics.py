@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsgcore.diagnostics import (
+from dsgcore.core.diagnostics import (
     MAX_EXACT_POINTS,
     DiagnosticsError,
     DualCoefficients,
@@ -16,13 +16,13 @@ from dsgcore.diagnostics import (
     exact_optimum,
     slope,
 )
-from dsgcore.kernels import Gaussian
+from dsgcore.core.kernels import Gaussian
+from dsgcore.core.schedules import Plan
+from dsgcore.core.solver import AllPoints, Carried, Task, solve
 from dsgcore.problems import SemiSupervisedAUC, objective
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
-from dsgcore.schedules import Plan
-from dsgcore.solver import AllPoints, Carried, Task, solve
 
 # Slopes.
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dsgcore import Run, Spec, load_model
-from dsgcore.diagnostics import ExactTwin
+from dsgcore.core.diagnostics import ExactTwin
+from dsgcore.core.kernels import Gaussian
 from dsgcore.experiments import SETTINGS, StopReason, default_spec, summary
-from dsgcore.kernels import Gaussian
 
 STOCHASTIC = [name for name in SETTINGS if name != "multiclass"]
 

@@ -16,13 +16,13 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
+from dsgcore.core.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
+from dsgcore.core.schedules import Plan
+from dsgcore.core.solver import Task, solve
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
-from dsgcore.schedules import Plan
-from dsgcore.solver import Task, solve
 
 SMALL = {"n_iter": 12, "n_features": 16, "batch_size": 16, "random_state": 0}
 FOUR = (QSGS2AUC, TSGSU, TSGS3VM, QS3ORAO)

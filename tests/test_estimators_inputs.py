@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.sampling import MAX_SEED
 from dsgcore.estimators.inputs import encode, known_classes, ordered_labels, seed_of, width
-from dsgcore.kernels import KERNELS
-from dsgcore.sampling import MAX_SEED
 
 SIGMA = KERNELS["gaussian"].parameters[0]
 

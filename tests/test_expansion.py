@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from saved_models import assert_refused, edited, make_model, parts, saved
 
-from dsgcore import expansion, load_model
-from dsgcore.features import coefficients
-from dsgcore.kernels import KERNELS, Gaussian
+from dsgcore import load_model
+from dsgcore.core import expansion
+from dsgcore.core.features import coefficients
+from dsgcore.core.kernels import KERNELS, Gaussian
 
 
 def explicit(model, X, t):

@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dsgcore import _loops, _threads, features
-from dsgcore._threads import PIECES_PER_WORKER, for_each_piece, n_workers, pieces, set_workers, single_threaded_blas
-from dsgcore.features import (
+from dsgcore.core import _loops, _threads, features
+from dsgcore.core._threads import (
+    PIECES_PER_WORKER,
+    for_each_piece,
+    n_workers,
+    pieces,
+    set_workers,
+    single_threaded_blas,
+)
+from dsgcore.core.features import (
     ACCUMULATED_ROWS,
     accumulate,
     as_points,
@@ -18,7 +25,7 @@ from dsgcore.features import (
     evaluate,
     evaluate_with_squares,
 )
-from dsgcore.kernels import Gaussian
+from dsgcore.core.kernels import Gaussian
 
 # The sizes at which a tile, a part of the rows to be summed, or a panel of features is full, and their neighbours.
 ROWS = [0, 1, 600, *(size + i for size in (_loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1))]
@@ -47,7 +54,7 @@ def block_of(m, dtype="float64", seed=1):
 def workers(monkeypatch):
     """Make even small work worth sharing, and give the number of workers back afterwards."""
     before = n_workers()
-    monkeypatch.setattr("dsgcore._threads.MIN_EVALUATIONS_PER_WORKER", 100)
+    monkeypatch.setattr("dsgcore.core._threads.MIN_EVALUATIONS_PER_WORKER", 100)
     yield set_workers
     set_workers(before)
 

@@ -78,17 +78,19 @@ def of(*names):
 
 
 def test_the_reading_of_imports_sees_what_there_is():
-    assert {"dsgcore", "dsgcore._loops", "dsgcore.solver", "dsgcore.problems", "dsgcore.problems.auc"} <= set(MODULES)
-    assert "numba" in imported(PACKAGE / "_loops.py")
-    assert {"dsgcore._loops", "dsgcore._threads"} <= imported(PACKAGE / "features.py")
-    assert "dsgcore.features" in imported(PACKAGE / "solver.py")
-    assert PACKAGE / "solver.py" in FILES
-    assert imports(PACKAGE / "_loops.py", "numba")
-    assert not imports(PACKAGE / "solver.py", "numba")
+    assert {"dsgcore", "dsgcore.core._loops", "dsgcore.core.solver", "dsgcore.problems", "dsgcore.problems.auc"} <= set(
+        MODULES
+    )
+    assert "numba" in imported(PACKAGE / "core" / "_loops.py")
+    assert {"dsgcore.core._loops", "dsgcore.core._threads"} <= imported(PACKAGE / "core" / "features.py")
+    assert "dsgcore.core.features" in imported(PACKAGE / "core" / "solver.py")
+    assert PACKAGE / "core" / "solver.py" in FILES
+    assert imports(PACKAGE / "core" / "_loops.py", "numba")
+    assert not imports(PACKAGE / "core" / "solver.py", "numba")
 
 
 def test_numba_is_imported_in_the_loops_only():
-    assert shown(f for f in FILES if imports(f, "numba") and "tests" not in f.parts) == ["dsgcore/_loops.py"]
+    assert shown(f for f in FILES if imports(f, "numba") and "tests" not in f.parts) == ["dsgcore/core/_loops.py"]
 
 
 def test_streamlit_and_plotly_are_imported_by_the_app_and_its_pages_only():
@@ -96,32 +98,47 @@ def test_streamlit_and_plotly_are_imported_by_the_app_and_its_pages_only():
     assert shown(f for f in FILES if imports(f, "streamlit", "plotly") and f not in allowed) == []
 
 
-@pytest.mark.parametrize("name", ["problems", "kernels", "schedules", "metrics", "data", "parameters", "sampling"])
-def test_the_foundations_import_nothing_that_stands_on_them(name):
-    above = [f"dsgcore.{module}" for module in ("solver", "proximal", "experiments", "estimators", "baselines")]
-    files = of(name)
+# Each room, and the only others that it may import.
+ROOMS = {
+    "core": (),
+    "problems": ("core",),
+    "data": ("core", "problems"),
+    "settings": ("core", "problems", "prior"),
+}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_nothing_that_stands_above_it(room):
+    files = of(room)
     assert files
-    assert shown(f for f in files if imports(f, *above)) == []
+    allowed = {"dsgcore", f"dsgcore.{room}", *(f"dsgcore.{other}" for other in ROOMS[room])}
+    strange = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in files
+        for name in imported(file, at_import=room == "settings")  # whose types are those of specs
+        if name.split(".")[0] == "dsgcore" and ".".join(name.split(".")[:2]) not in allowed
+    }
+    assert strange == set()
 
 
 def test_the_loops_are_called_through_few_modules():
     # The benchmark times the loops' parts by themselves.
-    users = [f for f in MODULES.values() if imports(f, "dsgcore._loops") and f not in of("benchmark")]
+    users = [f for f in MODULES.values() if imports(f, "dsgcore.core._loops") and f not in of("benchmark")]
     used = [path for path in shown(users) if "/benchmark/" not in path]  # which times them alone
-    assert used == ["dsgcore/features.py", "dsgcore/features_orthogonal.py", "dsgcore/kernels.py"]
+    assert used == ["dsgcore/core/features.py", "dsgcore/core/features_orthogonal.py", "dsgcore/core/kernels.py"]
 
 
 def test_the_loops_import_nothing_of_the_package():
-    assert not imports(PACKAGE / "_loops.py", "dsgcore")
+    assert not imports(PACKAGE / "core" / "_loops.py", "dsgcore")
 
 
 def test_the_solver_knows_no_diagnostics_metrics_or_single_problem():
     unknown = ("diagnostics", "metrics", "experiments", "estimators", "baselines", "data", "problems.auc")
-    assert shown(f for f in of("solver") if imports(f, *(f"dsgcore.{name}" for name in unknown))) == []
+    assert shown(f for f in of("core.solver") if imports(f, *(f"dsgcore.{name}" for name in unknown))) == []
 
 
 def test_baselines_never_import_the_solver():
-    assert shown(f for f in of("baselines") if imports(f, "dsgcore.solver", "dsgcore.proximal")) == []
+    assert shown(f for f in of("baselines") if imports(f, "dsgcore.core.solver", "dsgcore.proximal")) == []
 
 
 def test_nothing_in_the_package_imports_the_app_or_the_tests():

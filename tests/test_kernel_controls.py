@@ -7,11 +7,11 @@ from test_app import figure, open_page, said
 
 from dsgcore import Spec
 from dsgcore.baselines import COMPETITORS
+from dsgcore.core.kernels import KERNELS
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, theory_of
 from dsgcore.experiments.kernel_words import KERNEL_WORDS
 from dsgcore.experiments.race_parameters import fixed_parameters, kernel_note
 from dsgcore.experiments.settings import kernel_names
-from dsgcore.kernels import KERNELS
 from pages import _controls as controls
 from pages._kernel_parameters import OWN_KEYS, kernel_title
 

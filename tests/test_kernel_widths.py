@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from dsgcore import Spec
+from dsgcore.core.kernel_widths import like_gaussian, usual_sigma, usual_width
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import Real, grid
 from dsgcore.data import DATASETS, load
 from dsgcore.experiments import SETTINGS, default_spec, read_spec
 from dsgcore.experiments.settings import kernel_names
-from dsgcore.kernel_widths import like_gaussian, usual_sigma, usual_width
-from dsgcore.kernels import KERNELS
-from dsgcore.parameters import Real, grid
 
 PLACES = [
     (setting, name)

@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 from test_orthogonal import explicit
 
-from dsgcore.kernels import KERNELS, Gaussian, OrthogonalGaussian, block_frequencies
-from dsgcore.sampling import FREQUENCIES, generator
+from dsgcore.core.kernels import KERNELS, Gaussian, OrthogonalGaussian, block_frequencies
+from dsgcore.core.sampling import FREQUENCIES, generator
 
 # Settings besides the defaults, by the kernel's name.
 SETTINGS = {

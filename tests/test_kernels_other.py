@@ -6,14 +6,15 @@ import pytest
 from sklearn.gaussian_process import kernels as sklearn_kernels
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel
 
-from dsgcore import features_product, load_model
-from dsgcore._threads import n_workers, set_workers
-from dsgcore.diagnostics import alpha
-from dsgcore.kernels_dot_product import DotProduct
-from dsgcore.kernels_shift_invariant import MATERN, Laplacian, Matern
-from dsgcore.parameters import ParameterError, check_all
+from dsgcore import load_model
+from dsgcore.core import features_product
+from dsgcore.core._threads import n_workers, set_workers
+from dsgcore.core.diagnostics import alpha
+from dsgcore.core.kernels_dot_product import DotProduct
+from dsgcore.core.kernels_shift_invariant import MATERN, Laplacian, Matern
+from dsgcore.core.parameters import ParameterError, check_all
+from dsgcore.core.solver import Carried, solve
 from dsgcore.problems import SemiSupervisedAUC
-from dsgcore.solver import Carried, solve
 
 SHIFT_INVARIANT = [Laplacian(0.7), *(Matern(1.3, nu) for nu in MATERN)]
 DOT_PRODUCT = [DotProduct(0.3, power) for power in ("1", "3", "5")]
@@ -57,7 +58,7 @@ def test_sums_equal_the_matrix(kernel, dtype, points, monkeypatch):
     X, Z = (A.astype(dtype) for A in points)
     c, out = np.arange(6, dtype=dtype), np.ones(5, dtype=dtype)
     expected = 0.5 * out + c @ kernel.matrix(X, Z)
-    monkeypatch.setattr("dsgcore.kernels_shift_invariant.MAX_VALUES", 12)  # two points at a time
+    monkeypatch.setattr("dsgcore.core.kernels_shift_invariant.MAX_VALUES", 12)  # two points at a time
     kernel.sums(X, c, Z, 0.5, out)
     assert out.dtype == dtype
     np.testing.assert_allclose(out, expected, rtol=1e-6 if dtype == "float32" else 1e-13)
@@ -154,7 +155,7 @@ def test_products_equal_the_naive_map(kernel, small_tiles):
 
 
 def test_products_have_the_same_bits_whatever_the_number_of_workers(monkeypatch):
-    monkeypatch.setattr("dsgcore._threads.MIN_EVALUATIONS_PER_WORKER", 1000)
+    monkeypatch.setattr("dsgcore.core._threads.MIN_EVALUATIONS_PER_WORKER", 1000)
     rng = np.random.default_rng(0)
     X, c = (rng.normal(size=size).astype(np.float32) for size in ((700, 5), 700))
     W = DotProduct(0.2, "3").frequencies(rng, 5, 2500)

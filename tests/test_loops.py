@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from dsgcore import _loops
+from dsgcore.core import _loops
 
 COMPILED = not numba.config.DISABLE_JIT
 DTYPES = (np.float32, np.float64)
@@ -189,7 +189,8 @@ def test_one_specialisation_per_kernel_and_dtype():
     """In a process of its own: tests of the loops call them with arrays that the package would never hand on."""
     program = """
 import numpy as np
-from dsgcore import QSGS2AUC, _loops
+from dsgcore import QSGS2AUC
+from dsgcore.core import _loops
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(60, 3)), np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
 for points in (X, np.asfortranarray(X), X.astype(np.float32), X[::2].repeat(2, axis=0)):

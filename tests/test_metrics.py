@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from dsgcore.metrics import auc, auc_of_samples
+from dsgcore.core.metrics import auc, auc_of_samples
 
 # Few different scores, so that ties are the rule.
 SAMPLES = st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=40).filter(

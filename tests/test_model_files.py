@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from saved_models import KINDS, assert_refused, edited, make_model, make_weights, parts, saved
 
 from dsgcore import Expansion, ModelError, load_model
-from dsgcore.kernels import KERNELS
-from dsgcore.model_files import MAX_HEADER_CHARACTERS
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.model_files import MAX_HEADER_CHARACTERS
 from dsgcore.weights import Weights
 
 every_kind = pytest.mark.parametrize("kind", KINDS)

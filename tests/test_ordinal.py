@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from dsgcore.diagnostics import alpha, exact_optimum
-from dsgcore.parameters import ParameterError, check_all
+from dsgcore.core.diagnostics import alpha, exact_optimum
+from dsgcore.core.parameters import ParameterError, check_all
+from dsgcore.core.problem import ProblemError, objective
+from dsgcore.core.solver import solve
 from dsgcore.problems import SemiSupervisedAUC
-from dsgcore.problems.base import ProblemError, objective
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
-from dsgcore.solver import solve
 
 PAIRINGS = ("paired", "all")
 

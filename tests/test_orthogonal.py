@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard
 
-from dsgcore import features, features_orthogonal
-from dsgcore._threads import n_workers, set_workers
-from dsgcore.kernels import Gaussian, OrthogonalGaussian, block_frequencies
-from dsgcore.solver import solve
+from dsgcore.core import features, features_orthogonal
+from dsgcore.core._threads import n_workers, set_workers
+from dsgcore.core.kernels import Gaussian, OrthogonalGaussian, block_frequencies
+from dsgcore.core.solver import solve
 
 # (d, m): fewer coordinates than are padded to, a whole rotation, a part of one, several, a power of two and one more.
 SHAPES = [(3, 5), (128, 128), (128, 100), (129, 300), (200, 513), (784, 40)]
@@ -134,7 +134,7 @@ def test_a_run_with_orthogonal_features_carries_what_the_model_gives(make_task):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_same_bits_whatever_the_number_of_workers(dtype, monkeypatch):
-    monkeypatch.setattr("dsgcore._threads.MIN_EVALUATIONS_PER_WORKER", 100)
+    monkeypatch.setattr("dsgcore.core._threads.MIN_EVALUATIONS_PER_WORKER", 100)
     (X, c), W = points(700, 130, dtype), draw(130, 50, dtype=dtype)
     before, results = n_workers(), set()
     try:

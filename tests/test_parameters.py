@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsgcore.experiments import spec
-from dsgcore.kernels import KERNELS
-from dsgcore.parameters import (
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import (
     Choice,
     Flag,
     Integer,
@@ -27,9 +26,10 @@ from dsgcore.parameters import (
     quoted,
     real,
 )
+from dsgcore.core.schedules import SCHEDULES, Change, Plan
+from dsgcore.core.solver import SOLVER_PARAMETERS
+from dsgcore.experiments import spec
 from dsgcore.problems import PROBLEMS
-from dsgcore.schedules import SCHEDULES, Change, Plan
-from dsgcore.solver import SOLVER_PARAMETERS
 
 REAL = Real("lam", 0.5, low=0.0, high=2.0)
 ANY_REAL = Real("x", 0.0)

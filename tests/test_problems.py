@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from dsgcore.core.problem import stacked
 from dsgcore.problems import PROBLEMS, ProblemError, SemiSupervisedAUC, objective
-from dsgcore.problems.base import stacked
 
 # What the tests need to know of a problem; a later one is tested by an entry here.
 

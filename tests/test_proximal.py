@@ -9,10 +9,10 @@ import oracle_files
 import pytest
 from scipy.optimize import minimize
 
+from dsgcore.core.kernels import Gaussian, block_frequencies
+from dsgcore.core.parameters import ParameterError, check_all
+from dsgcore.core.problem import ProblemError
 from dsgcore.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
-from dsgcore.kernels import Gaussian, block_frequencies
-from dsgcore.parameters import ParameterError, check_all
-from dsgcore.problems.base import ProblemError
 from dsgcore.problems.multiclass import MultiClass
 from dsgcore.proximal import FeatureMap, Task, make_task, shrink, solve, train
 

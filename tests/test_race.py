@@ -14,7 +14,8 @@ import pytest
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
 from dsgcore.baselines import COMPETITORS
-from dsgcore.diagnostics import exact_optimum
+from dsgcore.core.diagnostics import exact_optimum
+from dsgcore.core.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.experiments import default_spec, load_split
 from dsgcore.experiments.jobs import JobQueue, JobState
 from dsgcore.experiments.plane import Plane
@@ -31,7 +32,6 @@ from dsgcore.experiments.race import (
     run_race,
 )
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
-from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
 from pages._charts import Curve, Surface
 from pages._race_charts import Finish, finish_line, region_heat, score_by_iteration, score_by_time
 from pages._race_state import Started, same_data, whose

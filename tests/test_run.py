@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dsgcore import Run, Spec, load_model
+from dsgcore.core.parameters import ParameterError
+from dsgcore.core.schedules import Change
 from dsgcore.experiments import Health, History, LiveRun, StopReason, default_spec, script
 from dsgcore.experiments.run import load_split
-from dsgcore.parameters import ParameterError
-from dsgcore.schedules import Change
 
 
 def small(**changes):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dsgcore.diagnostics import DualCoefficients, alpha
-from dsgcore.parameters import ParameterError, check_all
-from dsgcore.problems.base import ProblemError, objective
+from dsgcore.core.diagnostics import DualCoefficients, alpha
+from dsgcore.core.parameters import ParameterError, check_all
+from dsgcore.core.problem import ProblemError, objective
+from dsgcore.core.solver import solve
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
-from dsgcore.solver import solve
 
 BALANCE = (False, True)
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from dsgcore.core.sampling import FREQUENCIES, MAX_SEED, batch_rows, batches, generator
 from dsgcore.problems import PROBLEMS
-from dsgcore.sampling import FREQUENCIES, MAX_SEED, batch_rows, batches, generator
 
 KEYS = st.tuples(st.integers(0, MAX_SEED), st.text(max_size=12), st.integers(0, 100_000))
 

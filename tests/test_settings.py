@@ -12,8 +12,8 @@ from test_run import read_csv, table
 
 from dsgcore import Run, Spec, SpecError
 from dsgcore.__main__ import main
+from dsgcore.core.parameters import Choice, Flag, Integer, Real, grid
 from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, script, theory_of
-from dsgcore.parameters import Choice, Flag, Integer, Real, grid
 
 # Whole runs: without the compiler they take minutes.
 pytestmark = pytest.mark.compiled

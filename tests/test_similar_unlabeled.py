@@ -7,11 +7,11 @@ import naive_problems
 import numpy as np
 import pytest
 
-from dsgcore.diagnostics import alpha, exact_optimum
-from dsgcore.parameters import ParameterError, check_all
-from dsgcore.problems.base import ProblemError, objective
+from dsgcore.core.diagnostics import alpha, exact_optimum
+from dsgcore.core.parameters import ParameterError, check_all
+from dsgcore.core.problem import ProblemError, objective
+from dsgcore.core.solver import solve
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
-from dsgcore.solver import solve
 
 PRIORS = (0.7, 0.2)
 

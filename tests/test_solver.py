@@ -6,12 +6,12 @@ import naive
 import numpy as np
 import pytest
 
-from dsgcore import solver
-from dsgcore._threads import n_workers, set_workers
-from dsgcore.diagnostics import DualCoefficients, ExactTwin, SquaredNorm, alpha
+from dsgcore.core import solver
+from dsgcore.core._threads import n_workers, set_workers
+from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, SquaredNorm, alpha
+from dsgcore.core.schedules import Change
+from dsgcore.core.solver import AllPoints, Carried, VisitedPoints, solve
 from dsgcore.problems import SemiSupervisedAUC
-from dsgcore.schedules import Change
-from dsgcore.solver import AllPoints, Carried, VisitedPoints, solve
 
 
 def run(task, **carried_sets):
@@ -116,7 +116,7 @@ def test_same_bits_whatever_the_number_of_workers(make_task, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1500, 5)), np.where(np.arange(1500) < 300, np.arange(1500) % 2, -1)
     task = make_task(X=X, y=y, dtype="float32", batch_size=300, n_features=300)
-    monkeypatch.setattr("dsgcore._threads.MIN_EVALUATIONS_PER_WORKER", 1000)
+    monkeypatch.setattr("dsgcore.core._threads.MIN_EVALUATIONS_PER_WORKER", 1000)
     workers, results = n_workers(), []
     try:
         for count in (1, 2, 8):

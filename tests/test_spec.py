@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsgcore import Spec, SpecError
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import Choice, Flag, Integer, Real, Text
+from dsgcore.core.schedules import Change
+from dsgcore.core.solver import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS
 from dsgcore.experiments.spec import DATA_PARAMETERS, DIAGNOSTICS_PARAMETERS, SETTINGS, STOP_PARAMETERS
-from dsgcore.kernels import KERNELS
-from dsgcore.parameters import Choice, Flag, Integer, Real, Text
 from dsgcore.problems import PROBLEMS
-from dsgcore.schedules import Change
 from dsgcore.settings import PROFILES
-from dsgcore.solver import SOLVER_PARAMETERS
 
 PLAIN = Spec().to_dict()
 SECTIONS = {

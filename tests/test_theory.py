@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dsgcore import Run, Spec
+from dsgcore.core.schedules import SCHEDULES, Change
 from dsgcore.experiments import SETTINGS, StopReason, default_spec, kept_to, remedies, theory_of
-from dsgcore.schedules import SCHEDULES, Change
 
 every_setting = pytest.mark.parametrize("setting", SETTINGS)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from dsgcore.core.metrics import auc
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, StopReason
 from dsgcore.experiments.verdict import (
     Comparison,
@@ -18,7 +19,6 @@ from dsgcore.experiments.verdict import (
     compare,
     contributions,
 )
-from dsgcore.metrics import auc
 from dsgcore.problems.thresholds import mean_auc
 
 

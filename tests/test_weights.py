@@ -7,7 +7,7 @@ import pytest
 from saved_models import assert_refused, edited, make_weights, packed, parts, saved
 
 from dsgcore import load_model, weights
-from dsgcore.kernels import Gaussian
+from dsgcore.core.kernels import Gaussian
 
 KINDS = ("linear", "fourier")
 every_kind = pytest.mark.parametrize("kind", KINDS)

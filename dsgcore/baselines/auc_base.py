@@ -17,9 +17,9 @@ from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.pair_risk import PairRisk
 from dsgcore.baselines.parameters import CENTERS, LAM
 from dsgcore.baselines.progress import Watch
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import Parameter
 from dsgcore.estimators.classes import best_threshold
-from dsgcore.kernels import KERNELS
-from dsgcore.parameters import Parameter
 from dsgcore.prior import ROWS_AT_A_TIME, PriorError, energy_class_prior
 
 AUC_PENALTY = replace(

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dsgcore.baselines.basis import HasMatrix, Linear
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.progress import Callback, Watch
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import Choice, Parameter, Real, check_all
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, ordered_labels, seed_of
 from dsgcore.estimators.kernel import make_kernel
-from dsgcore.kernels import KERNELS
-from dsgcore.parameters import Choice, Parameter, Real, check_all
 
 MEMORY_LIMIT = Real(
     "memory_limit",

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.sampling import generator
+from dsgcore.core.sampling import generator
 
 # Kernel values held at a time when a model is evaluated.
 MAX_VALUES = 2**22

@@ -13,9 +13,9 @@ from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_objective import PARAMETERS, STEP_SIZE, bound_problem, loss
 from dsgcore.baselines.s3vm_parts import Points, S3VMBaseline, expansion, in_order
-from dsgcore.parameters import Integer, Parameter
+from dsgcore.core.parameters import Integer, Parameter
+from dsgcore.core.sampling import generator
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
-from dsgcore.sampling import generator
 
 # The paper of TSGS3VM gives the unlabeled points a budget of this share of their number.
 BUDGET_SHARE = 0.2

@@ -21,7 +21,7 @@ from dsgcore.baselines.s3vm_parts import (
     in_order,
     matrix_memory,
 )
-from dsgcore.parameters import Integer, Parameter, Real
+from dsgcore.core.parameters import Integer, Parameter, Real
 
 # A labeled point's second kink is at 1 + 2 / SCALE, out of the way.
 SCALE = 0.1

@@ -13,9 +13,9 @@ from dsgcore.baselines.pairs_base import PRIOR, Y_HOLDS, PairsBaseline, split_so
 from dsgcore.baselines.parameters import CENTERS, LAM
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
-from dsgcore.parameters import Choice, Integer, Parameter, Real
-from dsgcore.sampling import batch_rows
-from dsgcore.schedules import SCHEDULES
+from dsgcore.core.parameters import Choice, Integer, Parameter, Real
+from dsgcore.core.sampling import batch_rows
+from dsgcore.core.schedules import SCHEDULES
 
 OWN: tuple[Parameter, ...] = (
     Choice(

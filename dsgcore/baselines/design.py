@@ -11,7 +11,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from dsgcore.baselines.basis import MAX_VALUES, Basis, HasMatrix, Model
-from dsgcore.parameters import Choice
+from dsgcore.core.parameters import Choice
 
 # What stands before the sum of squares of the weights.
 FACTORS = {"euclidean": 1.0, "half euclidean": 0.5, "half rkhs": 0.5}

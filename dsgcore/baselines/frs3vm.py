@@ -12,10 +12,10 @@ from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_objective import PARAMETERS, STEP_SIZE, bound_problem, loss
 from dsgcore.baselines.s3vm_parts import Points, S3VMBaseline, in_order
-from dsgcore.kernels import Gaussian
-from dsgcore.parameters import Integer, Parameter
+from dsgcore.core.kernels import Gaussian
+from dsgcore.core.parameters import Integer, Parameter
+from dsgcore.core.sampling import FREQUENCIES, batch_rows, generator
 from dsgcore.problems.s3vm import SemiSupervisedSVM
-from dsgcore.sampling import FREQUENCIES, batch_rows, generator
 
 # Feature values held at a time when a model is evaluated.
 MAX_VALUES = 2**22

@@ -11,11 +11,11 @@ from sklearn.utils.validation import validate_data
 from dsgcore.baselines.base import MEMORY_LIMIT, Baseline
 from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.progress import Callback, Watch
+from dsgcore.core.parameters import Parameter
+from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators import multiclass_special
 from dsgcore.estimators.inputs import encode
 from dsgcore.graph import MAX_ANCHORS, ROWS_AT_A_TIME
-from dsgcore.parameters import Parameter
-from dsgcore.problems.base import UNLABELED
 from dsgcore.problems.multiclass import MultiClass
 
 # Numbers of eight bytes that the graph takes per point: neighbours, weights and their transposes.

@@ -14,9 +14,9 @@ from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
 from dsgcore.baselines.pnu_auc import ETA
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.samult import GAMMA
-from dsgcore.metrics import auc
-from dsgcore.parameters import Parameter
-from dsgcore.problems.base import UNLABELED
+from dsgcore.core.metrics import auc
+from dsgcore.core.parameters import Parameter
+from dsgcore.core.problem import UNLABELED
 from dsgcore.problems.thresholds import thresholds
 
 GAMMAS = OneOrSeveral("gamma", 0.5, low=0.0, high=1.0, symbol="γ", label=GAMMA.label, sentence=GAMMA.sentence)

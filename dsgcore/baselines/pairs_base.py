@@ -16,13 +16,13 @@ from dsgcore.baselines.design import PENALTY, system_numbers
 from dsgcore.baselines.memory import Memory, kernel_matrix, larger, numbers
 from dsgcore.baselines.parameters import CENTERS, LAM, Prior
 from dsgcore.baselines.progress import Callback
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import Choice, Parameter
+from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.pairs import drawn_members, members_of, pair_ids, stacked
-from dsgcore.kernels import KERNELS
-from dsgcore.parameters import Choice, Parameter
 from dsgcore.prior import similar_class_prior
-from dsgcore.problems.base import UNLABELED
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 PRIOR = Prior(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dsgcore.parameters import Integer, Real
+from dsgcore.core.parameters import Integer, Real
 
 LAM = Real(
     "lam",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.baselines.auc_base import AUC_PARAMETERS, AUCBaseline, check_prior, estimated_prior
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk
 from dsgcore.baselines.parameters import Prior
-from dsgcore.parameters import Parameter, Real
+from dsgcore.core.parameters import Parameter, Real
 
 ETA = Real(
     "eta",

@@ -21,7 +21,7 @@ from dsgcore.baselines.s3vm_parts import (
     in_order,
     matrix_memory,
 )
-from dsgcore.parameters import Integer, Parameter, Real
+from dsgcore.core.parameters import Integer, Parameter, Real
 
 # How close the smooth hinge is to the hinge, and the Gaussian loss of an unlabeled value to a peak at 0.
 HINGE_SHARPNESS = 20.0

@@ -21,7 +21,7 @@ from dsgcore.baselines.s3vm_parts import (
     kernel_matrix,
     matrix_memory,
 )
-from dsgcore.parameters import Parameter, Real
+from dsgcore.core.parameters import Parameter, Real
 
 TOLERANCE = 1e-4
 # The unlabeled points begin with this share of their weight, which is doubled from level to level.

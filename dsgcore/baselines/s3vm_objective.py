@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.s3vm_parts import Points
-from dsgcore.parameters import Parameter, Real
+from dsgcore.core.parameters import Parameter, Real
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # As of TSGS3VM: C weighs the labeled points' mean loss, not their sum.

@@ -13,7 +13,7 @@ from dsgcore.baselines.basis import Basis, HasMatrix, Model
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.memory import kernel_matrix as of_kernel_matrix
 from dsgcore.baselines.progress import Callback
-from dsgcore.parameters import Parameter, Real
+from dsgcore.core.parameters import Parameter, Real
 
 # Kernel values made at a time while the matrix is filled, and arrays of them that making them takes.
 MAX_VALUES = 2**20

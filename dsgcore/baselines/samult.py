@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.baselines.auc_base import AUC_PARAMETERS, AUCBaseline
 from dsgcore.baselines.pair_risk import PairRisk, samult_risk
-from dsgcore.parameters import Parameter, Real
+from dsgcore.core.parameters import Parameter, Real
 
 GAMMA = Real(
     "gamma",

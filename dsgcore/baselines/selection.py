@@ -17,9 +17,9 @@ from dsgcore.baselines.base import unlabeled_rows
 from dsgcore.baselines.basis import choose_centers
 from dsgcore.baselines.linear_system import IllPosedWarning
 from dsgcore.baselines.pnu_auc import PNUAUC
+from dsgcore.core.metrics import auc_of_samples
+from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import encode, seed_of
-from dsgcore.metrics import auc_of_samples
-from dsgcore.problems.base import UNLABELED
 
 
 @dataclass(frozen=True)

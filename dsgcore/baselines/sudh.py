@@ -15,7 +15,7 @@ from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.parameters import LAM
 from dsgcore.baselines.progress import Watch
-from dsgcore.parameters import Integer, Parameter, Real
+from dsgcore.core.parameters import Integer, Parameter, Real
 
 LAM_ABOVE_0 = replace(LAM, low=1e-9)  # the dual divides by it
 MAX_ITER = Integer(

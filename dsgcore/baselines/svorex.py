@@ -15,8 +15,8 @@ from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.baselines.regression import CACHE, HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
-from dsgcore.parameters import Integer, Parameter, Real
-from dsgcore.problems.base import UNLABELED
+from dsgcore.core.parameters import Integer, Parameter, Real
+from dsgcore.core.problem import UNLABELED
 
 # Half the distance between the two kinks of the regression's loss: the second one is out of the way.
 EPSILON = 1e4

@@ -8,13 +8,13 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore import features
-from dsgcore._threads import single_threaded_blas
 from dsgcore.benchmark.machine import floor, floor_calls
 from dsgcore.benchmark.rows import Row
 from dsgcore.benchmark.settings import Sizes
 from dsgcore.benchmark.timing import interleaved, workers
-from dsgcore.kernels import Gaussian
+from dsgcore.core import features
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.kernels import Gaussian
 
 # Targets of floor / measured, and of PyTorch's time / ours, by the number of coordinates.
 OF_FLOOR = {3: 0.8, 22: 0.8, 54: 0.8, 128: 0.8}

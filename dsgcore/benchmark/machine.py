@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from dsgcore import _loops
-from dsgcore._threads import n_workers, single_threaded_blas
 from dsgcore.benchmark.rows import Row
 from dsgcore.benchmark.settings import Sizes
 from dsgcore.benchmark.timing import interleaved
+from dsgcore.core import _loops
+from dsgcore.core._threads import n_workers, single_threaded_blas
 
 _SIZE = 1024
 _COLUMNS = 512

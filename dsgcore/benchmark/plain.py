@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.kernels import block_frequencies
-from dsgcore.problems.base import stacked
-from dsgcore.solver import Task
+from dsgcore.core.kernels import block_frequencies
+from dsgcore.core.problem import stacked
+from dsgcore.core.solver import Task
 
 
 def feature_map(task: Task, t: int, X: NDArray) -> NDArray:

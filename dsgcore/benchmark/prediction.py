@@ -11,7 +11,7 @@ from dsgcore.benchmark.rows import Row
 from dsgcore.benchmark.runs import one_evaluation, paper_task
 from dsgcore.benchmark.settings import Sizes
 from dsgcore.benchmark.timing import in_new_process, interleaved, repeated, seconds
-from dsgcore.expansion import FREQUENCY_CACHE_BYTES, Expansion
+from dsgcore.core.expansion import FREQUENCY_CACHE_BYTES, Expansion
 
 ROUNDS = 2
 MEMORY = """

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from dsgcore import features
 from dsgcore.benchmark import plain
 from dsgcore.benchmark.rows import Row
 from dsgcore.benchmark.settings import Sizes
 from dsgcore.benchmark.timing import interleaved, repeated
-from dsgcore.kernels import Gaussian
+from dsgcore.core import features
+from dsgcore.core.kernels import Gaussian
+from dsgcore.core.schedules import Plan
+from dsgcore.core.solver import Task, VisitedPoints, solve
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
-from dsgcore.schedules import Plan
-from dsgcore.solver import Task, VisitedPoints, solve
 
 MAX_ROUNDS = 5
 

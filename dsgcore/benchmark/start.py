@@ -18,7 +18,7 @@ print(time.perf_counter() - start)
 """
 FIRST_CALL = """
 import time
-from dsgcore.features import warm_up
+from dsgcore.core.features import warm_up
 start = time.perf_counter()
 warm_up()
 print(time.perf_counter() - start)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from dsgcore.benchmark.rows import Row
 from dsgcore.benchmark.settings import Sizes
 from dsgcore.benchmark.timing import interleaved, workers
-from dsgcore.kernels import Gaussian, OrthogonalGaussian
-from dsgcore.sampling import generator
+from dsgcore.core.kernels import Gaussian, OrthogonalGaussian
+from dsgcore.core.sampling import generator
 
 TARGETS = {784: 4.0}
 FEATURES = 1024

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from dsgcore._threads import n_workers, set_workers
+from dsgcore.core._threads import n_workers, set_workers
 
 
 def seconds(call: Callable[[], object]) -> float:

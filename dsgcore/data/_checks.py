@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from dsgcore.core.parameters import Integer, Parameter, ParameterError, quoted
+from dsgcore.core.sampling import generator
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import SEED
-from dsgcore.parameters import Integer, Parameter, ParameterError, quoted
-from dsgcore.sampling import generator
 
 
 def check_whole(name: str, value: object, low: int, high: int, what_high_is: str = "") -> int:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
+from dsgcore.core.parameters import Integer, Real
 from dsgcore.data._checks import check_whole, keyed_generator
 from dsgcore.data.conversions import EVEN_ODD, IN_ORDER, equal_frequency_bins
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.entries import DatasetEntry
 from dsgcore.data.options import IMBALANCE, N_CLASSES, NOISE, N
-from dsgcore.parameters import Integer, Real
 
 # Of the classes, the number of rows that are asked for, the share of positives, and a generator: the rows that are kept.
 Choose = Callable[[NDArray[np.int64], int | None, float | None, np.random.Generator], NDArray[np.intp]]

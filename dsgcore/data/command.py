@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import LABELS
 from dsgcore.data.converting import Converted, convert_file, sniff_file
 from dsgcore.data.datasets import DataError
@@ -16,7 +17,6 @@ from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cache_folder, cached,
 from dsgcore.data.reading import MISSING, Recipe
 from dsgcore.data.reading.limits import shown_size
 from dsgcore.data.registry import DATASETS
-from dsgcore.parameters import quoted
 
 _LINE_SECONDS = 0.5
 

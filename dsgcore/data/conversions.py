@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.parameters import quoted
 
 AS_IS = "as they are"
 ONE_REST = "one against the rest"

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading import (
     IN_PIECES,
@@ -35,7 +36,6 @@ from dsgcore.data.reading.labels import class_codes
 from dsgcore.data.reading.sniffing import check_label
 from dsgcore.data.reading.sources import streamed
 from dsgcore.data.reading.tables import Table, pieces
-from dsgcore.parameters import quoted
 
 ROWS = 20_000
 HEAD = 2**22

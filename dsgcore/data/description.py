@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import LABELS
 from dsgcore.data.converting import Looked, look
 from dsgcore.data.datasets import DataError
@@ -15,7 +16,6 @@ from dsgcore.data.reading import IN_PIECES, Limits, Recipe, Source, suit
 from dsgcore.data.reading.labels import class_codes
 from dsgcore.data.reading.names import listed, printable
 from dsgcore.data.reading.sources import streamed
-from dsgcore.parameters import quoted
 
 _FEWEST_ORDERED = 3
 _SHOWN = 12

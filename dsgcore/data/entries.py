@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dsgcore.core.parameters import Integer, ParameterError, Real, quoted
 from dsgcore.data.conversions import conversions_for, why_not
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.options import SEED
-from dsgcore.parameters import Integer, ParameterError, Real, quoted
 
 # A share of positives that similar pairs can tell: 2 pi - 1 = 0.4.
 SHARE_FOR_PAIRS = 0.7

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.parameters import quoted
 
 MAX_BYTES = 2**30
 MAX_CLASSES = 1000

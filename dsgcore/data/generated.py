@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_circles, make_friedman1, make_moons
 
+from dsgcore.core.parameters import Integer, Real
 from dsgcore.data._checks import keyed_generator
 from dsgcore.data.conversions import EVEN_ODD, equal_frequency_bins
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.entries import DatasetEntry
 from dsgcore.data.options import IMBALANCE, N_CLASSES, N_IRRELEVANT, NOISE, SEPARATION, N
-from dsgcore.parameters import Integer, Real
 
 Drawn = tuple[NDArray, NDArray[np.integer]]
 # Corners of a regular hexagon of radius 1.5.

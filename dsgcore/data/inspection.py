@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from dsgcore._threads import single_threaded_blas
+from dsgcore.core._threads import single_threaded_blas
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.splits import UNLABELED, Split
 

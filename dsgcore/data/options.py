@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dsgcore.parameters import Choice, Flag, Integer, Real
-from dsgcore.sampling import MAX_SEED
+from dsgcore.core.parameters import Choice, Flag, Integer, Real
+from dsgcore.core.sampling import MAX_SEED
 
 SEED = Integer(
     "seed",

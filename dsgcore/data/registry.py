@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.bundled import breast_cancer, diabetes, digits_even_odd, iris, ten_digits, wine
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.entries import DatasetEntry
@@ -22,7 +23,6 @@ from dsgcore.data.generated import (
     two_moons,
     xor,
 )
-from dsgcore.parameters import quoted
 
 _BINARY = (two_moons, circles, xor, gaussian_mixture, two_gaussians, high_dimensional, misleading_gap)
 _ORDERED = (ordinal_ramp, ordinal_rings, diabetes, friedman)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data._checks import check_whole, checked, keyed_generator
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.options import SCALING, TEST_SHARE
-from dsgcore.parameters import quoted
 
 UNLABELED = -1
 _COLUMNS = 32  # columns whose float64 copy is held at one time

@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.problem import UNLABELED
+from dsgcore.core.solver import Task
 from dsgcore.estimators.base import BinaryEstimator, evaluate
 from dsgcore.estimators.classes import best_threshold
-from dsgcore.expansion import Expansion
 from dsgcore.problems.auc import SemiSupervisedAUC
-from dsgcore.problems.base import UNLABELED
-from dsgcore.solver import Task
 
 
 class QSGS2AUC(BinaryEstimator):

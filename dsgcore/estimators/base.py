@@ -10,15 +10,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dsgcore.core.expansion import FEW_POINTS, Expansion
+from dsgcore.core.kernels import KERNELS, Kernel
+from dsgcore.core.parameters import Choice, Parameter, ParameterError, check_all
+from dsgcore.core.schedules import Plan
+from dsgcore.core.solver import SOLVER_PARAMETERS, Task, solve
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import make_kernel
-from dsgcore.expansion import FEW_POINTS, Expansion
-from dsgcore.kernels import KERNELS, Kernel
-from dsgcore.parameters import Choice, Parameter, ParameterError, check_all
 from dsgcore.problems import Problem
-from dsgcore.schedules import Plan
-from dsgcore.solver import SOLVER_PARAMETERS, Task, solve
 
 # A model is evaluated in pieces of this many points, so that memory stays constant.
 POINTS_AT_A_TIME = 65_536

@@ -8,8 +8,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import roc_curve
 from sklearn.utils import column_or_1d
 
+from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import encode, ordered_labels
-from dsgcore.problems.base import UNLABELED
 from dsgcore.problems.thresholds import classify, mean_auc
 
 

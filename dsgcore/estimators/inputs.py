@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from dsgcore.parameters import Parameter, ParameterError, Real
-from dsgcore.problems.base import UNLABELED
-from dsgcore.sampling import MAX_SEED
+from dsgcore.core.parameters import Parameter, ParameterError, Real
+from dsgcore.core.problem import UNLABELED
+from dsgcore.core.sampling import MAX_SEED
 
 # What "scale" means, for points of shape (n, d): by parameter, and where a kernel's units are others, by kernel too.
 _SCALES: dict[str, Callable[[NDArray], float]] = {

@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from dsgcore.core.kernels import KERNELS, Kernel
+from dsgcore.core.parameters import Choice
 from dsgcore.estimators.inputs import width
-from dsgcore.kernels import KERNELS, Kernel
-from dsgcore.parameters import Choice
 
 
 def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:

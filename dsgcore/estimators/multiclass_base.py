@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dsgcore.core.parameters import check_all
 from dsgcore.estimators.inputs import encode, seed_of, width
-from dsgcore.parameters import check_all
 from dsgcore.problems.multiclass import MultiClass
 from dsgcore.proximal import FeatureMap, Task, make_task, train
 

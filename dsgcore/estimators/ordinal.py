@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, check_all
+from dsgcore.core.problem import UNLABELED
+from dsgcore.core.solver import Task
 from dsgcore.estimators.base import FunctionalGradientEstimator, evaluate
 from dsgcore.estimators.classes import OrderedClassifier
 from dsgcore.estimators.inputs import ordered_labels
-from dsgcore.expansion import Expansion
-from dsgcore.parameters import Choice, Parameter, ParameterError, Real, check_all
-from dsgcore.problems.base import UNLABELED
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
-from dsgcore.solver import Task
 
 # How the values are cut into classes.
 _CUT: tuple[Parameter, ...] = (

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from dsgcore.problems.base import UNLABELED
-from dsgcore.sampling import generator
+from dsgcore.core.problem import UNLABELED
+from dsgcore.core.sampling import generator
 
 
 def pair_ids(y: NDArray) -> NDArray:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.solver import Task
 from dsgcore.estimators.base import BinaryEstimator, evaluate
-from dsgcore.expansion import Expansion
 from dsgcore.problems.s3vm import SemiSupervisedSVM
-from dsgcore.solver import Task
 
 
 class TSGS3VM(BinaryEstimator):

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.parameters import Choice, ParameterError
+from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.inputs import encode, known_classes
 from dsgcore.estimators.pairs import drawn_members, members_of, pair_ids, stacked
-from dsgcore.expansion import Expansion
-from dsgcore.parameters import Choice, ParameterError
 from dsgcore.prior import similar_class_prior
-from dsgcore.problems.base import UNLABELED
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 _PRIOR = next(p for p in SimilarUnlabeled.parameters if p.name == "prior")

@@ -9,6 +9,7 @@ from pathlib import Path, PureWindowsPath
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError, Dataset, parse_npz
 from dsgcore.data.files import load_npz
 from dsgcore.data.reading import (
@@ -26,7 +27,6 @@ from dsgcore.data.reading import (
     with_label,
 )
 from dsgcore.experiments.spec import DataSpec
-from dsgcore.parameters import quoted
 
 SHOWN = 12  # characters of a digest
 MOST_FILES, MOST_TABLES = 3, 2

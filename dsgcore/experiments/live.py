@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from dsgcore.core.schedules import STEERABLE
 from dsgcore.data import Split
 from dsgcore.experiments.file_data import FileStore
 from dsgcore.experiments.history import History
 from dsgcore.experiments.run import Run, load_split
 from dsgcore.experiments.spec import Spec
-from dsgcore.schedules import STEERABLE
 
 # Of a run that ends so many times above its start, only what was before is worth drawing beside another.
 GROWN = 10.0

@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import rbf_kernel
 
+from dsgcore.core.metrics import known
+from dsgcore.core.schedules import SCHEDULES
 from dsgcore.data import Split
 from dsgcore.experiments.long_work import LongWork
 from dsgcore.experiments.multiclass_ground import MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
 from dsgcore.experiments.multiclass_setting import AUTOMATIC_TAU_I, MultiClassSetting
 from dsgcore.experiments.multiclass_twin import KernelTwin
 from dsgcore.experiments.spec import Spec
-from dsgcore.metrics import known
 from dsgcore.problems import UNLABELED, objective
 from dsgcore.problems.multiclass import MultiClass
 from dsgcore.proximal import FeatureMap, Iterate, Task, make_task, solve
-from dsgcore.schedules import SCHEDULES
 from dsgcore.weights import Weights
 
 # Of the weight that the graph may have before a step overshoots: what it has at most where none is given.

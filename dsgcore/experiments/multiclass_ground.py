@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from dsgcore._threads import single_threaded_blas
+from dsgcore.core._threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.graph import laplacian, largest_eigenvalue, smoothness
 from dsgcore.problems import UNLABELED

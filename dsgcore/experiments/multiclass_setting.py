@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Flag, Integer, Parameter, ParameterError, Real
+from dsgcore.core.parameters import Flag, Integer, Parameter, ParameterError, Real
 from dsgcore.problems import Setting
 from dsgcore.problems.multiclass import MultiClass
 

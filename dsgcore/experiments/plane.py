@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from dsgcore._threads import single_threaded_blas
-from dsgcore.expansion import Expansion
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.expansion import Expansion
 
 MARGIN = 0.06
 # Enough rows for two stable principal axes.

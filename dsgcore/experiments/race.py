@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from dsgcore._memory import forget_peak, peak
 from dsgcore.baselines import COMPETITORS
 from dsgcore.baselines.progress import Progress
+from dsgcore.core.parameters import quoted
 from dsgcore.data import Split
 from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.run import load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
-from dsgcore.parameters import quoted
 
 GRID = 60
 GB = 1e9

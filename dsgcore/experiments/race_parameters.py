@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.kernels import KERNELS, Gaussian
+from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real
 from dsgcore.data import Split
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments.kernel_words import KERNEL_WORDS
 from dsgcore.experiments.spec import Spec
-from dsgcore.kernels import KERNELS, Gaussian
-from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, Real
 from dsgcore.settings import profile_of
 
 GAUSSIAN = "gaussian"

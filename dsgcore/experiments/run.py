@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore._threads import single_threaded_blas
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.schedules import Change
 from dsgcore.data import OPTION_NAMES, Dataset, Split, broken, convert, draw_pairs, hide_labels, load
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments.engine import Model, engine_for
@@ -21,7 +22,6 @@ from dsgcore.experiments.history import History
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED
-from dsgcore.schedules import Change
 
 
 class StopReason(Enum):

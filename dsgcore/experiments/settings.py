@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import Choice, Integer, Parameter, Real, Text
+from dsgcore.core.solver import SOLVER_PARAMETERS
 from dsgcore.data import CONVERSIONS, DATASETS
 from dsgcore.data.options import LABEL_NOISE, N_LABELED, OPTIONS, PRIOR_SHIFT, SCALING, STRATIFIED, TEST_SHARE
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments.multiclass_setting import MultiClassSetting
-from dsgcore.kernels import KERNELS
-from dsgcore.parameters import Choice, Integer, Parameter, Real, Text
 from dsgcore.problems import PROBLEMS
 from dsgcore.problems import Setting as Setting
 from dsgcore.settings import profile_of
-from dsgcore.solver import SOLVER_PARAMETERS
 
 FILE = "file"
 DEFAULT_DATASET = "digits"

@@ -8,6 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from dsgcore.core.kernels import KERNELS, Kernel
+from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, quoted
+from dsgcore.core.schedules import STEERABLE, Change, Plan
+from dsgcore.core.solver import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.data.options import SEED
@@ -24,12 +28,8 @@ from dsgcore.experiments.settings import (
     solver_parameters,
 )
 from dsgcore.experiments.widths import usual_width_of
-from dsgcore.kernels import KERNELS, Kernel
-from dsgcore.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, quoted
 from dsgcore.problems import SemiSupervisedAUC
-from dsgcore.schedules import STEERABLE, Change, Plan
 from dsgcore.settings import profile_of
-from dsgcore.solver import SOLVER_PARAMETERS
 
 VERSION = 1
 

@@ -10,14 +10,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, SquaredNorm
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.metrics import known
+from dsgcore.core.problem import Values
+from dsgcore.core.solver import AllPoints, Carried, Iterate, Task, VisitedPoints, solve, training_points
 from dsgcore.data import Split
-from dsgcore.diagnostics import DualCoefficients, ExactTwin, SquaredNorm
-from dsgcore.expansion import Expansion
 from dsgcore.experiments.spec import Spec
-from dsgcore.metrics import known
 from dsgcore.problems import UNLABELED, Problem, objective
-from dsgcore.problems.base import Values
-from dsgcore.solver import AllPoints, Carried, Iterate, Task, VisitedPoints, solve, training_points
 
 # Up to this many training points, all of them are carried, and the objective is that of the whole sample.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dsgcore.core.kernels import Kernel
 from dsgcore.experiments.kernel_words import KERNEL_WORDS
 from dsgcore.experiments.spec import Spec
-from dsgcore.kernels import Kernel
 from dsgcore.settings import Assumption, profile_of
 
 

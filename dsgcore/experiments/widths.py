@@ -1,4 +1,4 @@
-"""Which width a kernel begins with in a setting, by the rule of `dsgcore.kernel_widths` for its data."""
+"""Which width a kernel begins with in a setting, by the rule of `dsgcore.core.kernel_widths` for its data."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dsgcore.core.kernel_widths import like_gaussian, usual_sigma, usual_width
 from dsgcore.data import DATASETS, load
 from dsgcore.experiments.settings import DEFAULT_DATASET, FILE, Setting
-from dsgcore.kernel_widths import like_gaussian, usual_sigma, usual_width
 from dsgcore.settings import profile_of
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 
+from dsgcore.core.parameters import Choice, Integer
+from dsgcore.core.problem import UNLABELED
+from dsgcore.core.sampling import generator
 from dsgcore.estimators.inputs import encode, ordered_labels, seed_of
-from dsgcore.parameters import Choice, Integer
-from dsgcore.problems.base import UNLABELED
-from dsgcore.sampling import generator
 
 N_SPLITS = Integer("n_splits", 5, low=2, high=1000)
 PLACE_OF_UNLABELED = Choice("unlabeled", "folded", options=("folded", "train"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsgcore.parameters import ParameterError
+from dsgcore.core.parameters import ParameterError
 
 
 def _powers(base: float, low: int, high: int) -> list[float]:

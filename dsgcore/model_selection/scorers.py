@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dsgcore.core.metrics import auc, auc_of_samples
+from dsgcore.core.parameters import ParameterError, Real
+from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import encode, ordered_labels
-from dsgcore.metrics import auc, auc_of_samples
 from dsgcore.model_selection.folds import FoldError, encoded
-from dsgcore.parameters import ParameterError, Real
-from dsgcore.problems.base import UNLABELED
 from dsgcore.problems.thresholds import mean_auc
 
 PRIOR = Real("prior", 0.5, low=0.01, high=0.99)

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from dsgcore.core.parameters import ParameterError
 from dsgcore.model_selection.scorers import accuracy
-from dsgcore.parameters import ParameterError
 
 
 def _has(name: str) -> Any:

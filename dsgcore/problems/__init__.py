@@ -1,7 +1,7 @@
 """The papers' problems, one file each, and their registry."""
 
+from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Setting, objective
 from dsgcore.problems.auc import SemiSupervisedAUC
-from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Setting, objective
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled

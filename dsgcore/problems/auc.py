@@ -8,9 +8,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore import metrics
-from dsgcore.parameters import choice, real
-from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Values
+from dsgcore.core import metrics
+from dsgcore.core.parameters import choice, real
+from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values
 
 POSITIVE, NEGATIVE = 1, 0
 # The three pair terms of the risk: which source should score above which.

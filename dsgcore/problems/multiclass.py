@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Choice, Integer, Parameter, Real
+from dsgcore.core.parameters import Choice, Integer, Parameter, Real
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Real, choice, said
+from dsgcore.core.parameters import Real, choice, said
+from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values
 from dsgcore.problems import pairwise
-from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Values
 from dsgcore.problems.thresholds import check_classes, mean_auc
 
 

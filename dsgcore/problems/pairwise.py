@@ -15,7 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.problems.base import Values
+from dsgcore.core.problem import Values
 
 
 def risks(f: Values, *, is_paired: bool) -> NDArray:

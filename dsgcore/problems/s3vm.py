@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import choice, flag, real
-from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Values
+from dsgcore.core.parameters import choice, flag, real
+from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values
 
 POSITIVE, NEGATIVE = 1, 0
 

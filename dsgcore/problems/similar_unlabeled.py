@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dsgcore.parameters import ParameterError, choice, real
-from dsgcore.problems.base import UNLABELED, Problem, ProblemError, Values
+from dsgcore.core.parameters import ParameterError, choice, real
+from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values
 
 SIMILAR = "similar"
 # The risk divides by 2 prior - 1: this close to one half, noise is magnified five hundred times and more.

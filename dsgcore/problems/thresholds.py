@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.problems.base import ProblemError
+from dsgcore.core.problem import ProblemError
 
 # Thresholds closer than this, relative to their size, are one.
 TIE = 1e-9

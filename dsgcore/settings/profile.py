@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dsgcore.schedules import STEERABLE
+from dsgcore.core.schedules import STEERABLE
 from dsgcore.settings.panels import Details, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
 

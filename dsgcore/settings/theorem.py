@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dsgcore.kernels import Gaussian, Kernel, OrthogonalGaussian
-from dsgcore.schedules import SCHEDULES
+from dsgcore.core.kernels import Gaussian, Kernel, OrthogonalGaussian
+from dsgcore.core.schedules import SCHEDULES
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec

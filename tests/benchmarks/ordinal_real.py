@@ -38,11 +38,11 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import minmax_scale
 
-from dsgcore.kernels import KERNELS
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.schedules import Change, Plan
+from dsgcore.core.solver import Carried, Task, solve
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import mean_auc
-from dsgcore.schedules import Change, Plan
-from dsgcore.solver import Carried, Task, solve
 
 SETS = ("sgemm", "kin40k")
 N_LABELED, N_UNLABELED_IN_SEARCH, BATCH_SIZE, STEP = 500, 2000, 128, 0.1

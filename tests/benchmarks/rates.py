@@ -26,14 +26,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.diagnostics import DualCoefficients, GradientNorm, exact_optimum, slope
-from dsgcore.kernels import Gaussian
+from dsgcore.core.diagnostics import DualCoefficients, GradientNorm, exact_optimum, slope
+from dsgcore.core.kernels import Gaussian
+from dsgcore.core.schedules import Plan
+from dsgcore.core.solver import AllPoints, Iterate, Task, solve
 from dsgcore.problems import Problem, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
-from dsgcore.schedules import Plan
-from dsgcore.solver import AllPoints, Iterate, Task, solve
 
 N = 400
 KERNEL = Gaussian(1.0)

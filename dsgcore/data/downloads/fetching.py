@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads.archives import REMOTE_SETS, RemoteSet
 from dsgcore.data.downloads.transfer import Patience, Progress, download
 from dsgcore.data.reading.names import reason_of
-from dsgcore.parameters import quoted
 
 
 def cache_folder() -> Path:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from dsgcore._threads import single_threaded_blas
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.labels import ordered_names
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_cell, listed, printable
 from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.tables import is_numeric, labels_of, numbers, numeric
-from dsgcore.parameters import quoted
 
 FEATURES = ("number", "category", "text")
 # The directions are those that the randomised method of Halko, Martinsson and Tropp (2011) finds from this seed.

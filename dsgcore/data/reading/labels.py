@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import equal_frequency_bins
 from dsgcore.data.datasets import DataError
 from dsgcore.data.files import MAX_CLASSES
 from dsgcore.data.reading.names import as_cell, listed, printable
 from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.tables import decimal_mark, labels_of, numbers, numeric
-from dsgcore.parameters import quoted
 
 UNLABELED = -1
 BINARY = ("binary", "pairs")

@@ -7,6 +7,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import LABELS
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.reading.features import Features
@@ -17,7 +18,6 @@ from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.sniffing import check_label, guess_roles, sniff_format, suit
 from dsgcore.data.reading.sources import Source, unpacked
 from dsgcore.data.reading.tables import Table, read_table
-from dsgcore.parameters import quoted
 
 
 def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits | None = None) -> Recipe:

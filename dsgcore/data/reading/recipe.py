@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, ParameterError, Text, quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.parameters import Choice, Flag, Integer, Parameter, ParameterError, Text, quoted
 
 FORMATS = ("delimited", "parquet", "svmlight", "npz")
 # Roles of columns whose numbers are written in another form than the table's own, and the decimal mark of each.

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import reason_of
-from dsgcore.parameters import quoted
 
 PIECE = 2**20
 _XZ_MEMORY = 128 * 2**20  # what an .xz file may ask for as its dictionary

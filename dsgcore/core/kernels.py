@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dsgcore import _loops, features, features_orthogonal
-from dsgcore._threads import single_threaded_blas
-from dsgcore.features import FeatureMap, scratch_of_this_thread
-from dsgcore.kernels_dot_product import DotProduct
-from dsgcore.kernels_shift_invariant import Laplacian, Matern
-from dsgcore.parameters import Parameter, parameters_of_fields, real
-from dsgcore.sampling import FREQUENCIES, generator
+from dsgcore.core import _loops, features, features_orthogonal
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.features import FeatureMap, scratch_of_this_thread
+from dsgcore.core.kernels_dot_product import DotProduct
+from dsgcore.core.kernels_shift_invariant import Laplacian, Matern
+from dsgcore.core.parameters import Parameter, parameters_of_fields, real
+from dsgcore.core.sampling import FREQUENCIES, generator
 
 
 class Kernel(Protocol):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.parameters import Parameter, parameters_of_fields
+from dsgcore.core.parameters import Parameter, parameters_of_fields
 
 UNLABELED = -1
 Values = Mapping[str, NDArray]

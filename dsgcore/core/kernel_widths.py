@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
-from dsgcore.kernels import KERNELS, Gaussian
-from dsgcore.parameters import Real, grid
+from dsgcore.core.kernels import KERNELS, Gaussian
+from dsgcore.core.parameters import Real, grid
 
 # Times 1 / (median squared distance): about what suits the bundled sets.
 SHARPNESS = 2.5

@@ -13,9 +13,9 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore import _loops, features
-from dsgcore._threads import for_each_piece, pieces
-from dsgcore.features import ACCUMULATED_ROWS, block_of
+from dsgcore.core import _loops, features
+from dsgcore.core._threads import for_each_piece, pieces
+from dsgcore.core.features import ACCUMULATED_ROWS, block_of
 
 BLOCK_ROWS = features.BLOCK_ROWS
 coefficients = features.coefficients

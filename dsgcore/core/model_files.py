@@ -11,24 +11,17 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.kernels import Kernel, block_frequencies
-from dsgcore.parameters import Choice
-
-if TYPE_CHECKING:
-    from dsgcore.expansion import Expansion
-    from dsgcore.weights import Weights
+from dsgcore.core.kernels import Kernel, block_frequencies
+from dsgcore.core.parameters import Choice
 
 FORMAT = 2
-# Where each kind of model is; imported when a file holds it, for one of them brings scikit-learn along.
-_MODULES = {"expansion": "dsgcore.expansion", "weights": "dsgcore.weights"}
-_MODEL = Choice("model", None, options=tuple(_MODULES))
+_MODEL = Choice("model", None, options=("expansion", "weights"))
 HEADER = "header"
 MAX_HEADER_CHARACTERS = 4096
 # What NumPy, zipfile and zlib raise on files that are not archives, are damaged, or claim to hold huge arrays.
@@ -83,30 +76,6 @@ def _expect_names(place: str, kind: str, given: set[str], expected: set[str]) ->
         raise ModelError(f"not a model file: {place} has no {kind} {name!r}")
     for name in sorted(given - expected):
         raise ModelError(f"not a model file: {place} has the unknown {kind} {name[:40]!r}")
-
-
-def load_model(file: str | Path | IO[bytes]) -> Expansion | Weights:
-    """Read a model that a run, the app or a model's `save` wrote; the file says which kind of model it is.
-
-    Parameters
-    ----------
-    file : path or binary file
-
-    Returns
-    -------
-    Expansion or Weights
-        With `evaluate(X)`, for X of shape (n, d): the scores of `Expansion` have shape (n,), those of `Weights`, the
-        multi-class setting's model, (n, K). They are the same, to the bit, as those of the model that was saved.
-
-    Raises
-    ------
-    ModelError
-        In one sentence, if the file is not such a model, or this machine's random numbers are not those that it was
-        trained with.
-    """
-    held = read(file)
-    model: Expansion | Weights = import_module(_MODULES[held.model]).restore(held)
-    return model
 
 
 def write(file: str | Path | IO[bytes], model: str, header: Mapping[str, Any], **arrays: NDArray) -> None:

@@ -11,10 +11,10 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore import features
-from dsgcore._threads import for_each_piece, pieces
-from dsgcore.kernels import KERNELS, Kernel, block_frequencies
-from dsgcore.model_files import (
+from dsgcore.core import features
+from dsgcore.core._threads import for_each_piece, pieces
+from dsgcore.core.kernels import KERNELS, Kernel, block_frequencies
+from dsgcore.core.model_files import (
     ModelError,
     ModelFile,
     check_fingerprint,
@@ -23,8 +23,8 @@ from dsgcore.model_files import (
     fingerprint,
     write,
 )
-from dsgcore.parameters import Choice, Integer, ParameterError, check_all
-from dsgcore.sampling import MAX_SEED
+from dsgcore.core.parameters import Choice, Integer, ParameterError, check_all
+from dsgcore.core.sampling import MAX_SEED
 
 MODEL = "expansion"
 _HEADER = (
@@ -82,7 +82,7 @@ class Expansion:
     dtype : numpy dtype
         float32 or float64.
     blocks : list of ndarray of shape (2, m_t)
-        Amplitudes and phases of each iteration; see `dsgcore.features`.
+        Amplitudes and phases of each iteration; see `dsgcore.core.features`.
     decays : list of float
         1 - eta_t lambda_t of each iteration. The coefficients are never rescaled: the decays are applied when the
         blocks are summed, in order, so a prefix of the lists *is* the model at an earlier iteration.

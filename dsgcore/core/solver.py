@@ -21,14 +21,14 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore import features
-from dsgcore._threads import single_threaded_blas
-from dsgcore.expansion import Expansion
-from dsgcore.kernels import Kernel
-from dsgcore.parameters import Choice, Integer, Parameter, Real
-from dsgcore.problems.base import Problem, stacked
-from dsgcore.sampling import batches
-from dsgcore.schedules import SCHEDULES, Plan, Setting
+from dsgcore.core import features
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.kernels import Kernel
+from dsgcore.core.parameters import Choice, Integer, Parameter, Real
+from dsgcore.core.problem import Problem, stacked
+from dsgcore.core.sampling import batches
+from dsgcore.core.schedules import SCHEDULES, Plan, Setting
 
 # With more visits a point than this, leaving out points after their last visit saves next to nothing: carry them all.
 MAX_VISITS_PER_POINT = 64

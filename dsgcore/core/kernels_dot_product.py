@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore import features_product
-from dsgcore.features import FeatureMap
-from dsgcore.kernels_shift_invariant import add_sums
-from dsgcore.parameters import Parameter, choice, parameters_of_fields, real
+from dsgcore.core import features_product
+from dsgcore.core.features import FeatureMap
+from dsgcore.core.kernels_shift_invariant import add_sums
+from dsgcore.core.parameters import Parameter, choice, parameters_of_fields, real
 
 
 @dataclass(frozen=True)

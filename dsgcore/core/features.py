@@ -15,8 +15,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore import _loops
-from dsgcore._threads import for_each_piece, pieces
+from dsgcore.core import _loops
+from dsgcore.core._threads import for_each_piece, pieces
 
 
 class FeatureMap(Protocol):

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from dsgcore.expansion import Expansion
-from dsgcore.kernels import Kernel
-from dsgcore.problems.base import Problem
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.kernels import Kernel
+from dsgcore.core.problem import Problem
 
 MAX_EXACT_POINTS = 6000
 

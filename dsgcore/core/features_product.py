@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore._threads import for_each_piece, pieces
+from dsgcore.core._threads import for_each_piece, pieces
 
 # Rows of a block: factors.
 BLOCK_ROWS = 1

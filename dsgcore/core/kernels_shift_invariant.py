@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dsgcore import features
-from dsgcore._threads import single_threaded_blas
-from dsgcore.features import FeatureMap
-from dsgcore.parameters import Parameter, choice, parameters_of_fields, real
+from dsgcore.core import features
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.features import FeatureMap
+from dsgcore.core.parameters import Parameter, choice, parameters_of_fields, real
 
 # Kernel values held at a time.
 MAX_VALUES = 2**21
