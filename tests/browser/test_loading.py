@@ -1,0 +1,78 @@
+"""What a person meets first: a page that does not jump while it loads, its name, and a keyboard that gets to the run."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+
+PAGES = {
+    "": "DSG Lab",
+    "data": "Data - DSG Lab",
+    "data?set=Two+moons": "Data - DSG Lab",
+    "similar_unlabeled": "Similar-unlabeled - DSG Lab",
+    "auc": "AUC - DSG Lab",
+    "s3vm": "S3VM - DSG Lab",
+    "ordinal": "Ordinal - DSG Lab",
+    "multiclass": "Multi-class - DSG Lab",
+}
+SHIFTS = """() => new Promise(done => {
+    let sum = 0;
+    const add = list => list.getEntries().forEach(entry => { sum += entry.hadRecentInput ? 0 : entry.value; });
+    const observer = new PerformanceObserver(add);
+    observer.observe({type: 'layout-shift', buffered: true});
+    setTimeout(() => done(sum), 500);  // what is buffered comes with a task of its own
+})"""
+GOOD = 0.1  # what the browsers' makers call good
+ICON = re.compile(r"\bicon$")
+
+
+@pytest.fixture(scope="module")
+def warm_app(browser, app_url):
+    """Wait until the server has its core ready: before, a page says so, and is laid out anew afterwards."""
+    page = browser.new_page()
+    page.goto(f"{app_url}/auc")
+    page.locator(".st-key-chart-score .js-plotly-plot").wait_for(timeout=60_000)
+    page.close()
+
+
+@pytest.mark.usefixtures("warm_app")
+@pytest.mark.parametrize(("path", "title"), PAGES.items())
+def test_a_page_has_its_name_and_does_not_jump_while_it_loads(open_page, path, title):
+    page = open_page(path)
+    page.get_by_role("heading", level=1).wait_for()
+    if "data" not in path and path:
+        expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
+    assert page.evaluate(SHIFTS) < GOOD
+    assert page.title() == title
+    for role in ("button", "link", "img"):
+        assert page.get_by_role(role, name=ICON).count() == 0, f"a {role} is called like its icon"
+
+
+def test_play_is_a_few_keys_away_and_its_focus_is_seen(open_page):
+    page = open_page("auc?at=3")
+    expect(page.locator(".st-key-status")).to_contain_text("step 3 of", timeout=30_000)
+    page.keyboard.press("Tab")
+    expect(page.get_by_test_id("stSkipToContent")).to_be_focused()
+    page.keyboard.press("Enter")
+    play = page.locator(".st-key-play button")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if play.evaluate("node => node === document.activeElement"):
+            break
+    expect(play).to_be_focused()
+    assert play.evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
+    expect(page.get_by_role("button", name="Another seed")).to_be_visible()
+    expect(page.get_by_role("spinbutton", name="Seed")).to_be_visible()
+
+
+def test_the_menu_switches_between_light_and_dark(open_page):
+    page = open_page("auc?at=3")
+    expect(page.locator(".st-key-status")).to_contain_text("step 3 of", timeout=30_000)
+    page.get_by_role("button", name="Main menu").click()
+    page.get_by_role("menuitemradio", name="Dark").click()
+    expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
+    expect(page.locator(".st-key-status")).to_contain_text("step 3 of")  # the run goes on as it was
