@@ -27,9 +27,14 @@ class Regions:
     spacing: NDArray
 
 
-def class_color(label: int) -> str:
-    """Return the colour of a class."""
-    return COLORS[label % len(COLORS)]
+def class_color(label: int, k: int = 0) -> str:
+    """Return the colour of a class, of `k`: where there are two, those of the negative and the positive one."""
+    return (charts.NEGATIVE, charts.POSITIVE)[label] if k == 2 else COLORS[label % len(COLORS)]
+
+
+def class_symbol(label: int, k: int) -> str:
+    """Return the mark of a class, of `k`: where there are two, those of the negative and the positive one."""
+    return ("triangle-up", "circle")[label] if k == 2 else SYMBOLS[label % len(SYMBOLS)]
 
 
 def class_map_chart(
@@ -55,14 +60,14 @@ def class_map_chart(
 
 def _labeled(xy: NDArray, y: NDArray, names: Sequence[str]) -> list[charts.PointSet]:
     return [
-        charts.PointSet(name, xy[y == label], class_color(label), SYMBOLS[label % len(SYMBOLS)], size=9)
+        charts.PointSet(name, xy[y == label], class_color(label, len(names)), class_symbol(label, len(names)), size=9)
         for label, name in enumerate(names)
     ]
 
 
 def _regions(regions: Regions, names: Sequence[str], theme: str) -> dict[str, Any]:
     k = len(names)
-    colors = [_blended(class_color(label), theme) for label in range(k)]
+    colors = [_blended(class_color(label, k), theme) for label in range(k)]
     steps = [[(label + end) / k, color] for label, color in enumerate(colors) for end in (0, 1)]
     # Where all scores are zero, before the first iteration, no class is the highest.
     winner = np.where(np.ptp(regions.scores, axis=-1) > 0, regions.scores.argmax(axis=-1), np.nan)

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, grid
+from dsgcore.core.schedules import SCHEDULE_WORDS
 from dsgcore.core.solver import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.conversions import ONE_REST
@@ -144,6 +145,7 @@ def controls_for(problem: type[Setting], dataset: str, kernel: str | None = None
             section,
             replace(p, default=suited.get(p.name, p.default)),
             on_change=_shares_follow(problem, dataset) if p.name in ("convert", "positive") else None,
+            say=SCHEDULE_WORDS.__getitem__ if p.name == "schedule" else shown,
         )
         for section, parameters in sections.items()
         for p in parameters
@@ -230,6 +232,9 @@ def _read_one(control: Control, text: str) -> str | None:
             return f"In the link, {control.key} must be written {shown(value)}, got {text!r}; the default is used."
         also_offer(control.key, value)
     elif isinstance(parameter, Choice):
+        if text in parameter.options and control.say(text) != text:
+            st.session_state[control.key] = text  # as links said it before, and specs do
+            return None
         named = replace(parameter, options=tuple(map(control.say, parameter.options)))
         return None if text in named.options else refusal(control.key, named, text)
     elif isinstance(parameter, Flag) and text not in ("true", "false"):
@@ -255,7 +260,7 @@ def seed_asked() -> int:
 def refusal(key: str, parameter: Parameter, given: str) -> str:
     """Say that a link's value is not allowed, and what is."""
     short = given if len(given) <= SHOWN_FROM_LINK else given[:SHOWN_FROM_LINK] + "…"
-    return f"In the link, {key} must be {parameter.allowed()}, got {short!r}; the default is used."
+    return f"In the link, {key} must be {parameter.allowed().removesuffix(' or null')}, got {short!r}; the default is used."
 
 
 def half_step(value: float) -> float:

@@ -35,7 +35,7 @@ def plane_chart(
     kept = _evenly(points)
     traces = []
     for label, (name, color) in enumerate(zip(names, colors, strict=True)):
-        symbol = class_charts.SYMBOLS[label % len(class_charts.SYMBOLS)]
+        symbol = class_charts.class_symbol(label, len(names))
         is_own = kept.y == label
         few = charts.PointSet(name, kept.xy[is_own & kept.is_labeled], color, symbol, size=10)
         many = charts.PointSet(name, kept.xy[is_own & ~kept.is_labeled], color, symbol, size=6, opacity=0.7)

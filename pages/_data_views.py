@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,7 @@ def split_views(split: Split, labels: str, theme: str, *, key: str) -> None:
     with right:
         _coverage(look.coverage, theme, key)
     if look.pairs is not None:
-        _pairs(look.pairs)
+        _pairs(look.pairs, split.class_names)
     _leaks(split, look.leaks)
 
 
@@ -95,11 +96,12 @@ def _agreement(share: float) -> str:
     return said + "what lies between is for the unlabeled points to show."
 
 
-def _pairs(found: inspect.PairConsistency) -> None:
+def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
     st.markdown("## Similar pairs")
     places = st.columns(3)
-    places[0].metric("Both positive", f"{found.both_positive:,}", help="Pairs whose members are both positive.")
-    places[1].metric("Both negative", f"{found.both_negative:,}", help="Pairs whose members are both negative.")
+    negative, positive = map(plain, names)
+    places[0].metric(f"Both {positive}", f"{found.both_positive:,}", help=f"Pairs whose members are both {positive}.")
+    places[1].metric(f"Both {negative}", f"{found.both_negative:,}", help=f"Pairs whose members are both {negative}.")
     places[2].metric(
         "Mixed", f"{found.mixed:,}", help="Pairs that do not share a class: the method takes them for similar."
     )
@@ -108,7 +110,7 @@ def _pairs(found: inspect.PairConsistency) -> None:
     unknown = f", of {found.unknown:,} more it is not known" if found.unknown else ""
     share = found.both_positive / max(1, known - found.mixed)
     st.markdown(
-        f"{shared}{unknown}. Of those, {share:.0%} are positive, where π₊² / (π₊² + π₋²) = {found.expected_positive:.0%} is "
+        f"{shared}{unknown}. Of those, {share:.0%} are {positive}, where π₊² / (π₊² + π₋²) = {found.expected_positive:.0%} is "
         "expected from the unlabeled points."
     )
 

@@ -206,8 +206,9 @@ def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     if live.supervised is not None:
         style: dict[str, Any] = {"dash": "dot", "sentence": words.twin(run)}
         curves += _curves(live.supervised.history, "score_test", f"{run.problem.twin_name}, test", charts.TWIN, **style)
-    style = {"dash": "dash", "width": 1.5, "sentence": words.TRAIN}
-    curves += _curves(run.history, "score_labeled", "train (labeled)", charts.UNLABELED, **style)
+    known, sentence = words.train(run)
+    style = {"dash": "dash", "width": 1.5, "sentence": sentence}
+    curves += _curves(run.history, "score_labeled", known, charts.UNLABELED, **style)
     curves += _curves(run.history, "score_test", "test", ink, sentence=words.test_score(run))
     figure = charts.line_chart(
         curves,

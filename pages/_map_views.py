@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from dsgcore.experiments import LiveRun, Plane, Run, Surface
 from pages import _charts as charts
+from pages._class_charts import class_symbol
 from pages._live_plotly import live_chart
 
 GRID = 60
@@ -89,29 +91,28 @@ def point_sets(run: Run, plane: Plane) -> list[charts.PointSet]:
     """Return the training points as they are drawn: what the method sees of their labels."""
     xy, y = plane.project(run.split.X_train), run.split.y_train
     unlabeled = charts.PointSet("unlabeled", xy[y == -1], charts.UNLABELED, "circle-open", size=5, opacity=0.55)
-    return [unlabeled, *LABELED_POINTS[run.problem.labels](xy, y)]
+    return [unlabeled, *LABELED_POINTS[run.problem.labels](xy, y, run.split.class_names)]
 
 
-def _binary_points(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
+def _binary_points(xy: NDArray, y: NDArray, names: Sequence[str]) -> list[charts.PointSet]:
     return [
-        charts.PointSet("positive", xy[y == 1], charts.POSITIVE, "circle"),
-        charts.PointSet("negative", xy[y == 0], charts.NEGATIVE, "triangle-up"),
+        charts.PointSet(names[1], xy[y == 1], charts.POSITIVE, class_symbol(1, 2)),
+        charts.PointSet(names[0], xy[y == 0], charts.NEGATIVE, class_symbol(0, 2)),
     ]
 
 
-def _pair_points(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
+def _pair_points(xy: NDArray, y: NDArray, _names: Sequence[str]) -> list[charts.PointSet]:
     """Return the members of each pair next to each other, to be joined by a line."""
     members = np.flatnonzero(y >= 0)
     members = members[np.argsort(y[members], kind="stable")]
     return [charts.PointSet("similar pairs", xy[members], charts.PREDICTED, "diamond", is_paired=True)]
 
 
-def _ordinal_points(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
-    classes = np.unique(y[y >= 0])
-    colors = charts.ordered_colors(len(classes))
+def _ordinal_points(xy: NDArray, y: NDArray, names: Sequence[str]) -> list[charts.PointSet]:
+    colors = charts.ordered_colors(len(names))
     return [
-        charts.PointSet(f"class {label + 1}", xy[y == label], color, "circle")
-        for label, color in zip(classes, colors, strict=True)
+        charts.PointSet(name, xy[y == label], color, class_symbol(label, len(names)))
+        for label, (name, color) in enumerate(zip(names, colors, strict=True))
     ]
 
 

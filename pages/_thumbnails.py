@@ -17,11 +17,9 @@ DOT = 4.5
 
 def class_colors(kind: str, k: int) -> list[str]:
     """Return a colour for each class: of two classes, of ordered ones, or of several without an order."""
-    if k == 2:
-        return [charts.NEGATIVE, charts.POSITIVE]
-    if kind in ("ordinal", "regression"):
+    if k > 2 and kind in ("ordinal", "regression"):
         return charts.ordered_colors(k)
-    return [class_charts.class_color(label) for label in range(k)]
+    return [class_charts.class_color(label, k) for label in range(k)]
 
 
 def thumbnail(name: str) -> str:

@@ -19,7 +19,6 @@ BAND = "What |f − h|² is expected to be, computed along with the run; the ban
 SIZE_OF_H = "The mean of |h|² at the same points: what the error is to be compared with."
 BEST = "The highest test score so far. It is chosen by the test points, so it flatters."
 GHOST = "The same curve of the run before this one, on the same data."
-TRAIN = "The same score at the labeled training points."
 KEPT = "The largest singular values, which the penalty leaves alone."
 TAIL = "The smallest singular values, whose sum is penalised: it pulls them to zero."
 
@@ -38,6 +37,13 @@ def probes(run: Run) -> str:
 def test_score(run: Run) -> str:
     """Say what the test score is."""
     return f"{run.problem.score_name} at the {len(run.split.y_test):,} test points, which are held out."
+
+
+def train(run: Run) -> tuple[str, str]:
+    """Say at which training points the score is taken as well: a name, and a sentence."""
+    if run.problem.labels == "pairs":
+        return "train (in pairs)", "The same score at the training points that come in pairs: their classes are hidden."
+    return "train (labeled)", "The same score at the labeled training points."
 
 
 def twin(run: Run) -> str:

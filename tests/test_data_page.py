@@ -90,7 +90,7 @@ def test_a_card_leads_to_the_settings_that_the_set_suits():
 def test_a_card_opens_a_close_look_and_the_way_back():
     app = checked(checked(open_page()).button(key="look-wine").click().run())
     assert app.query_params["set"] == "Wine"
-    assert "### Wine" in written(app)
+    assert "## Wine" in written(app)
     app = checked(next(b for b in app.button if b.label == "All data sets").click().run())
     assert "set" not in app.query_params
     assert "**Two moons**" in written(app)
@@ -100,7 +100,7 @@ def test_a_card_opens_a_close_look_and_the_way_back():
 def test_a_close_look_at_each_sample_set(name):
     entry = DATASETS[SAMPLES[name]]
     app = checked(open_page(set=entry.title))
-    assert f"### {entry.title}" in written(app)
+    assert f"## {entry.title}" in written(app)
     points = figure(app, "chart-plane")["data"]
     assert {trace["name"] for trace in points} == set(entry.class_names)
     assert sum(len(trace["x"]) for trace in points) == pytest.approx(entry.n * 0.7, abs=1)

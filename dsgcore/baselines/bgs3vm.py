@@ -120,7 +120,7 @@ class BGS3VM(S3VMBaseline):
             usual=(10, 10_000),
             optional=True,
             label="Unlabeled support vectors",
-            sentence="How many unlabeled points the function may keep; null: a fifth of them.",
+            sentence="How many unlabeled points the function may keep; by default a fifth of them.",
         ),
         Integer(
             "n_passes",

@@ -107,7 +107,7 @@ class BLS3VM(S3VMBaseline):
     sentence: ClassVar[str] = "learns a balanced semi-supervised support vector machine by a row of convex problems"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         C,
-        c_star("How much an unlabeled point near the boundary costs; null: C n_l / n_u."),
+        c_star("How much an unlabeled point near the boundary costs; by default C n_l / n_u."),
         Real(
             "s",
             -0.3,

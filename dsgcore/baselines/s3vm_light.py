@@ -99,7 +99,7 @@ class S3VMLight(S3VMBaseline):
     sentence: ClassVar[str] = "learns a support vector machine on labels that it guesses, and switches them in pairs"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         C,
-        c_star("How much an unlabeled point inside the margin costs in the end; null: as much as a labeled one."),
+        c_star("How much an unlabeled point inside the margin costs in the end; by default as much as a labeled one."),
         Real(
             "positive_share",
             None,
@@ -107,7 +107,7 @@ class S3VMLight(S3VMBaseline):
             high=1.0,
             optional=True,
             label="Share of positives",
-            sentence="Share of the unlabeled points that are labeled positive; null: that of the labeled points.",
+            sentence="Share of the unlabeled points that are labeled positive; by default that of the labeled points.",
         ),
     )
 

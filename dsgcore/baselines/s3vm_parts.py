@@ -38,7 +38,7 @@ BALANCE_TARGET = Real(
     optional=True,
     symbol="r",
     label="Mean value",
-    sentence="What the function's mean over the unlabeled points is kept at; null: the mean label of the labeled ones.",
+    sentence="What the function's mean over the unlabeled points is kept at; by default the mean label of the labeled ones.",
 )
 
 

@@ -11,6 +11,13 @@ SCHEDULES: dict[str, Callable[[float, int, int], float]] = {
     "theta/sqrt(T)": lambda theta, t, n_iter: theta / n_iter**0.5,
     "theta/T^(3/4)": lambda theta, t, n_iter: theta / n_iter**0.75,
 }
+# As people write them.
+SCHEDULE_WORDS = {
+    "constant": "constant",
+    "theta/t": "θ/t",
+    "theta/sqrt(T)": "θ/√T",
+    "theta/T^(3/4)": "θ/T^¾",
+}
 STEERABLE = ("step_size", "n_features", "lam")
 
 

@@ -108,7 +108,7 @@ class SemiSupervisedSVM(Problem):
         symbol="C*",
         usual=(0.0, 1000.0),
         label="Weight of the unlabeled points",
-        sentence="How much an unlabeled point near the boundary costs; null: that of the labels times n_l / n_u.",
+        sentence="How much an unlabeled point near the boundary costs; by default that of the labels times n_l / n_u.",
     )
     loss: str = choice(
         "symmetric hinge",

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 def _details(run: Run) -> panels.Details:
     """Show how the scores of positives, negatives and unlabeled points lie to each other."""
-    y, f = run.split.y_test, run.test_values
+    y, f, names = run.split.y_test, run.test_values, run.split.class_names
     samples = [
-        panels.Sample("negative (test)", f[y == 0], panels.NEGATIVE),
-        panels.Sample("positive (test)", f[y == 1], panels.POSITIVE),
+        panels.Sample(f"{names[0]} (test)", f[y == 0], panels.NEGATIVE),
+        panels.Sample(f"{names[1]} (test)", f[y == 1], panels.POSITIVE),
         panels.Sample("unlabeled", run.unlabeled_values, panels.UNLABELED, is_line=True),
     ]
     scores = panels.Histogram("Scores", "score f", samples, "Histograms of the scores by class.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from dsgcore.core.schedules import SCHEDULE_WORDS
 from dsgcore.problems.multiclass import MultiClass
 from dsgcore.settings import panels
 from dsgcore.settings.profile import Lesson, Profile
@@ -43,7 +44,7 @@ def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
             remedy={"problem": {"variant": "paper"}},
         ),
         Assumption(
-            f"The step 1/μ is constant (here: {s.schedule}).",
+            f"The step 1/μ is constant (here: {SCHEDULE_WORDS[s.schedule]}).",
             s.schedule == "constant" and not spec.changes,
             remedy={"solver": {"schedule": "constant"}},
         ),

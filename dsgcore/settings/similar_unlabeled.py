@@ -31,7 +31,8 @@ def _details(run: Run) -> panels.Details:
         for target in ("positive", "negative")
     }
     lines = [panels.Line("zero", np.zeros(len(t)), panels.INK, is_rule=True)]
-    lines += [panels.Line(f"{name} class", y, panels.Role(name)) for name, y in risks.items()]
+    names = dict(zip(("negative", "positive"), run.split.class_names, strict=True))
+    lines += [panels.Line(f"{names[role]} class", y, panels.Role(role)) for role, y in risks.items()]
     lowest = min(float(np.min(y)) for y in risks.values())
     said = f"the lowest so far is **{lowest:.3g}**" if lowest < 0 else "neither has fallen below zero so far"
     return (

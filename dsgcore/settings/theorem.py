@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dsgcore.core.kernels import Gaussian, Kernel, OrthogonalGaussian
-from dsgcore.core.schedules import SCHEDULES
+from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
@@ -121,7 +121,7 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
     # Both at once: a theta that suits one schedule need not suit another.
     remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}
     return (
-        Assumption(f"The steps are θ/t (here: {s.schedule}).", s.schedule == "theta/t", remedy),
+        Assumption(f"The steps are θ/t (here: {SCHEDULE_WORDS[s.schedule]}).", s.schedule == "theta/t", remedy),
         Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {product:g}).", in_range, remedy),
     )
 
@@ -132,4 +132,8 @@ def _constant_step(spec: Spec, schedule: str) -> Assumption:
     step = SCHEDULES[used](spec.solver.step_size, math.ceil(T**0.5), T)
     theta = float(f"{step / SCHEDULES[schedule](1.0, 1, T):.3g}")
     remedy = {"solver": {"schedule": schedule, "step_size": theta}}
-    return Assumption(f"The step is {schedule}, the same throughout (here: {used}).", used == schedule, remedy)
+    return Assumption(
+        f"The step is {SCHEDULE_WORDS[schedule]}, the same throughout (here: {SCHEDULE_WORDS[used]}).",
+        used == schedule,
+        remedy,
+    )

@@ -1,0 +1,85 @@
+"""What people read: words instead of code's names, the classes' own names, one mark for one meaning."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dsgcore.core.parameters import Real
+from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
+from pages import _warm_up
+from pages._class_charts import class_symbol
+from pages._controls import refusal
+
+# A page runs at once and draws surfaces: without the compiler that takes minutes.
+compiled = pytest.mark.compiled
+APP = str(Path(__file__).parents[1] / "app.py")
+# Marks that do not say which class a point has.
+NO_CLASS = {"unlabeled", "similar pairs", "no class known", None}
+
+
+def opened(setting, **link):
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    _warm_up.warm_up().thread.join()
+    app.switch_page(f"pages/{setting}.py").run()
+    assert not app.exception
+    return app
+
+
+def traces(app, key):
+    chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
+    return json.loads(json.loads(chart.proto.json)["figure"])["data"]
+
+
+def marks(app, key):
+    """Return the mark of each class on a chart, by its name."""
+    found = {t.get("name"): t["marker"] for t in traces(app, key) if t["type"] == "scatter" and "marker" in t}
+    return {name: marker["symbol"] for name, marker in found.items() if name not in NO_CLASS and "symbol" in marker}
+
+
+@compiled
+def test_a_class_has_its_own_name_and_one_mark_on_the_map_and_on_the_data_page():
+    live = marks(opened("auc", data="Breast cancer", at="3"), "chart-map")
+    assert live == {"malignant": "circle", "benign": "triangle-up"}
+    looked_at = AppTest.from_file(APP, default_timeout=60)
+    looked_at.query_params["set"] = "Breast cancer"
+    looked_at.run()
+    looked_at.switch_page("pages/data.py").run()
+    assert marks(looked_at, "chart-plane") == live
+
+
+def test_marks_of_two_classes_are_those_of_positive_and_negative():
+    assert [class_symbol(label, 2) for label in (0, 1)] == ["triangle-up", "circle"]
+    assert len({class_symbol(label, 5) for label in range(5)}) == 5
+
+
+@compiled
+@pytest.mark.parametrize("said", ["theta/T^(3/4)", "θ/T^¾"])
+def test_a_schedule_is_read_as_people_write_it_and_as_links_of_before_do(said):
+    app = opened("s3vm", svm_schedule=said, svm_at="2")
+    assert not app.warning
+    assert '"schedule": "theta/T^(3/4)"' in "".join(code.value for code in app.code)
+
+
+def test_every_schedule_has_words():
+    assert SCHEDULE_WORDS.keys() == SCHEDULES.keys()
+    assert not any("theta" in words or "sqrt" in words for words in SCHEDULE_WORDS.values())
+
+
+@compiled
+def test_pairs_are_not_called_labels():
+    app = opened("similar_unlabeled", su_at="3")
+    names = {trace.get("name") for trace in traces(app, "chart-score")}
+    assert "train (in pairs)" in names
+    assert "train (labeled)" not in names
+
+
+def test_no_link_is_asked_for_null():
+    optional = Real("radius", None, low=0, high=1, optional=True)
+    assert "null" not in refusal("mc_radius", optional, "abc")
