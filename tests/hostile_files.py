@@ -185,7 +185,7 @@ REFUSED = {
     ),
     "Parquet of too many rows": ("rows.parquet", parquet_many_rows, "at most 1,000,000 rows, got 1,000,001"),
     "Parquet bomb": ("bomb.parquet", parquet_bomb, "must unpack to at most 256 MB"),
-    "npz without X": ("points.npz", npz(Z=np.zeros((3, 2)), y=np.arange(3)), "must hold an array X"),
+    "npz without X": ("points.npz", npz(Z=np.zeros((3, 2)), y=np.arange(3)), "must hold an array 'X'"),
     "npz without labels": ("points.npz", npz(X=np.zeros((3, 2))), "role label"),
     "npz of objects": (
         "objects.npz",

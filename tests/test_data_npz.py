@@ -67,7 +67,7 @@ def with_value(value: float) -> np.ndarray:
 
 Y = np.array([0, 1, 0, 1, 0, 1])
 BROKEN = {
-    "no X": ({"Z": points(), "y": Y}, {}, "must hold an array 'X', and it holds Z, y"),
+    "no X": ({"Z": points(), "y": Y}, {}, "must hold an array 'X', and it holds 'Z', 'y'"),
     "no y": ({"X": points()}, {}, "must hold an array 'y'"),
     "no arrays": ({}, {}, "must hold an array 'X', and it holds nothing"),
     "flat X": ({"X": np.ones(6), "y": Y}, {}, r"X must have shape \(n, d\).*got \(6,\)"),
@@ -96,12 +96,12 @@ BROKEN = {
     "3 classes": (
         {"X": points(), "y": Y + (Y.cumsum() > 2)},
         {},
-        "3 classes needs the positive one named: 0, 1, 2",
+        "3 classes needs the positive one named: '0', '1', '2'",
     ),
     "unknown label": (
         {"X": points(), "y": Y},
         {"positive": 2},
-        "positive must be one of the labels 0, 1, got 2",
+        "positive must be one of the labels '0', '1', got 2",
     ),
     "blank label": ({"X": points(), "y": np.where(Y, "a", " ")}, {}, "printable labels"),
     "surrogate": ({"X": points(), "y": np.where(Y, "a", "\ud800")}, {}, "printable labels"),

@@ -1,13 +1,8 @@
-"""Data from `.npz` files. Nothing is ever unpickled; whatever is wrong with a file is a `DataError`."""
+"""Data from `.npz` files of X and y: taken as they are, without a recipe, so strictly; whatever is wrong is a `DataError`."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import lzma
 import os
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -15,26 +10,14 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.data.reading.archives import POINTS, read_arrays
+from dsgcore.data.reading.labels import MAX_CLASSES
+from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.names import listed
+from dsgcore.data.reading.sources import Source
+from dsgcore.data.reading.tables import LARGEST
 
 MAX_BYTES = 2**30
-MAX_CLASSES = 1000
-LARGEST = 1e30  # beyond it, differences and means leave float32's range
-_SHOWN = 8
-# What numpy and zipfile raise on broken, encrypted, mislabelled or absurdly large members.
-_UNREADABLE = (
-    ValueError,
-    OSError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-)
 
 
 def load_npz(
@@ -69,13 +52,9 @@ def load_npz(
     DataError
         When the file cannot be read, holds no such arrays, or its values are not usable.
     """
-    file = Path(path)
-    try:
-        content = file.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it is not a readable file"
-        raise DataError(f"cannot read {quoted(file.name)}: {reason}") from error
-    return parse_npz(content, name=file.stem, positive=positive, is_binary=is_binary, target=target)
+    with Source.of_path(path).open() as stream:
+        content = stream.read()
+    return parse_npz(content, name=Path(path).stem, positive=positive, is_binary=is_binary, target=target)
 
 
 def parse_npz(
@@ -97,7 +76,7 @@ def parse_npz(
     positive, is_binary, target
         As in `load_npz`.
     max_bytes : int, default 1 GiB
-        Largest size of one unpacked array; a small file can claim to hold a huge one.
+        Largest size of both arrays, unpacked; a small file can claim to hold huge ones.
 
     Returns
     -------
@@ -108,9 +87,10 @@ def parse_npz(
     DataError
         As in `load_npz`.
     """
-    X, labels = _read_arrays(content, ("X", target), max_bytes)
-    X = _checked_points(X)
-    y, class_names = _coded(_checked_labels(labels, target, len(X)), target, positive, is_binary)
+    source = Source.of_bytes(content, name)
+    arrays = read_arrays(source, Limits(unpacked=max_bytes), POINTS, target)
+    X = _checked_points(arrays[POINTS])
+    y, class_names = _coded(_checked_labels(arrays[target], target, len(X)), target, positive, is_binary)
     return Dataset(
         name=name,
         X=X,
@@ -119,49 +99,11 @@ def parse_npz(
         class_names=class_names,
         source=f"file {name}.npz",
         licence="not stated",
-        sha256=hashlib.sha256(content).hexdigest(),
+        sha256=source.sha256(),
     )
 
 
-def _read_arrays(content: bytes, names: tuple[str, str], max_bytes: int) -> list[NDArray]:
-    """Unpack the named arrays and no others."""
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise DataError("the file must be an .npz archive of arrays, and this one is not a zip archive")
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            sizes = {info.filename.removesuffix(".npy"): info.file_size for info in archive.infolist()}
-    except _UNREADABLE as error:
-        raise DataError("the .npz archive is damaged: its table of contents cannot be read") from error
-    for name in names:
-        if name not in sizes:
-            raise DataError(f"the file must hold an array {quoted(name)}, and it holds {_shown(sorted(sizes))}")
-        if sizes[name] > max_bytes:
-            raise DataError(f"array {quoted(name)} must unpack to at most {max_bytes} bytes, got {sizes[name]}")
-    return [read_array(content, name) for name in names]
-
-
-def read_array(content: bytes, name: str) -> NDArray:
-    """Unpack one array of an archive, without ever loading Python objects."""
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            array = arrays[name]
-    except _UNREADABLE as error:
-        if "pickle" in str(error) or "Object arrays" in str(error):
-            message = (
-                f"array {quoted(name)} holds Python objects (a pickle), which are never loaded: save plain numbers"
-            )
-            raise DataError(message) from error
-        raise DataError(f"array {quoted(name)} cannot be read: the archive is damaged") from error
-    if not isinstance(array, np.ndarray):
-        raise DataError(f"{quoted(name)} must be a NumPy array (a member {name}.npy), and it is another kind of file")
-    return array
-
-
 def _checked_points(X: NDArray) -> NDArray[np.float32]:
-    if X.ndim != 2 or X.size == 0:
-        raise DataError(f"X must have shape (n, d) with at least one row and one column, got {X.shape}")
-    if X.dtype.kind not in "biuf":
-        raise DataError(f"X must hold real numbers, got the type {X.dtype}")
     with np.errstate(over="ignore"):
         points = np.ascontiguousarray(X, dtype=np.float32)
     # One pass in the usual case; NaN fails both comparisons.
@@ -199,10 +141,10 @@ def _coded(
     if not is_binary:
         return codes.astype(np.int64), names
     if positive is None and len(names) > 2:
-        raise DataError(f"a binary task with {len(names)} classes needs the positive one named: {_shown(names)}")
+        raise DataError(f"a binary task with {len(names)} classes needs the positive one named: {listed(names)}")
     wanted = names[-1] if positive is None else _written(positive)
     if wanted not in names:
-        raise DataError(f"positive must be one of the labels {_shown(names)}, got {quoted(positive)}")
+        raise DataError(f"positive must be one of the labels {listed(names)}, got {quoted(positive)}")
     code = names.index(wanted)
     negative = names[1 - code] if len(names) == 2 else f"not {wanted}"
     return (codes == code).astype(np.int64), (negative, wanted)
@@ -224,10 +166,3 @@ def _written(label: int | float | str) -> str:
     if isinstance(label, (bool, np.bool_)) or (isinstance(label, float) and label.is_integer()):
         return str(int(label))
     return str(label)
-
-
-def _shown(names: list[str] | tuple[str, ...]) -> str:
-    """List a few names."""
-    if not names:
-        return "nothing"
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
-from pathlib import Path, PureWindowsPath
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path, PurePath, PureWindowsPath
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError, Dataset, parse_npz
-from dsgcore.data.files import load_npz
 from dsgcore.data.reading import (
     LOCAL,
     Limits,
@@ -68,34 +66,9 @@ class FileStore:
 _OF_FORMAT = ("format", "delimiter", "header", "decimal", "encoding", "missing_words")
 
 
-@dataclass(frozen=True, eq=False)
-class FileData:
-    """A file that was read as a table.
-
-    Parameters
-    ----------
-    source : Source
-    table : Table
-    recipe : Recipe
-    labels : str
-        What the setting learns from.
-    limits : Limits
-    """
-
-    source: Source
-    table: Table
-    recipe: Recipe
-    labels: str
-    limits: Limits
-
-    def dataset(self, fitted_rows: NDArray[np.int64] | None = None) -> Dataset:
-        """Return the data set; what is learned from the table is learned from these rows of it (default: all)."""
-        return dataset_of(
-            self.table, self.recipe, self.source, labels=self.labels, limits=self.limits, fitted_rows=fitted_rows
-        )
-
-
-def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None) -> FileData:
+def read_file(
+    data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None
+) -> Callable[..., Dataset]:
     """Find and read a spec's file.
 
     Parameters
@@ -106,40 +79,38 @@ def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, fo
     files, folder
         As in `load_split`.
 
+    Returns
+    -------
+    callable
+        Makes the data set; what is learned from the table is learned from the rows `fitted_rows` (default: all).
+
     Raises
     ------
     DataError
     """
-    assert data.path is not None  # the spec was checked
-    limits = LOCAL if files is None else Limits()
     content = content_of(data, files, folder)
-    packed = Source.of_bytes(content, file_name(data.path))
+    packed = Source.of_bytes(content, file_name(str(data.path)))
+    if files is None and data.recipe is None and packed.name.lower().endswith(".npz"):
+        dataset = parse_npz(
+            content,
+            name=PurePath(packed.name).stem,
+            positive=data.positive,
+            is_binary=labels in ("binary", "pairs"),
+            target=data.target,
+        )
+        return lambda fitted_rows=None: dataset
+    limits = LOCAL if files is None else Limits()
     if data.recipe is not None and files is not None and data.sha256 is not None:
-        return FileData(packed, files.table(data.sha256, packed.name, data.recipe), data.recipe, labels, limits)
-    source = unpacked(packed, limits)
-    recipe = data.recipe or sniff_format(source)
-    table = read_table(source, recipe, limits)
+        recipe, table = data.recipe, files.table(data.sha256, packed.name, data.recipe)
+    else:
+        source = unpacked(packed, limits)
+        recipe = data.recipe or sniff_format(source)
+        table = read_table(source, recipe, limits)
     if data.recipe is None:
         recipe = _with_fields(guess_roles(table.frame, recipe, limits), data, table)
         recipe = suit(recipe, table.frame, labels)
     # The digest is that of the file itself, packed as it may be.
-    return FileData(packed, table, recipe, labels, limits)
-
-
-def read_archive(data: DataSpec, labels: str, folder: Path | None) -> Dataset:
-    """Read a spec's `.npz` archive of X and y that has no recipe."""
-    assert data.path is not None
-    is_binary = labels in ("binary", "pairs")
-    path = found(data.path, folder)
-    if data.sha256 is None:
-        return load_npz(path, positive=data.positive, is_binary=is_binary, target=data.target)
-    content = content_of(data, None, folder)
-    return parse_npz(content, name=path.stem, positive=data.positive, is_binary=is_binary, target=data.target)
-
-
-def is_plain_archive(data: DataSpec, files: FileStore | None) -> bool:
-    """Whether the spec's file is an `.npz` archive on the disk without a recipe."""
-    return files is None and data.recipe is None and str(data.path).lower().endswith(".npz")
+    return partial(dataset_of, table, recipe, packed, labels=labels, limits=limits)
 
 
 def file_name(path: str) -> str:

@@ -17,7 +17,7 @@ from dsgcore.core.schedules import Change
 from dsgcore.data import OPTION_NAMES, Dataset, Split, broken, convert, draw_pairs, hide_labels, load
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments.engine import Model, engine_for
-from dsgcore.experiments.file_data import FileStore, is_plain_archive, read_archive, read_file
+from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.history import History
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
@@ -76,16 +76,12 @@ def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | Non
     DataError
         When the file is missing, another one than the spec's, or cannot be read; or labels cannot be hidden so.
     """
-    data, labels = spec.data, spec.problem.labels
+    data = spec.data
     if data.name == FILE:
-        # A conversion makes two classes of several.
-        read_as = labels if data.convert is None else "classes"
-        if is_plain_archive(data, files):
-            return _split(spec, read_archive(data, read_as, folder))
-        file = read_file(data, read_as, files=files, folder=folder)
-        dataset = file.dataset()
+        make = read_file(data, _read_as(spec), files=files, folder=folder)
+        dataset = make()
         split = _split(spec, dataset)
-        return _split(spec, file.dataset(split.train_rows)) if dataset.depends_on_rows else split
+        return _split(spec, make(fitted_rows=split.train_rows)) if dataset.depends_on_rows else split
     return _split(spec, load_dataset(spec))
 
 
@@ -114,10 +110,12 @@ def load_dataset(
     if data.name != FILE:
         options = {name: getattr(data, name) for name in OPTION_NAMES}
         return load(data.name, seed=spec.seed, **{k: v for k, v in options.items() if v is not None})
-    read_as = spec.problem.labels if data.convert is None else "classes"
-    if is_plain_archive(data, files):
-        return read_archive(data, read_as, folder)
-    return read_file(data, read_as, files=files, folder=folder).dataset(fitted_rows)
+    return read_file(data, _read_as(spec), files=files, folder=folder)(fitted_rows=fitted_rows)
+
+
+def _read_as(spec: Spec) -> str:
+    """Return the kind of labels that a file is read with: a conversion makes two classes of several."""
+    return spec.problem.labels if spec.data.convert is None else "classes"
 
 
 def _split(spec: Spec, dataset: Dataset) -> Split:

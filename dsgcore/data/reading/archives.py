@@ -1,8 +1,14 @@
-"""NumPy's `.npz` archives as tables: the array X by its columns, and every array with a value for each row."""
+"""NumPy's `.npz` archives: their arrays, and as tables the array X by its columns with every array of a value for each row.
+
+Nothing is ever unpickled. What the arrays unpack to is known before it fills memory: `numpy.load` does not ask.
+"""
 
 from __future__ import annotations
 
+import io
+import lzma
 import zipfile
+import zlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,24 +16,89 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.data.datasets import DataError
-from dsgcore.data.files import read_array
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import column_names, listed
 from dsgcore.data.reading.sources import Source
+from dsgcore.core.parameters import quoted
 
 POINTS, LABELS = "X", "y"
+# What numpy and zipfile raise on broken, encrypted, mislabelled or absurdly large members.
+_UNREADABLE = (
+    ValueError,
+    OSError,
+    EOFError,
+    MemoryError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
 
 
-def read_archive(source: Source, limits: Limits) -> Iterator[tuple[pd.DataFrame, list[str]]]:
-    """Yield the table, in one piece."""
+def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArray]:
+    """Unpack the named arrays of an archive, or all; X of shape (n, d) must be among them.
+
+    Parameters
+    ----------
+    source : Source
+    limits : Limits
+    *wanted : str
+
+    Raises
+    ------
+    DataError
+        In one sentence.
+    """
     with source.open() as stream:
         content = stream.read()
-    arrays = {name: read_array(content, name) for name in _checked_names(source, limits)}
-    X = arrays.pop(POINTS)
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        raise DataError("the file must be an .npz archive of arrays, and this one is not a zip archive")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = {info.filename: info.file_size for info in archive.infolist()}
+    except _UNREADABLE as error:
+        raise DataError("the .npz archive is damaged: its table of contents cannot be read") from error
+    # An archive of anything else may hold an X as well; asked for by name, it is told to be no array.
+    sizes = {name.removesuffix(".npy"): size for name, size in members.items() if wanted or name.endswith(".npy")}
+    for name in wanted or (POINTS,):
+        if name not in sizes:
+            raise DataError(f"the file must hold an array {name!r}, and it holds {listed(sorted(sizes)) or 'nothing'}")
+    names = wanted or tuple(sizes)
+    limits.check_unpacked(sum(sizes[name] for name in names), "the archive")
+    arrays = {name: _array(content, name) for name in names}
+    X = arrays[POINTS]
     if X.ndim != 2 or X.size == 0:
         raise DataError(f"X must have shape (n, d) with at least one row and one column, got {X.shape}")
     if X.dtype.kind not in "biuf":
         raise DataError(f"X must hold real numbers, got the type {X.dtype}")
+    return arrays
+
+
+def _array(content: bytes, name: str) -> NDArray:
+    """Unpack one array of an archive, without ever loading Python objects."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            array = arrays[name]
+    except _UNREADABLE as error:
+        if "pickle" in str(error) or "Object arrays" in str(error):
+            message = (
+                f"array {quoted(name)} holds Python objects (a pickle), which are never loaded: save plain numbers"
+            )
+            raise DataError(message) from error
+        raise DataError(f"array {quoted(name)} cannot be read: the archive is damaged") from error
+    if not isinstance(array, np.ndarray):
+        raise DataError(f"{quoted(name)} must be a NumPy array (a member {name}.npy), and it is another kind of file")
+    return array
+
+
+def read_archive(source: Source, limits: Limits) -> Iterator[tuple[pd.DataFrame, list[str]]]:
+    """Yield the table, in one piece."""
+    arrays = read_arrays(source, limits)
+    X = arrays.pop(POINTS)
     n, d = X.shape
     limits.check_rows(n)
     limits.check_points(n, d)
@@ -42,18 +113,6 @@ def read_archive(source: Source, limits: Limits) -> Iterator[tuple[pd.DataFrame,
     if left:
         notes.append(f"Arrays of the archive that have no value for each row are left out: {listed(left)}.")
     yield frame, notes
-
-
-def _checked_names(source: Source, limits: Limits) -> list[str]:
-    """Return the names of the arrays; X must be among them, and together they must not unpack to too much."""
-    with source.open() as stream, zipfile.ZipFile(stream) as archive:
-        sizes = {
-            i.filename.removesuffix(".npy"): i.file_size for i in archive.infolist() if i.filename.endswith(".npy")
-        }
-    if POINTS not in sizes:
-        raise DataError(f"the archive must hold an array X (n, d), and it holds {listed(sorted(sizes))}")
-    limits.check_unpacked(sum(sizes.values()), "the archive")
-    return list(sizes)
 
 
 def _as_column(name: str, array: NDArray, n: int) -> NDArray | None:

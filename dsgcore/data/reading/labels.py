@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import equal_frequency_bins
 from dsgcore.data.datasets import DataError
-from dsgcore.data.files import MAX_CLASSES
 from dsgcore.data.reading.names import as_cell, listed, printable
 from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.tables import decimal_mark, labels_of, numbers, numeric
 
 UNLABELED = -1
+MAX_CLASSES = 1000
 BINARY = ("binary", "pairs")
 # A label of more different whole numbers than this, or of more fractions, is cut into bins, unless the recipe says otherwise.
 MAX_LEVELS, MAX_FRACTIONS = 30, 10
