@@ -10,7 +10,7 @@ import streamlit as st
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, grid
 from dsgcore.core.schedules import SCHEDULE_WORDS
-from dsgcore.core.solver import SOLVER_PARAMETERS
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.conversions import ONE_REST
 from dsgcore.data.options import SEED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsgcore.core.solver import SOLVER_PARAMETERS
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import Run
 from dsgcore.experiments.spec import Spec
 from pages._axes import Mark

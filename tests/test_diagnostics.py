@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dsgcore.core.carried import AllPoints, Carried
 from dsgcore.core.diagnostics import (
     MAX_EXACT_POINTS,
     DiagnosticsError,
@@ -18,7 +19,7 @@ from dsgcore.core.diagnostics import (
 )
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import AllPoints, Carried, Task, solve
+from dsgcore.core.solver import Task, solve
 from dsgcore.problems import SemiSupervisedAUC, objective
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
@@ -204,8 +205,8 @@ def feature_errors():
 def _run_with_twin(task, probes):
     model, errors = task.new_model(), []
     carried, twin = Carried(probes, model, with_variance=True), ExactTwin(task.kernel, probes)
-    for iterate in solve(task, model, training=AllPoints(task.X, model), carried=[carried]):
-        twin.advance(iterate.points, iterate.weights, iterate.setting.step, iterate.setting.decay)
+    for iterate in solve(task, model, training=AllPoints(task, model), carried=[carried]):
+        twin.advance(iterate.points, iterate.weights, iterate.step.size, iterate.step.decay)
         errors.append(twin.compare(carried.values, carried.variance))
     return errors
 
@@ -236,9 +237,9 @@ def test_the_bound_is_the_papers_formula(make_task):
     task = make_task(schedule="theta/t", step_size=1.5, n_iter=12)
     twin, weights, steps = ExactTwin(task.kernel, task.X[:3]), [], []
     for iterate in solve(task, task.new_model()):
-        twin.advance(iterate.points, iterate.weights, iterate.setting.step, iterate.setting.decay)
+        twin.advance(iterate.points, iterate.weights, iterate.step.size, iterate.step.decay)
         weights.append(np.abs(iterate.weights).sum())
-        steps.append(iterate.setting.step)
+        steps.append(iterate.step.size)
         a = [-eta * np.prod([1 - later * 0.2 for later in steps[i + 1 :]]) for i, eta in enumerate(steps)]
         assert twin.bound() == pytest.approx(max(weights) ** 2 * (1 + 1) ** 2 * np.square(a).sum(), rel=1e-12)
 
@@ -278,7 +279,7 @@ def test_the_twin_in_single_precision_is_that_in_double(make_task):
     for task in (single, double):
         twin = ExactTwin(task.kernel, task.X[:5])
         for iterate in solve(task, task.new_model()):
-            twin.advance(iterate.points, iterate.weights, iterate.setting.step, iterate.setting.decay)
+            twin.advance(iterate.points, iterate.weights, iterate.step.size, iterate.step.decay)
         h.append(twin.h)
     assert h[0].dtype == np.float32
     np.testing.assert_allclose(h[0], h[1], rtol=0, atol=1e-5)
@@ -319,7 +320,7 @@ def ways_to_the_optimum():
 
 def _way(task):
     model = task.new_model()
-    points = AllPoints(task.X, model)
+    points = AllPoints(task, model)
     return [points.values.copy() for _ in solve(task, model, training=points)]
 
 

@@ -83,7 +83,7 @@ def test_the_reading_of_imports_sees_what_there_is():
     )
     assert "numba" in imported(PACKAGE / "core" / "_loops.py")
     assert {"dsgcore.core._loops", "dsgcore.core._threads"} <= imported(PACKAGE / "core" / "features.py")
-    assert "dsgcore.core.features" in imported(PACKAGE / "core" / "solver.py")
+    assert "dsgcore.core.carried" in imported(PACKAGE / "core" / "solver.py")
     assert PACKAGE / "core" / "solver.py" in FILES
     assert imports(PACKAGE / "core" / "_loops.py", "numba")
     assert not imports(PACKAGE / "core" / "solver.py", "numba")

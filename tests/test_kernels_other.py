@@ -9,11 +9,12 @@ from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel
 from dsgcore import load_model
 from dsgcore.core import features_product
 from dsgcore.core._threads import n_workers, set_workers
+from dsgcore.core.carried import Carried
 from dsgcore.core.diagnostics import alpha
 from dsgcore.core.kernels_dot_product import DotProduct
 from dsgcore.core.kernels_shift_invariant import MATERN, Laplacian, Matern
 from dsgcore.core.parameters import ParameterError, check_all
-from dsgcore.core.solver import Carried, solve
+from dsgcore.core.solver import solve
 from dsgcore.problems import SemiSupervisedAUC
 
 SHIFT_INVARIANT = [Laplacian(0.7), *(Matern(1.3, nu) for nu in MATERN)]
@@ -210,7 +211,7 @@ class TestThroughTheSolver:
             model = task.new_model()
             carried, h = Carried(task.X, model, with_variance=True), np.zeros(len(task.X))
             for i in solve(task, model, carried=[carried]):
-                kernel.sums(i.points, -i.setting.step * i.weights, task.X, i.setting.decay, h)
+                kernel.sums(i.points, -i.step.size * i.weights, task.X, i.step.decay, h)
             errors.append(np.mean((carried.values - h) ** 2))
             bands.append(np.mean(carried.variance))
         assert np.mean(errors) / np.mean(bands) == pytest.approx(1.0, abs=0.2)

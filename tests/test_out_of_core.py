@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dsgcore.core.carried import VisitedPoints, memory_map_of, training_points
 from dsgcore.core.expansion import Expansion
-from dsgcore.core.solver import VisitedPoints, memory_map_of, solve, training_points
+from dsgcore.core.solver import solve
 
 N, D = 20_000, 30
 
@@ -54,7 +55,7 @@ def trained(task, model=None):
 
 
 def test_only_the_visited_rows_are_read_and_the_bits_are_those_of_memory(stored, task_of, monkeypatch):
-    monkeypatch.setattr("dsgcore.core.solver.ROWS_READ_AT_ONCE", 7)
+    monkeypatch.setattr("dsgcore.core.carried.ROWS_READ_AT_ONCE", 7)
     file, X = stored
     mapped = np.load(file, mmap_mode="r").view(Watched)
     mapped.asked = set()
@@ -82,11 +83,11 @@ def test_the_file_is_never_copied(stored, task_of, as_view):
 
 @pytest.mark.parametrize("n_iter", [6, 10**6])
 def test_all_points_of_a_memory_map_are_never_carried(stored, task_of, monkeypatch, n_iter):
-    monkeypatch.setattr("dsgcore.core.solver.VisitedPoints", lambda task, model: "visited")
+    monkeypatch.setattr("dsgcore.core.carried.VisitedPoints", lambda task, model: "visited")
     file, X = stored
     task = task_of(np.load(file, mmap_mode="r"), n_iter=n_iter)
     assert training_points(task, task.new_model()) == "visited"
-    monkeypatch.setattr("dsgcore.core.solver.AllPoints", lambda X, model: "all")
+    monkeypatch.setattr("dsgcore.core.carried.AllPoints", lambda task, model: "all")
     if n_iter > 6:
         assert training_points(replace(task, X=X), task.new_model()) == "all"
 

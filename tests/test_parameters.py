@@ -27,7 +27,7 @@ from dsgcore.core.parameters import (
     real,
 )
 from dsgcore.core.schedules import SCHEDULES, Change, Plan
-from dsgcore.core.solver import SOLVER_PARAMETERS
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import spec
 from dsgcore.problems import PROBLEMS
 
@@ -221,7 +221,7 @@ def test_steps_follow_their_schedule():
     assert set(STEPS) == set(SCHEDULES)
     for schedule, expected in STEPS.items():
         setting = Plan(schedule, step_size=2.0, lam=0.3, n_features=7, n_iter=16).at(4)
-        assert setting.step == pytest.approx(expected, rel=1e-15)
+        assert setting.size == pytest.approx(expected, rel=1e-15)
         assert (setting.lam, setting.n_features) == (0.3, 7)
         assert setting.decay == pytest.approx(1 - expected * 0.3, rel=1e-15)
 
@@ -234,7 +234,7 @@ def test_a_change_holds_from_its_iteration_on_until_the_next():
         Change(6, "step_size", 4.0),
     ]
     plan = Plan("theta/t", step_size=2.0, lam=0.3, n_features=7, n_iter=16, changes=changes)
-    settings = {t: (plan.at(t).step * t, plan.at(t).n_features, plan.at(t).lam) for t in (2, 3, 5, 6)}
+    settings = {t: (plan.at(t).size * t, plan.at(t).n_features, plan.at(t).lam) for t in (2, 3, 5, 6)}
     assert settings == {2: (2.0, 7, 0.3), 3: (1.0, 7, 0.3), 5: (1.0, 9, 0.5), 6: (4.0, 9, 0.5)}
     assert type(plan.at(6).n_features) is int
 
@@ -243,7 +243,7 @@ def test_a_plan_of_another_length_shares_no_changes():
     plan = Plan("theta/sqrt(T)", step_size=2.0, lam=0.3, n_features=7, n_iter=16)
     longer = plan.with_n_iter(64)
     longer.changes.append(Change(1, "lam", 0.9))
-    assert (longer.at(1).step, plan.at(1).step) == (0.25, 0.5)
+    assert (longer.at(1).size, plan.at(1).size) == (0.25, 0.5)
     assert plan.at(1).lam == 0.3
 
 

@@ -211,7 +211,7 @@ def test_a_stationary_point_is_approached(make_task, labeled_points, loss):
     dual = DualCoefficients(len(X))
     norms = [squared_gradient(dual.values)]
     for i in solve(task, task.new_model()):
-        dual.advance(np.concatenate(list(i.batch.values())), i.weights, i.setting.step, i.setting.decay)
+        dual.advance(np.concatenate(list(i.batch.values())), i.weights, i.step.size, i.step.decay)
         norms.append(squared_gradient(dual.values))
     # The labeled points' hinge has kinks, where the gradient jumps: its norm does not go to zero, only low.
     assert np.mean(norms[-500:]) < 0.1 * norms[0]

@@ -6,11 +6,11 @@ import naive
 import numpy as np
 import pytest
 
-from dsgcore.core import solver
 from dsgcore.core._threads import n_workers, set_workers
+from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, SquaredNorm, alpha
 from dsgcore.core.schedules import Change
-from dsgcore.core.solver import AllPoints, Carried, VisitedPoints, solve
+from dsgcore.core.solver import solve
 from dsgcore.problems import SemiSupervisedAUC
 
 
@@ -24,7 +24,7 @@ def draws(task, model):
     ts = range(1, len(model) + 1)
     batches = [tuple(rows.tolist() for rows in task.batch(t).values()) for t in ts]
     frequencies = [2 * np.pi * model.frequencies(t, task.plan.at(t).n_features) for t in ts]
-    return batches, frequencies, [task.plan.at(t).step for t in ts], [task.plan.at(t).lam for t in ts]
+    return batches, frequencies, [task.plan.at(t).size for t in ts], [task.plan.at(t).lam for t in ts]
 
 
 @pytest.mark.parametrize("pairing", ["triplets", "all"])
@@ -55,7 +55,7 @@ def test_equals_the_papers_algorithm_when_it_is_steered(make_task):
 def test_carried_values_equal_the_model_evaluated_anew(make_task, carry):
     task = make_task(n_iter=9)
     model = task.new_model()
-    points = carry(task.X, model) if carry is AllPoints else carry(task, model)
+    points = carry(task, model)
     for iterate in solve(task, model, training=points):
         before = model.prefix(iterate.t - 1)
         for source, rows in iterate.batch.items():
@@ -66,7 +66,7 @@ def test_carried_values_equal_the_model_evaluated_anew(make_task, carry):
 def test_both_ways_of_carrying_give_the_same_run(make_task):
     task = make_task(n_iter=12)
     one, other = task.new_model(), task.new_model()
-    for _ in solve(task, one, training=AllPoints(task.X, one)):
+    for _ in solve(task, one, training=AllPoints(task, one)):
         pass
     for _ in solve(task, other, training=VisitedPoints(task, other)):
         pass
@@ -156,9 +156,9 @@ def test_the_exact_twin_and_its_dual_equal_the_recursion(make_task):
     iterates = []
     for iterate in solve(task, model):
         iterates.append(iterate)
-        twin.advance(iterate.points, iterate.weights, iterate.setting.step, iterate.setting.decay)
+        twin.advance(iterate.points, iterate.weights, iterate.step.size, iterate.step.decay)
         rows = np.concatenate(list(iterate.batch.values()))
-        dual.advance(rows, iterate.weights, iterate.setting.step, iterate.setting.decay)
+        dual.advance(rows, iterate.weights, iterate.step.size, iterate.step.decay)
 
     def kernel(x, z):
         return np.exp(-task.kernel.sigma * np.sum((x - z) ** 2))
@@ -178,7 +178,7 @@ def test_the_running_norm_is_close_to_that_of_the_exact_twin(make_task):
     norm, dual = SquaredNorm(), DualCoefficients(len(task.X))
     for iterate in solve(task, model):
         f = np.concatenate(list(iterate.f.values()))
-        step, decay = iterate.setting.step, iterate.setting.decay
+        step, decay = iterate.step.size, iterate.step.decay
         norm.advance(f, iterate.weights, iterate.block, step, decay)
         dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
     exact = dual.values @ task.kernel.matrix(task.X, task.X) @ dual.values
@@ -189,4 +189,4 @@ def test_the_running_norm_is_close_to_that_of_the_exact_twin(make_task):
 @pytest.mark.parametrize(("n_iter", "expected"), [(1000, AllPoints), (3, VisitedPoints)])
 def test_all_points_are_carried_where_each_is_visited_often(make_task, n_iter, expected):
     task = make_task(n_iter=n_iter)
-    assert isinstance(solver.training_points(task, task.new_model()), expected)
+    assert isinstance(training_points(task, task.new_model()), expected)

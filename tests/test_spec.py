@@ -11,7 +11,7 @@ from dsgcore import Spec, SpecError
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Flag, Integer, Real, Text
 from dsgcore.core.schedules import Change
-from dsgcore.core.solver import SOLVER_PARAMETERS
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS
 from dsgcore.experiments.spec import DATA_PARAMETERS, DIAGNOSTICS_PARAMETERS, SETTINGS, STOP_PARAMETERS
 from dsgcore.problems import PROBLEMS

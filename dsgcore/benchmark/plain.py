@@ -30,13 +30,13 @@ def train(task: Task, n_iter: int) -> list[NDArray]:
     """Return the coefficients alpha_t of `n_iter` iterations, (2m,) each: Algorithm 1."""
     alphas: list[NDArray] = []
     for t in range(1, n_iter + 1):
-        setting, batch = task.plan.at(t), task.batch(t)
+        step, batch = task.plan.at(t), task.batch(t)
         points = task.X[np.concatenate(list(batch.values()))]
         edges = np.cumsum([len(rows) for rows in batch.values()])[:-1]
         f = dict(zip(batch, np.split(predict(task, alphas, points), edges), strict=True))
         c = stacked(task.problem.coefficients(f), tuple(batch)).astype(task.dtype)
-        step = -task.dtype.type(setting.step) * (c @ feature_map(task, t, points))
-        alphas = [task.dtype.type(setting.decay) * alpha for alpha in alphas] + [step]
+        added = -task.dtype.type(step.size) * (c @ feature_map(task, t, points))
+        alphas = [task.dtype.type(step.decay) * alpha for alpha in alphas] + [added]
     return alphas
 
 

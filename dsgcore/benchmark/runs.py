@@ -12,9 +12,10 @@ from dsgcore.benchmark.rows import Row
 from dsgcore.benchmark.settings import Sizes
 from dsgcore.benchmark.timing import interleaved, repeated
 from dsgcore.core import features
+from dsgcore.core.carried import VisitedPoints
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import Task, VisitedPoints, solve
+from dsgcore.core.solver import Task, solve
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 MAX_ROUNDS = 5

@@ -22,17 +22,17 @@ STEERABLE = ("step_size", "n_features", "lam")
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What one iteration runs with: its step eta_t, ridge lambda and number of random features m."""
+class Step:
+    """What one iteration runs with: its step size eta_t, ridge lambda and number of random features m."""
 
-    step: float
+    size: float
     lam: float
     n_features: int
 
     @property
     def decay(self) -> float:
         """The factor 1 - eta_t * lambda by which the iterate shrinks."""
-        return 1.0 - self.step * self.lam
+        return 1.0 - self.size * self.lam
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Plan:
     n_iter: int
     changes: list[Change] = field(default_factory=list)
 
-    def at(self, t: int) -> Setting:
+    def at(self, t: int) -> Step:
         """Return the setting of iteration `t` (from 1)."""
         values = {name: getattr(self, name) for name in STEERABLE}
         values.update({change.name: change.value for change in self.changes if change.t <= t})
-        step = SCHEDULES[self.schedule](values["step_size"], t, self.n_iter)
-        return Setting(step=step, lam=values["lam"], n_features=int(values["n_features"]))
+        size = SCHEDULES[self.schedule](values["step_size"], t, self.n_iter)
+        return Step(size=size, lam=values["lam"], n_features=int(values["n_features"]))
 
     def with_n_iter(self, n_iter: int) -> Plan:
         """Return the same plan for another number of iterations."""

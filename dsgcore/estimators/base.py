@@ -14,7 +14,8 @@ from dsgcore.core.expansion import FEW_POINTS, Expansion
 from dsgcore.core.kernels import KERNELS, Kernel
 from dsgcore.core.parameters import Choice, Parameter, ParameterError, check_all
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import SOLVER_PARAMETERS, Task, solve
+from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import make_kernel

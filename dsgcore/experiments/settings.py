@@ -8,7 +8,7 @@ from typing import Any
 
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Integer, Parameter, Real, Text
-from dsgcore.core.solver import SOLVER_PARAMETERS
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import CONVERSIONS, DATASETS
 from dsgcore.data.options import LABEL_NOISE, N_LABELED, OPTIONS, PRIOR_SHIFT, SCALING, STRATIFIED, TEST_SHARE
 from dsgcore.data.reading import Recipe

@@ -11,7 +11,7 @@ from typing import Any
 from dsgcore.core.kernels import KERNELS, Kernel
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, quoted
 from dsgcore.core.schedules import STEERABLE, Change, Plan
-from dsgcore.core.solver import SOLVER_PARAMETERS
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS, SolverParameters
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.data.options import SEED
@@ -67,19 +67,6 @@ class DataSpec:
 
 
 @dataclass(frozen=True)
-class SolverSpec:
-    """How it is solved; fields as in `SOLVER_PARAMETERS`."""
-
-    step_size: float = 0.5
-    schedule: str = "constant"
-    lam: float = 1e-2
-    n_features: int = 256
-    batch_size: int = 128
-    n_iter: int = 300
-    dtype: str = "float32"
-
-
-@dataclass(frozen=True)
 class StopSpec:
     """When to stop early; fields as in `STOP_PARAMETERS`."""
 
@@ -104,7 +91,7 @@ class Spec:
         The setting with its own parameters.
     kernel : Kernel
     data : DataSpec
-    solver : SolverSpec
+    solver : SolverParameters
     stop : StopSpec
     diagnostics : DiagnosticsSpec
     changes : tuple of Change
@@ -115,7 +102,7 @@ class Spec:
     problem: Setting = field(default_factory=SemiSupervisedAUC)
     kernel: Kernel = field(default_factory=lambda: _kernel({}, SemiSupervisedAUC, DEFAULT_DATASET))
     data: DataSpec = field(default_factory=lambda: _data(check_all(DATA_PARAMETERS, {}, "data"), "binary"))
-    solver: SolverSpec = field(default_factory=SolverSpec)
+    solver: SolverParameters = field(default_factory=SolverParameters)
     stop: StopSpec = field(default_factory=StopSpec)
     diagnostics: DiagnosticsSpec = field(default_factory=DiagnosticsSpec)
     changes: tuple[Change, ...] = ()
@@ -221,7 +208,7 @@ def _spec(given: Mapping[str, Any]) -> Spec:
         raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
     defaults = profile_of(setting).defaults
-    solver = SolverSpec(**_section(given, "solver", solver_parameters(setting), defaults))
+    solver = SolverParameters(**_section(given, "solver", solver_parameters(setting), defaults))
     data = _data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels)
     problem = setting(**_section(given, "problem", setting.parameters, defaults))
     problem.check_schedule(solver.schedule)

@@ -10,11 +10,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.metrics import known
 from dsgcore.core.problem import Values
-from dsgcore.core.solver import AllPoints, Carried, Iterate, Task, VisitedPoints, solve, training_points
+from dsgcore.core.solver import Iterate, Task, solve
 from dsgcore.data import Split
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED, Problem, objective
@@ -86,7 +87,7 @@ class StochasticEngine:
 
     def _new_training(self) -> AllPoints | VisitedPoints:
         if len(self.task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE:
-            return AllPoints(self.task.X, self.model)
+            return AllPoints(self.task, self.model)
         return training_points(self.task, self.model)
 
     def _some_unlabeled(self, X: NDArray) -> Carried:
@@ -153,7 +154,7 @@ class StochasticEngine:
         return self._measure(iterate)
 
     def _bring_forward(self, iterate: Iterate) -> None:
-        step, decay = iterate.setting.step, iterate.setting.decay
+        step, decay = iterate.step.size, iterate.step.decay
         f = np.concatenate(list(iterate.f.values()))
         self.norm.advance(f, iterate.weights, iterate.block, step, decay)
         self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
@@ -161,15 +162,15 @@ class StochasticEngine:
             self.twin.advance(iterate.points, iterate.weights, step, decay)
 
     def _measure(self, iterate: Iterate) -> dict[str, float]:
-        setting = iterate.setting
+        step = iterate.step
         values = self._values_per_source()
         terms = self.problem.risk_terms(values) if values else dict(iterate.terms)
-        ridge = 0.5 * setting.lam * self.norm.value
+        ridge = 0.5 * step.lam * self.norm.value
         return {
             "t": iterate.t,
-            "step_size": setting.step,
-            "lam": setting.lam,
-            "n_features": setting.n_features,
+            "step_size": step.size,
+            "lam": step.lam,
+            "n_features": step.n_features,
             "objective": objective(terms) + ridge,
             "objective_batch": objective(iterate.terms) + ridge,
             **{f"term: {name}": value for name, value in terms.items()},

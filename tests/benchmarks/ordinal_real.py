@@ -38,9 +38,10 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import minmax_scale
 
+from dsgcore.core.carried import Carried
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.schedules import Change, Plan
-from dsgcore.core.solver import Carried, Task, solve
+from dsgcore.core.solver import Task, solve
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import mean_auc
 

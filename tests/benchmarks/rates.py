@@ -26,10 +26,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.carried import AllPoints
 from dsgcore.core.diagnostics import DualCoefficients, GradientNorm, exact_optimum, slope
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import AllPoints, Iterate, Task, solve
+from dsgcore.core.solver import Iterate, Task, solve
 from dsgcore.problems import Problem, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
@@ -121,10 +122,10 @@ def non_convex_cases(*, n_iter: int, n_features: int = 64, batch_size: int = 64)
 def iterates(task: Task) -> Iterator[tuple[Iterate, NDArray, NDArray]]:
     """Yield every iterate with f at all points and with h's dual coefficients after it; both change in place."""
     model = task.new_model()
-    points, dual = AllPoints(task.X, model), DualCoefficients(len(task.X))
+    points, dual = AllPoints(task, model), DualCoefficients(len(task.X))
     for iterate in solve(task, model, training=points):
         rows = np.concatenate(list(iterate.batch.values()))
-        dual.advance(rows, iterate.weights, iterate.setting.step, iterate.setting.decay)
+        dual.advance(rows, iterate.weights, iterate.step.size, iterate.step.decay)
         yield iterate, points.values, dual.values
 
 
@@ -265,7 +266,7 @@ def _non_convex_row(case: Case, seeds: Sequence[int]) -> list[str]:
     at = [max(1, round(case.plan.n_iter * share)) for share in (0.01, 0.1, 1.0)]
     return [
         case.name,
-        f"{case.plan.at(1).step:.3g}",
+        f"{case.plan.at(1).size:.3g}",
         *(f"{100 * mean[t - 1]:.2f} %" for t in at),
         f"{100 * found.relative_end():.2f} %",
         f"{100 * found.n_corrected:.1f} %",

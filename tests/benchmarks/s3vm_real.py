@@ -42,9 +42,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
+from dsgcore.core.carried import Carried
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.schedules import Change, Plan
-from dsgcore.core.solver import Carried, Task, solve
+from dsgcore.core.solver import Task, solve
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 
 SETS = ("codrna", "skin_nonskin", "w6a", "dota2", "higgs7500")

@@ -45,10 +45,11 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.preprocessing import normalize
 
+from dsgcore.core.carried import Carried
 from dsgcore.core.kernels import Gaussian, Kernel
 from dsgcore.core.kernels_dot_product import DotProduct
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import Carried, Task, solve
+from dsgcore.core.solver import Task, solve
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 POWERS = [2.0**k for k in range(-7, 8, 2)]

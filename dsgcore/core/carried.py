@@ -1,0 +1,210 @@
+"""Points that a run carries along: the model's values at them, brought forward by one block at every iteration.
+
+The papers' algorithms sum all earlier blocks again at every batch point. Here the training points that later batches will
+visit keep their values, and so do points at which something is measured.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Mapping
+from copy import copy
+from typing import TYPE_CHECKING, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core import features
+from dsgcore.core.expansion import Expansion
+
+if TYPE_CHECKING:
+    from dsgcore.core.solver import Task
+
+# With more visits a point than this, leaving out points after their last visit saves next to nothing: carry them all.
+MAX_VISITS_PER_POINT = 64
+# With no more rows than this for each visit, marking the visited ones in a table of all rows beats sorting the visits.
+ROWS_PER_VISIT_MARKED = 8
+# Rows read from a memory map before its pages are given back.
+ROWS_READ_AT_ONCE = 1024
+
+
+class Advanced(Protocol):
+    """What is brought forward at every iteration."""
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block, of frequencies `W`."""
+        ...
+
+
+class TrainingPoints(Advanced, Protocol):
+    """Where the solver finds its mini-batches: rows, points, and f at them."""
+
+    def batch(self, t: int) -> dict[str, NDArray]:
+        """Return the rows of iteration `t`'s mini-batches, source -> (B,)."""
+        ...
+
+    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return f at the batch points of each source."""
+        ...
+
+    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
+        """Return the batch points, source after source."""
+        ...
+
+
+class Carried:
+    """A set of points with the model's values at them, brought forward at every iteration.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    model : Expansion
+    with_variance : bool, default False
+        Also carry V, an unbiased estimate of E (f - h)^2 at every point, from the spread of the single features'
+        contributions: V <- (1 - eta lambda)^2 V + Var_j[m p_j] / m, p_j the j-th feature's contribution to the block.
+        The errors of the iterations are martingale differences, so their variances add up.
+    """
+
+    def __init__(self, X: NDArray, model: Expansion, *, with_variance: bool = False) -> None:
+        self.X = features.as_points(X, model.dtype)
+        self.feature_map = model.kernel.feature_map
+        self.values = np.zeros(len(X), dtype=model.dtype)
+        self.variance = np.zeros(len(X)) if with_variance else None
+        self._catch_up(model)
+
+    def _catch_up(self, model: Expansion) -> None:
+        if self.variance is None:
+            model.update(self.values, self.X, 0, len(model))
+            return
+        for t, (block, decay) in enumerate(zip(model.blocks, model.decays, strict=True), start=1):
+            self.advance(model.frequencies(t, block.shape[1]), block, decay)
+
+    def copy(self) -> Self:
+        """Return the same points with values of their own."""
+        other = copy(self)
+        other.values = self.values.copy()
+        other.variance = None if self.variance is None else self.variance.copy()
+        return other
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block, of frequencies `W`."""
+        if self.variance is None:
+            self.feature_map.evaluate(self.X, W, block, decay, self.values)
+            return
+        m = block.shape[1]
+        sums, squares = self.feature_map.evaluate_with_squares(self.X, W, block)
+        self.values *= self.values.dtype.type(decay)
+        self.values += sums
+        spread = squares.astype(np.float64) - sums.astype(np.float64) ** 2 / m
+        with np.errstate(divide="ignore", invalid="ignore"):  # one feature has no spread: NaN
+            self.variance *= decay**2
+            self.variance += np.maximum(spread, 0.0) * np.divide(m, m - 1.0)
+
+
+class AllPoints(Carried):
+    """The training points, every one carried to the end: their values serve batches and whole-sample measures alike."""
+
+    def __init__(self, task: Task, model: Expansion) -> None:
+        super().__init__(task.X, model)
+        self.batch = task.batch
+
+    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return f at the batch points of each source."""
+        return {source: self.values[rows] for source, rows in batch.items()}
+
+    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
+        """Return the batch points, source after source."""
+        return self.X[np.concatenate(list(batch.values()))]
+
+
+class VisitedPoints:
+    """The training points that the iterations still to come will visit, and no others.
+
+    Index streams are known in advance, so every point's last visit is. With the points ordered by their last visit,
+    latest first, those still needed after iteration t are a prefix: sum over t of its length is at most
+    min(n T, B T^2 / 2) block evaluations, where summing all earlier blocks again costs B T^2 / 2.
+    """
+
+    def __init__(self, task: Task, model: Expansion) -> None:
+        start, n_iter = len(model), task.plan.n_iter
+        size = task.batch_size * len(task.rows)
+        streams = np.empty((n_iter - start, size), dtype=np.int64)
+        for i, stream in enumerate(streams):
+            np.concatenate(list(task.batch(start + 1 + i).values()), out=stream)
+        visited, inverse = _distinct(streams, len(task.X))
+        last = np.zeros(len(visited), dtype=np.int64)
+        for i, rows in enumerate(inverse):
+            last[rows] = start + 1 + i
+        order = np.argsort(-last, kind="stable")
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order))
+        self.positions = rank[inverse]
+        self.visited = visited[order]
+        self.sources = tuple(task.rows)
+        self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, n_iter + 1), side="left")
+        self.start = self.t = start
+        self.carried = Carried(_rows_in_order(task.X, visited, rank, task.dtype), model)
+
+    def copy(self) -> Self:
+        """Return the same points with values of their own."""
+        other = copy(self)
+        other.carried = self.carried.copy()
+        return other
+
+    def batch(self, t: int) -> dict[str, NDArray]:
+        """Return the rows of iteration `t`'s mini-batches: every source's has the same size."""
+        rows = self.visited[self.positions[t - 1 - self.start]]
+        return dict(zip(self.sources, rows.reshape(len(self.sources), -1), strict=True))
+
+    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return f at the batch points of each source."""
+        values = self.carried.values[self.positions[t - 1 - self.start]]
+        return dict(zip(batch, values.reshape(len(batch), -1), strict=True))
+
+    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
+        """Return the batch points, source after source."""
+        return self.carried.X[self.positions[t - 1 - self.start]]
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block at the points still to be visited."""
+        needed = self.needed_after[self.t - self.start]
+        carried = self.carried
+        carried.feature_map.evaluate(carried.X[:needed], W, block, decay, carried.values[:needed])
+        self.t += 1
+
+
+def _distinct(streams: NDArray, n: int) -> tuple[NDArray, NDArray]:
+    """Return the different row numbers (below `n`) in increasing order, and each number's place among them."""
+    if n <= ROWS_PER_VISIT_MARKED * streams.size:
+        is_visited = np.zeros(n, dtype=bool)
+        is_visited[streams] = True
+        return np.flatnonzero(is_visited), (np.cumsum(is_visited) - 1)[streams]
+    visited = np.sort(streams, axis=None)
+    visited = visited[np.diff(visited, prepend=-1) > 0]
+    return visited, np.searchsorted(visited, streams)
+
+
+def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) -> NDArray:
+    """Return the ascending `rows` of X, each at its place; of a memory map no more than a few pages stay in memory."""
+    ordered, memory_map = np.empty((len(rows), X.shape[1]), dtype=dtype), memory_map_of(X)
+    for first in range(0, len(rows), ROWS_READ_AT_ONCE):
+        piece = slice(first, first + ROWS_READ_AT_ONCE)
+        ordered[places[piece]] = X[rows[piece]]
+        if memory_map is not None and hasattr(mmap, "MADV_DONTNEED"):
+            memory_map.madvise(mmap.MADV_DONTNEED)
+    return ordered
+
+
+def memory_map_of(X: NDArray) -> mmap.mmap | None:
+    """Return the memory map that an array, perhaps a view, looks into; None where it is in memory, or copied on writing."""
+    base: object = X
+    while isinstance(base, np.ndarray) and getattr(base, "mode", "r") != "c":
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None
+
+
+def training_points(task: Task, model: Expansion) -> AllPoints | VisitedPoints:
+    """Return the training points as a run of this length should carry them."""
+    visits = (task.plan.n_iter - len(model)) * task.batch_size * len(task.rows)
+    is_dense = visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None
+    return AllPoints(task, model) if is_dense else VisitedPoints(task, model)
