@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,11 @@ def tiles(live: LiveRun) -> None:
         class_views.rank_tile(live, error)
         return
     error.metric(
-        f"|f − h|² at {words.probes(run)}",
+        "|f − h|²",
         _number(row.get("error_mean")),
+        delta=f"at {words.probes(run)}" if row else None,
+        delta_color="off",
+        delta_arrow="off",
         help=f"{words.measured(run)} {words.F} {words.H}",
     )
 
@@ -109,24 +113,33 @@ def _number(value: float | None) -> str:
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.1e}"
 
 
-def plots(bench: Any, *, theme: str) -> None:
-    """Draw the map at the left, the curves at the right and the features' error below."""
-    live = bench.live
-    left, right = st.columns([5, 6], gap="small")
-    # The curves first: the map takes time to compute.
-    with right, st.container(key="part-curves"):
-        revision = str(bench.number)
-        live_chart(
-            objective_figure(live, theme, revision),
-            key="chart-objective",
-            alt=_alt_objective(live),
-            height=CURVE_HEIGHT,
-        )
-        live_chart(score_figure(live, theme, revision), key="chart-score", alt=_alt_score(live), height=CURVE_HEIGHT)
-    with left, st.container(key="part-map"):
-        (class_views if is_multiclass(live.run) else map_views).draw_map(bench, theme)
-    with st.container(key="part-error"):
-        _below(live, theme, revision)
+def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset()) -> None:
+    """Draw the map at the left, the curves at the right and the features' error below; what is left takes up the room."""
+    live, revision = bench.live, str(bench.number)
+    has_map, has_curves = "map" not in hidden, "curves" not in hidden
+    has_error, is_beside = "error" not in hidden, has_map and not has_curves
+    with st.container(key="part-charts"):
+        columns = st.columns([5, 6] if has_map and (has_curves or has_error) else 1, gap="small")
+        # The curves first: the map takes time to compute.
+        if has_curves:
+            with columns[-1], st.container(key="part-curves"):
+                _draw_curves(live, theme, revision)
+        if has_error and is_beside:
+            with columns[-1], st.container(key="part-beside"):
+                _below(live, theme, revision)
+        if has_map:
+            with columns[0], st.container(key="part-map"):
+                (class_views if is_multiclass(live.run) else map_views).draw_map(bench, theme)
+        if has_error and not is_beside:
+            with st.container(key="part-error"):
+                _below(live, theme, revision)
+
+
+def _draw_curves(live: LiveRun, theme: str, revision: str) -> None:
+    """Draw the objective and the score below each other."""
+    figure = objective_figure(live, theme, revision)
+    live_chart(figure, key="chart-objective", alt=_alt_objective(live), height=CURVE_HEIGHT)
+    live_chart(score_figure(live, theme, revision), key="chart-score", alt=_alt_score(live), height=CURVE_HEIGHT)
 
 
 def _below(live: LiveRun, theme: str, revision: str) -> None:

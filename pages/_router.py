@@ -8,7 +8,7 @@ one whose address names a setting is told that there is no such page (`route`).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -48,7 +48,9 @@ def route(*, is_early: bool) -> None:
     """Run the page that the address names; `is_early` says that Streamlit did not know of these pages when it was asked."""
     is_first = _ROUTED not in st.session_state
     st.session_state[_ROUTED] = True
-    page = st.navigation(all_pages(with_icons=True), position="top")
+    # A page within another has no way out of its frame.
+    position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
+    page = st.navigation(all_pages(with_icons=True), position=position)
     st.set_page_config(page_title=TITLE if page.title == TITLE else f"{page.title} - {TITLE}")
     if is_early and is_first and page.url_path:
         # The browser has been told that there is no such page: it asks once more.

@@ -7,23 +7,25 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.options import SEED
 from pages import _controls as controls
 from pages._bench import Bench, begin_again, once
 
 
-def transport(bench: Bench) -> None:
-    """Draw the bar with play, step, reset, speed and seed."""
+def transport(bench: Bench, *, is_active: bool = True) -> DeltaGenerator:
+    """Draw the bar with play, step, reset, speed and seed; return the place in it that says where the run is."""
     bench.drawn += 1
     is_finished = bench.live is not None and bench.live.run.is_finished
-    with st.container(key="part-transport", horizontal=True, vertical_alignment="bottom", gap="small"):
-        is_going = bench.is_playing and not is_finished
+    off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None}
+    with st.container(key="part-transport", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        is_going = is_active and bench.is_playing and not is_finished
         icon = ":material/pause:" if is_going else ":material/play_arrow:"
         label = "Pause" if is_going else "Play"
-        _button(bench, label, "play", _toggle, bench, icon=icon, shortcut="P", type="primary")
-        _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP)
-        _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP)
+        _button(bench, label, "play", _toggle, bench, icon=icon, shortcut="P", type="primary", **off)
+        _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
+        _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
         controls.draw_choice(controls.SPEED)
         seed = SEED
         st.number_input(
@@ -35,9 +37,11 @@ def transport(bench: Bench) -> None:
             bind="query-params",
             help=seed.sentence,
             label_visibility="collapsed",
-            width=130,
+            width=128,
         )
-        _button(bench, "Another seed", "dice", _roll, bench, icon=":material/casino:", help="Another seed")
+        off = {"disabled": not is_active}
+        _button(bench, "Another seed", "dice", _roll, bench, icon=":material/casino:", help="Another seed", **off)
+        return st.empty()
 
 
 _STEP_HELP = "One iteration (key S)"
@@ -45,9 +49,7 @@ _RESET_HELP = "Back to the start, same seed (key 0)"
 
 
 def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
-    is_preparing = bench.preparation is not None and key != "dice"
-    arguments = (bench, bench.drawn, action, *arguments)
-    st.button(label, key=key, on_click=once, args=arguments, disabled=is_preparing, **options)
+    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
 
 
 def _toggle(bench: Bench) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.data import DATASETS
 from dsgcore.experiments import (
     SETTINGS,
     Health,
@@ -23,17 +22,17 @@ from dsgcore.experiments import (
     remedies,
 )
 from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.spec import DataSpec
-from dsgcore.settings import Lesson, profile_of
 from pages import _controls as controls
 from pages import _link as link
 from pages import _live_views as views
 from pages import _tab_views as tabs
 from pages._bench import Bench, once, try_again
 from pages._class_views import GRAPH
-from pages._data_picker import draw_dataset, seen_key
+from pages._data_picker import draw_dataset
+from pages._head import head, say_what_to_do, waits_for_file
 from pages._kernel_parameters import PICKER
 from pages._kernel_picker import draw_kernel, make_ready
+from pages._layout import hidden_parts, lay_out
 from pages._own_file import plain, store
 from pages._preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages._preparing import sign
@@ -48,7 +47,6 @@ SLICE_SECONDS = 0.08
 INSTANT_SECONDS = 2.0
 # At normal speed a run takes about so many ticks, ten seconds.
 NORMAL_TICKS = 40
-PARTS = ("sidebar", "transport", "view", "tiles", "map", "curves", "error", "tabs")
 
 # Training slices of all sessions share the cores: as many at a time as there are.
 _cores = threading.BoundedSemaphore(os.cpu_count() or 1)
@@ -59,30 +57,34 @@ def workbench(name: str) -> None:
     problem = SETTINGS[name]
     bench = _bench(name, problem)
     _take_given(bench)
-    _hide_parts()
-    own_file = st.container()
+    lay_out()
+    own_file_place = st.container()
     with st.sidebar:
-        asked = _sidebar(problem, bench, own_file)
+        asked = _sidebar(problem, own_file_place)
     if not is_ready():
         return
     if asked is not None:
         make_ready(asked.kernel.name)
         follow(problem, bench, asked)
     _hidden_state(problem, bench)
-    _sentence(problem, bench)
-    transport(bench)
+    head(problem, bench)
+    is_waiting = waits_for_file(problem)
+    has_run = bench.live is not None or bench.preparation is not None
+    status = transport(bench, is_active=has_run and not is_waiting)
     for notice in bench.notices:
         st.warning(notice, icon=":material/link_off:")
-    if bench.preparation is not None:
+    if bench.preparation is not None and not is_waiting:
         _prepare(bench, name, may_begin=asked is not None)
         return
-    if bench.live is None:
+    if bench.live is None or is_waiting:
+        say_what_to_do(problem)
         return
+    tiles = st.empty()
     run_every = TICK_SECONDS if bench.is_playing and not bench.live.is_finished else None
     live_tab, details_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
     with live_tab:
         _view_controls(bench)
-        st.fragment(_live, run_every=run_every)(name)
+        st.fragment(_live, run_every=run_every)(name, status, tiles)
     with details_tab:
         details(bench.live, theme=_theme())
     with compare_tab:
@@ -127,26 +129,14 @@ def _take_given(bench: Bench) -> None:
         del bench.given[key]
 
 
-def _hide_parts() -> None:
-    """Leave out what the link's `hide=` names: for teaching, and for pages that embed this one."""
-    hidden = set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
-    selectors = [f".st-key-part-{part}" for part in hidden - {"sidebar"}]
-    if "tabs" in hidden:
-        selectors += ['[data-testid="stTabs"] [role="tablist"]']
-    if "sidebar" in hidden:
-        selectors += ['[data-testid="stSidebar"]', '[data-testid="stExpandSidebarButton"]']
-    if selectors:
-        st.html(f"<style>{', '.join(selectors)} {{display: none !important}}</style>")
-
-
-def _sidebar(problem: type[Setting], bench: Bench, own_file: DeltaGenerator) -> Spec | None:
+def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> Spec | None:
     """Draw the controls; return the spec they ask for, or None with a sentence where it is not valid."""
     dataset = draw_dataset(problem)
-    own_data = draw_upload(problem, own_file) if dataset == FILE else None
+    own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)
-    values = {name: controls.draw(offered[name]) for name in controls.heroes(problem)}
+    with st.container(key="part-heroes"):
+        values = {name: controls.draw(offered[name]) for name in controls.heroes(problem)}
     controls.draw_choice(controls.SLIDER, has_label=True)
-    _lessons(problem, bench)
     own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
     values |= {name: controls.draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
     values |= draw_kernel(problem, dataset)
@@ -164,23 +154,6 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file: DeltaGenerator) -> 
         return None
 
 
-def _lessons(problem: type[Setting], bench: Bench) -> None:
-    st.caption("Lessons")
-    with st.container(horizontal=True, gap="small"):
-        for number, lesson in enumerate(profile_of(problem).lessons):
-            key = f"preset-{number}"
-            st.button(lesson.name, key=key, help=lesson.sentence, on_click=_apply, args=(bench, problem, lesson))
-
-
-def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
-    """Set every control to the lesson's value, or back to its default."""
-    dataset = lesson.values.get("data", controls.dataset_choice(problem).default)
-    offered = controls.controls_for(problem, dataset, lesson.values.get("kernel"))
-    bench.given = {c.key: lesson.values.get(name, c.parameter.default) for name, c in offered.items()}
-    bench.given |= {controls.key_of(problem, "data"): dataset, seen_key(problem): dataset}
-    bench.wants_restart = True
-
-
 def _hidden_state(problem: type[Setting], bench: Bench) -> None:
     """Keep in the link what no visible control holds: the changes made during the run, and where it was paused."""
     text, at = "", ""
@@ -195,29 +168,6 @@ def _hidden_state(problem: type[Setting], bench: Bench) -> None:
         st.session_state[key] = value
         with st.container(key=f"part-state-{name}"):
             st.text_input(key, key=key, bind="query-params", label_visibility="collapsed")
-
-
-def _sentence(problem: type[Setting], bench: Bench) -> None:
-    with st.container(key="part-sentence"):
-        st.markdown(_said(problem, bench))
-
-
-def _said(problem: type[Setting], bench: Bench) -> str:
-    """Return the page's heading, the method's name, and what it does with these data."""
-    if bench.live is None or bench.preparation is not None:
-        return f"# {problem.title}\n{problem.sentence}."
-    run = bench.live.run
-    n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
-    is_pairs = problem.labels == "pairs"
-    known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
-    return (
-        f"# {problem.citation.split(',')[0]}\n{problem.sentence}, from {known} and {n_unlabeled:,} unlabeled points: "
-        f"*{_data_title(run.spec.data)}*."
-    )
-
-
-def _data_title(data: DataSpec) -> str:
-    return plain(str(data.path)) if data.name == FILE else DATASETS[data.name].title
 
 
 def _halve(bench: Bench, problem: type[Setting]) -> None:
@@ -243,16 +193,15 @@ def _tabs() -> Any:
 
 
 def _view_controls(bench: Bench) -> None:
-    """Draw what changes the view only: the function on the map, the objective's axis; and the way to forget changes."""
-    with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="medium"):
-        if bench.live is not None:
+    """Draw what changes the view only: the function on the map, the objective's axis."""
+    with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
+        if bench.live is not None and "map" not in hidden_parts():
             controls.draw_choice(controls.map_choice(type(bench.live.run.problem)))
             _graph_toggle(bench.live)
-        st.toggle("log objective", key="log_objective", bind="query-params")
-        if bench.live is not None and bench.live.run.spec.changes:
-            st.button(
-                "Forget the changes", key="forget", type="tertiary", on_click=_forget, args=(bench,), help=_FORGET_HELP
-            )
+        st.toggle("log", key="log_objective", bind="query-params", help=_LOG_HELP)
+
+
+_LOG_HELP = "The objective on a logarithmic axis."
 
 
 def _graph_toggle(live: LiveRun) -> None:
@@ -261,15 +210,13 @@ def _graph_toggle(live: LiveRun) -> None:
 
 
 _GRAPH_HELP = "Draw links between neighbouring points, labeled or not: those that the graph asks to score alike."
-_FORGET_HELP = "Begin again with the sliders as they are now, without the record of how they were moved."
 
 
-def _forget(bench: Bench) -> None:
-    bench.wants_restart = True
+def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator) -> None:
+    """Advance the run for one tick's slice, and draw it, with its status and numbers where the page keeps room for them.
 
-
-def _live(name: str) -> None:
-    """Advance the run for one tick's slice, and draw it: the page's one fragment."""
+    The page's one fragment.
+    """
     bench: Bench = st.session_state[f"_bench_{name}"]
     if bench.live is None:
         return
@@ -278,12 +225,14 @@ def _live(name: str) -> None:
     was_finished = bench.live.is_finished
     if bench.is_playing and not was_finished:
         _advance(bench.live)
-    with st.container(key="status"):
+    with status.container(key="status"):
         views.status(bench.live, is_playing=bench.is_playing)
+    hidden = hidden_parts()
+    if "tiles" not in hidden:
+        with tiles.container(key="part-tiles"):
+            views.tiles(bench.live)
     _health(bench)
-    with st.container(key="part-tiles"):
-        views.tiles(bench.live)
-    views.plots(bench, theme=_theme())
+    views.plots(bench, theme=_theme(), hidden=hidden)
     if bench.live.is_finished and not was_finished:
         bench.is_playing = False
         st.rerun()  # once, so that the ticking ends and the transport bar shows it

@@ -43,6 +43,35 @@ def errors(app):
     return [error.value.replace("\\", "") for error in app.error]
 
 
+def assert_waiting(app):
+    """Check that the page says what to do, and that there is nothing to start, pause or step."""
+    assert not app.exception
+    assert any("Choose a file at the side" in info.value for info in app.main.info)
+    bar = {button.key: button for button in app.main.button}
+    assert bar["play"].label == "Play"
+    assert all(bar[key].disabled for key in ("play", "step", "reset", "dice"))
+    assert not app.metric
+    assert not app.get("bidi_component")
+
+
+def test_before_a_file_is_chosen_the_page_says_what_to_do_and_nothing_can_be_played():
+    app = open_own()
+    assert_waiting(app)
+    give(app, "iris.csv", iris_csv())
+    assert not any("Choose a file at the side" in info.value for info in app.main.info)
+    assert not any(button.disabled for button in app.main.button)
+
+
+def test_a_run_on_other_data_is_not_shown_while_a_file_is_waited_for():
+    app = open_own(data="Two moons", at="5")
+    assert app.metric
+    app.selectbox(key="data").select("file").run()
+    assert_waiting(app)
+    app.selectbox(key="data").select("two_moons").run()
+    assert not app.exception
+    assert app.metric
+
+
 @pytest.mark.parametrize("setting", PREFIXES)
 def test_a_file_is_learned_from_in_every_setting(setting):
     app = open_own(setting)

@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from test_app import APP, open_page
 
 from dsgcore.experiments import Run
-from pages import _race_views, _steering, _transport, _workbench
+from pages import _head, _race_views, _steering, _transport, _workbench
 
 
 def move_a_slider():
@@ -73,7 +73,7 @@ def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     ("place", "name", "button"),
-    [(_transport, "_reset", "reset"), (_transport, "_roll", "dice"), (_workbench, "_apply", "preset-1")],
+    [(_transport, "_reset", "reset"), (_transport, "_roll", "dice"), (_head, "_apply", "preset-1")],
 )
 def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypatch, place, name, button):
     answer = getattr(place, name)

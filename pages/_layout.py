@@ -1,0 +1,37 @@
+"""Which parts of a setting's page are shown, and where they stand: all of them in one window of 1280 x 900."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+PARTS = ("sidebar", "transport", "view", "tiles", "map", "curves", "error", "tabs")
+# Drawn all the same, for a control that is not drawn has no value.
+_SELECTORS = {
+    "sidebar": ('[data-testid="stSidebar"]', '[data-testid="stExpandSidebarButton"]'),
+    "transport": ('[data-testid="stLayoutWrapper"]:has(> .st-key-part-transport)',),
+    "view": ('[data-testid="stLayoutWrapper"]:has(> .st-key-part-view)',),
+    "tabs": ('[data-testid="stTabs"] [role="tablist"]',),
+}
+
+
+def hidden_parts() -> set[str]:
+    """Return the parts that the link's `hide=` names: for teaching, and for pages that embed this one."""
+    return set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
+
+
+def lay_out() -> None:
+    """Leave out what is hidden, and give what is left its room."""
+    hidden = hidden_parts()
+    selectors = [selector for part in sorted(hidden) for selector in _SELECTORS.get(part, ())]
+    style = f"{', '.join(selectors)} {{display: none !important}}" * bool(selectors)
+    style += "".join(_ROOM[part] for part in sorted(hidden & set(_ROOM)))
+    style += _EMBEDDED * bool(st.context.is_embedded)
+    if style:
+        st.html(f"<style>{style}</style>")
+
+
+_ROOM = {
+    "view": ".st-key-chart-map .live-chart-head {padding-top: 0 !important} .live-chart-title {display: inline !important}",
+    "error": '[data-testid="stMain"] {--row: var(--charts) !important}',
+}
+_EMBEDDED = '[data-testid="stMainBlockContainer"] {padding-top: 1rem !important}'

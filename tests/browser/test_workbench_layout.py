@@ -1,0 +1,100 @@
+"""Where the parts of a setting's page stand: all in one window, no holes, and on a phone the sliders below what they change."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+from test_chart_heads import SETTINGS, open_drawn
+
+PARTS = {
+    "sidebar": '[data-testid="stSidebar"]',
+    "transport": ".st-key-part-transport",
+    "view": ".st-key-part-view",
+    "tiles": ".st-key-part-tiles",
+    "map": ".st-key-chart-map",
+    "curves": ".st-key-part-curves",
+    "error": ".st-key-chart-error",
+    "tabs": '[role="tablist"]',
+}
+MAIN = '[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"]'
+# Stretches of the page's height, from its first part to its last, that hold nothing.
+HOLES = """() => {
+    const seen = ['.st-key-part-sentence', '.st-key-part-transport', '.st-key-part-tiles', '[role="tablist"]', '.live-chart']
+        .flatMap(selector => [...document.querySelectorAll(selector)]).map(part => part.getBoundingClientRect())
+        .filter(box => box.width && box.height).sort((a, b) => a.top - b.top);
+    let end = seen[0].bottom;
+    return seen.flatMap(box => {
+        const hole = box.top - end;
+        end = Math.max(end, box.bottom);
+        return hole > 20 ? [Math.round(hole)] : [];
+    });
+}"""
+
+
+def box(page, selector):
+    found = page.locator(selector).first.bounding_box()
+    assert found is not None, selector
+    return found
+
+
+def ends(page, selector):
+    found = box(page, selector)
+    return found["x"], found["x"] + found["width"], found["y"], found["y"] + found["height"]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_everything_of_a_run_is_seen_without_scrolling(open_page, name):
+    page = open_drawn(open_page, f"{name}?{SETTINGS[name]}at=60")
+    parts = [
+        ".st-key-part-sentence",
+        ".st-key-part-transport",
+        ".st-key-part-tiles",
+        '[role="tablist"]',
+        ".st-key-chart-map",
+    ]
+    tops = [box(page, part)["y"] for part in [*parts, ".st-key-chart-error"]]
+    assert tops == sorted(tops)
+    assert ends(page, ".st-key-chart-error")[3] <= 900
+    assert ends(page, ".st-key-chart-map")[1] <= box(page, ".st-key-chart-objective")["x"]
+    assert ends(page, ".st-key-chart-objective")[3] <= box(page, ".st-key-chart-score")["y"]
+    assert ends(page, ".st-key-chart-score")[3] <= box(page, ".st-key-chart-error")["y"]
+
+
+@pytest.mark.parametrize("hidden", PARTS)
+def test_a_part_that_is_hidden_leaves_no_hole(open_page, hidden):
+    page = open_page(f"auc?at=60&hide={hidden}")
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length >= 2", timeout=45_000)
+    expect(page.locator(PARTS[hidden]).filter(visible=True)).to_have_count(0)
+    for part in set(PARTS) - {hidden}:
+        expect(page.locator(PARTS[part]).first).to_be_visible()
+    assert page.evaluate(HOLES) == []
+    left, right = ends(page, MAIN)[:2]
+    first = ".st-key-chart-objective" if hidden == "map" else ".st-key-chart-map"
+    last = ".st-key-chart-error" if hidden == "curves" else ".st-key-chart-objective"
+    assert box(page, first)["x"] == pytest.approx(left, abs=2)
+    assert ends(page, last)[1] == pytest.approx(right, abs=2)
+
+
+def test_a_page_within_another_has_no_menu(open_page):
+    page = open_drawn(open_page, "auc?embed=true&at=60&hide=sidebar,tabs")
+    expect(page.get_by_role("link", name="Multi-class")).to_have_count(0)
+    assert box(page, ".st-key-part-sentence")["y"] < 40
+
+
+def test_on_a_phone_the_sliders_are_a_drawer_below_what_they_change(open_page):
+    page = open_drawn(open_page, "auc?at=60", viewport=(390, 844))
+    slider = page.locator(".st-key-step_size input[type=range]")
+    expect(slider).not_to_be_in_viewport()
+    assert box(page, ".st-key-chart-map")["width"] > 340
+    page.get_by_test_id("stExpandSidebarButton").click()
+    for key in ("step_size", "n_features", "lam"):
+        expect(page.locator(f".st-key-{key} input[type=range]")).to_be_in_viewport()
+    page.locator(".st-key-part-tiles").evaluate("tiles => tiles.scrollIntoView()")
+    drawer = box(page, PARTS["sidebar"])["y"]
+    assert ends(page, ".st-key-part-tiles")[3] < drawer
+    assert ends(page, '[data-testid="stMetric"]')[2] >= 0
+    slider.press("ArrowLeft")
+    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(slider).to_be_in_viewport()
