@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dsgcore.data import DATASETS, DataError, Dataset, Split
 from dsgcore.data import inspection as inspect
 from dsgcore.experiments import Plane, Spec, load_dataset
+from dsgcore.problems import UNLABELED
 from pages import _charts as charts
 from pages import _data_charts as data_charts
 from pages._detail_charts import Sample
@@ -24,7 +25,6 @@ from pages._thumbnails import class_colors
 
 HEIGHT = 320
 MAX_ROWS, MAX_COLUMNS, MAX_LISTED = 1000, 100, 20
-UNLABELED = -1
 AXES = ("first principal axis", "second principal axis")
 # Nearest to a labeled point of the own class this often, or more: the labels alone nearly do.
 GOOD_COVERAGE = 0.95

@@ -17,7 +17,7 @@ def made_for(labels):
 def test_every_kind_of_labels_has_data_sets_that_are_made_for_it():
     binary = ["two_moons", "circles", "xor", "gaussian_mixture", "two_gaussians", "high_dimensional", "misleading_gap"]
     assert made_for("binary") == made_for("pairs") == [*binary, "digits", "breast_cancer"]
-    assert made_for("ordinal") == ["ordinal_ramp", "ordinal_rings", "diabetes", "friedman"]
+    assert made_for("ordinal") == ["ordinal_ramp", "ordinal_rings", "friedman", "diabetes"]
     assert made_for("classes") == ["spirals", "blobs", "ten_digits", "wine", "iris"]
     assert DEFAULT_DATASET in DATASETS
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from dsgcore.core.problem import UNLABELED
 from dsgcore.data._checks import checked, keyed_generator
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import LABEL_NOISE, PRIOR_SHIFT
-from dsgcore.data.splits import UNLABELED, Split
+from dsgcore.data.splits import Split
 
 
 def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, is_pairs: bool = False) -> Split:

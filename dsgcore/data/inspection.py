@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import Dataset
-from dsgcore.data.splits import UNLABELED, Split
+from dsgcore.data.splits import Split
 
 BINS = 20
 # Distances are computed for so many unlabeled points at most, evenly taken.

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.problem import UNLABELED
 from dsgcore.data._checks import check_whole, checked, keyed_generator
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.options import SCALING, TEST_SHARE
 
-UNLABELED = -1
 _COLUMNS = 32  # columns whose float64 copy is held at one time
 
 
@@ -188,7 +188,9 @@ def draw_pairs(
     members = _pair_members(base.y_hidden, n_pairs, keyed_generator(seed, "split/pairs"))
     y_train = np.full(len(base.y_hidden), UNLABELED)
     y_train[members] = np.arange(n_pairs)[:, None]
-    kept = np.sort(np.concatenate([members.ravel(), _with_same_shares(base.y_hidden, np.flatnonzero(y_train == -1))]))
+    kept = np.sort(
+        np.concatenate([members.ravel(), _with_same_shares(base.y_hidden, np.flatnonzero(y_train == UNLABELED))])
+    )
     return replace(base, y_train=y_train).of_rows(kept)
 
 

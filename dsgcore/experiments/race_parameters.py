@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.kernels import KERNELS, Gaussian
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real
+from dsgcore.core.problem import UNLABELED
 from dsgcore.data import Split
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments.kernel_words import KERNEL_WORDS
@@ -18,7 +19,6 @@ from dsgcore.experiments.spec import Spec
 from dsgcore.settings import profile_of
 
 GAUSSIAN = "gaussian"
-UNLABELED = -1
 # What a page does not offer: how labels are given, which is fixed here.
 FIXED = ("y_holds",)
 SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")

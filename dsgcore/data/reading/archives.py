@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import column_names, listed
 from dsgcore.data.reading.sources import Source
-from dsgcore.core.parameters import quoted
 
 POINTS, LABELS = "X", "y"
 # What numpy and zipfile raise on broken, encrypted, mislabelled or absurdly large members.

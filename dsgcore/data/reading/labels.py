@@ -7,13 +7,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.problem import UNLABELED
 from dsgcore.data.conversions import equal_frequency_bins
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.names import as_cell, listed, printable
 from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.tables import decimal_mark, labels_of, numbers, numeric
 
-UNLABELED = -1
 MAX_CLASSES = 1000
 BINARY = ("binary", "pairs")
 # A label of more different whole numbers than this, or of more fractions, is cut into bins, unless the recipe says otherwise.

@@ -91,10 +91,7 @@ class Source:
 
 def unpacked(source: Source, limits: Limits) -> Source:
     """Return the source with gzip, bzip2 or xz taken off; what unpacks to too much is refused before it fills memory."""
-    limits.check_size(source.size)
-    if not source.size:
-        raise DataError("the file is empty")
-    kind = next((kind for magic, kind in _PACKED.items() if source.head(8).startswith(magic)), None)
+    kind = _packed_by(source, limits)
     if kind is None:
         return source
     pieces, size = [], 0
@@ -108,6 +105,13 @@ def unpacked(source: Source, limits: Limits) -> Source:
     if not size:
         raise DataError(f"the file is packed by {kind} and empty")
     return Source.of_bytes(b"".join(pieces), source.name)
+
+
+def _packed_by(source: Source, limits: Limits) -> str | None:
+    limits.check_size(source.size)
+    if not source.size:
+        raise DataError("the file is empty")
+    return next((kind for magic, kind in _PACKED.items() if source.head(8).startswith(magic)), None)
 
 
 def _unpacked_pieces(source: Source, kind: str) -> Iterator[bytes]:
@@ -168,10 +172,7 @@ def refuse_other_text(text: str) -> None:
 
 def streamed(source: Source, limits: Limits) -> Source:
     """Return the source with gzip, bzip2 or xz taken off while it is read: nothing is held in memory."""
-    limits.check_size(source.size)
-    if not source.size:
-        raise DataError("the file is empty")
-    kind = next((kind for magic, kind in _PACKED.items() if source.head(8).startswith(magic)), None)
+    kind = _packed_by(source, limits)
     if kind is None:
         return source
 
