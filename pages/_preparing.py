@@ -9,8 +9,8 @@ import streamlit as st
 
 from dsgcore.data import Split
 from dsgcore.experiments import Spec
+from dsgcore.experiments.engine import LongWork
 from dsgcore.experiments.jobs import Job, JobState, shared_jobs
-from dsgcore.experiments.long_work import LongWork
 from pages._own_file import plain
 
 TICK_SECONDS = 0.3

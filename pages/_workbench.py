@@ -15,7 +15,6 @@ from dsgcore.experiments import (
     SETTINGS,
     Health,
     LiveRun,
-    MultiClassEngine,
     Setting,
     Spec,
     StopReason,
@@ -205,7 +204,7 @@ _LOG_HELP = "The objective on a logarithmic axis."
 
 
 def _graph_toggle(live: LiveRun) -> None:
-    if isinstance(live.run.engine, MultiClassEngine):
+    if live.run.engine.has_graph:
         st.toggle("graph", key=GRAPH, bind="query-params", help=_GRAPH_HELP)
 
 

@@ -11,8 +11,8 @@ import pytest
 from dsgcore import ModelError, load_model
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Gaussian
-from dsgcore.proximal import FeatureMap
-from dsgcore.weights import Weights
+from dsgcore.multiclass.loop import FeatureMap
+from dsgcore.multiclass.weights import Weights
 
 SIZES = (7, 1, 20, 7, 64)
 DECAYS = (1.0, 0.9, 0.75, -0.5, 0.99)

@@ -76,8 +76,8 @@ def state(run):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_large, monkeypatch):
     if is_large:
-        for engine in ("stochastic_engine", "multiclass_engine"):
-            monkeypatch.setattr(f"dsgcore.experiments.{engine}.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+        for engine in ("experiments.stochastic_engine", "multiclass.engine"):
+            monkeypatch.setattr(f"dsgcore.{engine}.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = steered_too_far(setting)
     objective, start = run.history.column("objective"), run.start_objective()
     assert 19 <= run.model_t < run.t == len(objective)

@@ -13,8 +13,8 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
-from dsgcore.problems.multiclass import MultiClass
-from dsgcore.proximal import make_task, solve
+from dsgcore.multiclass.loop import make_task, solve
+from dsgcore.multiclass.problem import MultiClass
 
 ALL = (PS3VT, LinearMC, LRCMC, SSMC)
 

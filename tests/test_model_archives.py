@@ -10,7 +10,7 @@ import pytest
 from saved_models import KINDS, assert_refused, edited, make_model, make_weights, packed, parts, saved
 
 from dsgcore import ModelError, load_model
-from dsgcore.weights import Weights
+from dsgcore.multiclass.weights import Weights
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

@@ -15,7 +15,7 @@ from saved_models import KINDS, assert_refused, edited, make_model, make_weights
 from dsgcore import Expansion, ModelError, load_model
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.model_files import MAX_HEADER_CHARACTERS
-from dsgcore.weights import Weights
+from dsgcore.multiclass.weights import Weights
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

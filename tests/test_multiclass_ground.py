@@ -8,8 +8,9 @@ from test_app import open_page
 from test_multiclass_run import finished, small
 
 from dsgcore import Run, Spec
-from dsgcore.experiments import LiveRun, long_work, multiclass_ground
+from dsgcore.experiments import LiveRun, long_work
 from dsgcore.experiments.jobs import JobState
+from dsgcore.multiclass import ground
 
 
 @pytest.fixture
@@ -21,8 +22,8 @@ def graphs_made(monkeypatch):
         made.append((len(X), options["n_neighbors"]))
         return laplacian(X, **options)
 
-    laplacian = multiclass_ground.laplacian
-    monkeypatch.setattr(multiclass_ground, "laplacian", counted)
+    laplacian = ground.laplacian
+    monkeypatch.setattr(ground, "laplacian", counted)
     return made
 
 
@@ -60,9 +61,9 @@ def test_a_run_without_weight_on_the_graph_makes_none(graphs_made):
 def test_neighbours_found_piece_by_piece_are_those_found_at_once(monkeypatch):
     X = np.random.default_rng(0).normal(size=(300, 3))
     X[:40] = X[0]  # more twins than neighbours are listed
-    whole, told = multiclass_ground.laplacian(X), []
-    monkeypatch.setattr("dsgcore.graph.ROWS_AT_A_TIME", 77)
-    pieces = multiclass_ground.laplacian(X, report=told.append)
+    whole, told = ground.laplacian(X), []
+    monkeypatch.setattr("dsgcore.multiclass.graph.ROWS_AT_A_TIME", 77)
+    pieces = ground.laplacian(X, report=told.append)
     np.testing.assert_array_equal(pieces.toarray() == 0, whole.toarray() == 0)
     np.testing.assert_allclose(pieces.toarray(), whole.toarray(), rtol=1e-12)
     assert told == [77 / 300, 154 / 300, 231 / 300, 1.0]
@@ -104,7 +105,7 @@ def test_a_smaller_step_bears_more():
 
 @pytest.fixture
 def waits_for_all(monkeypatch):
-    monkeypatch.setattr("dsgcore.experiments.multiclass_engine.MIN_POINTS_TO_WAIT_FOR", 10)
+    monkeypatch.setattr("dsgcore.multiclass.engine.MIN_POINTS_TO_WAIT_FOR", 10)
 
 
 def test_long_work_is_there_until_it_has_been_done(waits_for_all):

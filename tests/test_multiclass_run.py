@@ -7,8 +7,8 @@ import pytest
 
 from dsgcore import Run, Spec, load_model
 from dsgcore.__main__ import main
-from dsgcore.estimators.multiclass import PS3VT
 from dsgcore.experiments import LiveRun, StopReason, theory_of
+from dsgcore.multiclass.ps3vt import PS3VT
 
 
 def small(**changes):
@@ -162,8 +162,8 @@ def test_the_model_of_an_earlier_iteration_reads_back_exactly(tmp_path):
 
 
 def test_large_samples_are_not_scored_whole(monkeypatch):
-    monkeypatch.setattr("dsgcore.experiments.multiclass_engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
-    monkeypatch.setattr("dsgcore.experiments.multiclass_ground.MAX_KEPT_FEATURES", 10)
+    monkeypatch.setattr("dsgcore.multiclass.engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.multiclass.ground.MAX_KEPT_FEATURES", 10)
     run, whole = finished(small()), None
     assert run.training_values is None
     assert "score_unlabeled" not in run.history.names

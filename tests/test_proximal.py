@@ -12,9 +12,9 @@ from scipy.optimize import minimize
 from dsgcore.core.kernels import Gaussian, block_frequencies
 from dsgcore.core.parameters import ParameterError, check_all
 from dsgcore.core.problem import ProblemError
-from dsgcore.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
-from dsgcore.problems.multiclass import MultiClass
-from dsgcore.proximal import FeatureMap, Task, make_task, shrink, solve, train
+from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
+from dsgcore.multiclass.loop import FeatureMap, Task, make_task, shrink, solve, train
+from dsgcore.multiclass.problem import MultiClass
 
 LINEAR = FeatureMap("linear", 1.0, 1, 0)
 

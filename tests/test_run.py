@@ -274,8 +274,8 @@ def costing(clock, seconds, work):
 def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, monkeypatch):
     clock = SimpleNamespace(now=0.0)
     still = SimpleNamespace(perf_counter=lambda: clock.now)
-    for part in ("run", "stochastic_engine", "multiclass_engine"):
-        monkeypatch.setattr(f"dsgcore.experiments.{part}.time", still)
+    for part in ("experiments.run", "experiments.stochastic_engine", "multiclass.engine"):
+        monkeypatch.setattr(f"dsgcore.{part}.time", still)
     plain = default_spec(setting).to_dict()
     plain["data"] |= {"n": 200, "n_labeled": 20}
     plain["diagnostics"]["n_probes"] = 20

@@ -25,7 +25,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name, or a method's class, when it is first asked for."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
     globals()[name] = value
     return value
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-# Module of this package, and class.
+# Module, from this package, and class.
 PLACES: dict[str, tuple[tuple[str, str], ...]] = {
     "similar_unlabeled": (("susl", "SUSL"), ("sudh", "SUDH"), ("cuu", "CUU")),
     "auc": (("pnu_auc", "PNUAUC"), ("samult", "SAMULT")),
@@ -18,7 +18,7 @@ PLACES: dict[str, tuple[tuple[str, str], ...]] = {
         ("qns3vm", "QNS3VM"),
     ),
     "ordinal": (("svorex", "SVOREX"), ("ordinal_auc", "MPNUAUC"), ("ordinal_auc", "MSAMULT")),
-    "multiclass": (("multiclass", "LinearMC"), ("multiclass", "LRCMC"), ("multiclass", "SSMC")),
+    "multiclass": tuple((".multiclass.special", name) for name in ("LinearMC", "LRCMC", "SSMC")),
 }
 
 
@@ -26,7 +26,7 @@ class _Competitors(Mapping[str, tuple[type[Any], ...]]):
     """From a setting's name to its competitors' classes."""
 
     def __getitem__(self, setting: str) -> tuple[type[Any], ...]:
-        modules = [(import_module(f"dsgcore.baselines.{module}"), name) for module, name in PLACES[setting]]
+        modules = [(import_module(f".{module}", "dsgcore.baselines"), name) for module, name in PLACES[setting]]
         return tuple(getattr(module, name) for module, name in modules)
 
     def __iter__(self) -> Iterator[str]:

@@ -5,7 +5,6 @@ from dsgcore.experiments.export import script, summary, summary_json
 from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, split_for, steered_values
-from dsgcore.experiments.multiclass_engine import MultiClassEngine
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_dataset, load_split
 from dsgcore.experiments.settings import SETTINGS, Setting
@@ -21,7 +20,6 @@ __all__ = [
     "Health",
     "History",
     "LiveRun",
-    "MultiClassEngine",
     "Plane",
     "Run",
     "Setting",

@@ -1,19 +1,19 @@
-"""What a run needs of a method: make an iteration and measure it. One kind for the four stochastic settings, one for PS3VT."""
+"""What a run needs of a method: make an iteration and measure it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
 from dsgcore.data import Split
-from dsgcore.experiments.long_work import LongWork
-from dsgcore.experiments.multiclass_engine import MultiClassEngine, graph_work
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_engine import StochasticEngine
+from dsgcore.multiclass.engine import MultiClassEngine
 
 
 class Model(Protocol):
@@ -37,9 +37,12 @@ class Engine(Protocol):
         Bound to the training labels.
     training_seconds : float
         Spent so far on what makes the model, as a fit without any measuring would.
+    has_graph : bool
+        Whether points are linked: then ``links(limit)`` returns both ends of at most so many links, (m, 2).
     """
 
     training_seconds: float
+    has_graph: ClassVar[bool]
 
     @property
     def problem(self) -> Setting:
@@ -108,18 +111,42 @@ class Engine(Protocol):
         """Return the exact-kernel twin at the points `Z`."""
         ...
 
+    @staticmethod
+    def long_work(spec: Spec, split: Split) -> tuple[Any, ...] | None:
+        """Return the fields of a `LongWork` where there is any to be done before a run can begin."""
+        ...
+
 
 # By the name that a problem gives as its `engine`.
-ENGINES: dict[str, Callable[[Spec, Split], Engine]] = {"stochastic": StochasticEngine, "proximal": MultiClassEngine}
-LONG_WORK: dict[str, Callable[[Spec, Split], LongWork | None]] = {"proximal": graph_work}
+ENGINES: dict[str, type[Any]] = {"stochastic": StochasticEngine, "proximal": MultiClassEngine}
 
 
 def engine_for(spec: Spec, split: Split) -> Engine:
     """Make the engine of a spec's setting."""
-    return ENGINES[spec.problem.engine](spec, split)
+    engine: Engine = ENGINES[spec.problem.engine](spec, split)
+    return engine
+
+
+@dataclass(frozen=True)
+class LongWork:
+    """What a run needs before it can begin and that takes long: for a background job, while a page shows how far it is.
+
+    Attributes
+    ----------
+    function : callable
+        Of a module; called as ``function(*arguments, report=report)``. It reports what is being done and the share done, (str,
+        float).
+    arguments : tuple
+    keep : callable
+        Gets the result: from then on the run can begin at once.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple
+    keep: Callable[[Any], None]
 
 
 def long_work(spec: Spec, split: Split) -> LongWork | None:
     """Return what a run needs before it can begin, where that takes so long that a page should not wait for it."""
-    begin = LONG_WORK.get(spec.problem.engine)
-    return None if begin is None else begin(spec, split)
+    found = ENGINES[spec.problem.engine].long_work(spec, split)
+    return None if found is None else LongWork(*found)

@@ -12,7 +12,7 @@ from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import CONVERSIONS, DATASETS
 from dsgcore.data.options import LABEL_NOISE, N_LABELED, OPTIONS, PRIOR_SHIFT, SCALING, STRATIFIED, TEST_SHARE
 from dsgcore.data.reading import Recipe
-from dsgcore.experiments.multiclass_setting import MultiClassSetting
+from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.problems import PROBLEMS
 from dsgcore.problems import Setting as Setting
 from dsgcore.settings import profile_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class StochasticEngine:
     spec : Spec
     split : Split
     """
+
+    has_graph: ClassVar[bool] = False
 
     def __init__(self, spec: Spec, split: Split) -> None:
         self.kernel, self.split = spec.kernel, split
@@ -256,3 +258,7 @@ class StochasticEngine:
         weights = self.dual.values[used].astype(self.task.dtype)
         self.kernel.sums(self.task.X[used], weights, Z, 0.0, out)
         return out
+
+    @staticmethod
+    def long_work(spec: Spec, split: Split) -> None:
+        """Return None: nothing is to be done before a run can begin."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from dsgcore.core.schedules import SCHEDULE_WORDS
-from dsgcore.problems.multiclass import MultiClass
+from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.theorem import Assumption, Theorem
 
 if TYPE_CHECKING:
-    from dsgcore.experiments.multiclass_setting import MultiClassSetting
     from dsgcore.experiments.run import Run
     from dsgcore.experiments.spec import Spec
+    from dsgcore.multiclass.setting import MultiClassSetting
 
 _GENERALISATION = """It bounds the error of what is learned, not the path to it: with $n$ labeled and $u$ unlabeled points, a
 loss within $[0, 1]$ and $\\|W\\| \\leq 1$, the excess risk is $O(K \\sum_{j>\\theta} \\lambda_j(W) / \\sqrt{n + u} + 1/n)$, against

@@ -35,9 +35,9 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import minmax_scale
 
-from dsgcore.graph import laplacian, smoothness
-from dsgcore.problems.multiclass import MultiClass
-from dsgcore.proximal import FeatureMap, Task, train
+from dsgcore.multiclass.graph import laplacian, smoothness
+from dsgcore.multiclass.loop import FeatureMap, Task, train
+from dsgcore.multiclass.problem import MultiClass
 
 METHODS = ("Linear-MC", "LRC-MC", "SS-MC", "PS3VT")
 # Table 3: mean test error in %, in the order of METHODS.

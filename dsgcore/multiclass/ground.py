@@ -14,11 +14,11 @@ from scipy.sparse import csr_array
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.data import Split
-from dsgcore.graph import laplacian, largest_eigenvalue, smoothness
+from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
+from dsgcore.multiclass.loop import FeatureMap
+from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED
-from dsgcore.problems.multiclass import MultiClass
-from dsgcore.proximal import FeatureMap
-from dsgcore.weights import Weights
 
 # Up to this many numbers, the features of a point set are kept instead of made anew at every iteration.
 MAX_KEPT_FEATURES = 2**25

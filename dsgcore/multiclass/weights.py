@@ -21,8 +21,8 @@ from dsgcore.core.model_files import (
 )
 from dsgcore.core.parameters import Integer, ParameterError
 from dsgcore.core.sampling import MAX_SEED
-from dsgcore.problems.multiclass import MultiClass
-from dsgcore.proximal import FeatureMap
+from dsgcore.multiclass.loop import FeatureMap
+from dsgcore.multiclass.problem import MultiClass
 
 # Numbers of features that are held at a time.
 MAX_VALUES = 2**24

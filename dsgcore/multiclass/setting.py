@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import Flag, Integer, Parameter, ParameterError, Real
+from dsgcore.multiclass.problem import MultiClass
 from dsgcore.problems import Setting
-from dsgcore.problems.multiclass import MultiClass
 
 # What a spec says in its solver and kernel sections, as for every setting.
 SHARED = ("tau_A", "step_size", "batch_size", "n_iter", "sigma", "n_features")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from dsgcore.problems.multiclass import MultiClass
+from dsgcore.multiclass.problem import MultiClass
 
 
 class KernelTwin:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,16 @@ from sklearn.metrics.pairwise import rbf_kernel
 from dsgcore.core.metrics import known
 from dsgcore.core.schedules import SCHEDULES
 from dsgcore.data import Split
-from dsgcore.experiments.long_work import LongWork
-from dsgcore.experiments.multiclass_ground import MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
-from dsgcore.experiments.multiclass_setting import AUTOMATIC_TAU_I, MultiClassSetting
-from dsgcore.experiments.multiclass_twin import KernelTwin
-from dsgcore.experiments.spec import Spec
+from dsgcore.multiclass.ground import MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
+from dsgcore.multiclass.loop import FeatureMap, Iterate, Task, make_task, solve
+from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
+from dsgcore.multiclass.twin import KernelTwin
+from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED, objective
-from dsgcore.problems.multiclass import MultiClass
-from dsgcore.proximal import FeatureMap, Iterate, Task, make_task, solve
-from dsgcore.weights import Weights
+
+if TYPE_CHECKING:
+    from dsgcore.experiments.spec import Spec
 
 # Of the weight that the graph may have before a step overshoots: what it has at most where none is given.
 SHARE_OF_LIMIT = 0.5
@@ -67,19 +68,6 @@ def uses_graph(spec: Spec) -> bool:
     return any(problem_at(spec, t).tau_I > 0 for t in (0, *(change.t for change in spec.changes)))
 
 
-def graph_work(spec: Spec, split: Split) -> LongWork | None:
-    """Return the making of the graph, for a job of its own, where a run needs one that takes long and is not there."""
-    if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
-        return None
-    ground, problem = ground_of(split), problem_at(spec, 0)
-    features = FeatureMap(problem.features, problem.sigma, problem.n_features, spec.seed)
-    graph, pull = ground.made(problem, features)
-    if graph is not None and pull is not None:
-        return None
-    arguments = (ground.X, graph, problem.n_neighbors, problem.variant, features)
-    return LongWork(make_graph_and_pull, arguments, lambda made: ground.keep(problem, features, made))
-
-
 class MultiClassEngine:
     """Proximal stochastic sub-gradients on a spec's data.
 
@@ -102,6 +90,8 @@ class MultiClassEngine:
     automatic_tau_I : float
         What tau_I is where the spec leaves it open: 0.001, or less where the first step would overshoot.
     """
+
+    has_graph: ClassVar[bool] = True
 
     def __init__(self, spec: Spec, split: Split) -> None:
         spec.problem.check_schedule(spec.solver.schedule)
@@ -264,6 +254,19 @@ class MultiClassEngine:
         self.spec = spec
         if self.task.M is None and uses_graph(spec):
             self._take_graph()
+
+    @staticmethod
+    def long_work(spec: Spec, split: Split) -> tuple[Any, ...] | None:
+        """Return the making of the graph, for a job of its own, where a run needs one that takes long and is not there."""
+        if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
+            return None
+        ground, problem = ground_of(split), problem_at(spec, 0)
+        features = FeatureMap(problem.features, problem.sigma, problem.n_features, spec.seed)
+        graph, pull = ground.made(problem, features)
+        if graph is not None and pull is not None:
+            return None
+        arguments = (ground.X, graph, problem.n_neighbors, problem.variant, features)
+        return make_graph_and_pull, arguments, lambda made: ground.keep(problem, features, made)
 
     def extend(self, spec: Spec) -> None:
         """Go on to a longer spec's end."""

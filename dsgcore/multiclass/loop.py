@@ -22,8 +22,8 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.kernels import Gaussian, block_frequencies
 from dsgcore.core.problem import UNLABELED, ProblemError
 from dsgcore.core.sampling import batch_rows, generator
-from dsgcore.graph import laplacian, smoothness
-from dsgcore.problems.multiclass import MultiClass
+from dsgcore.multiclass.graph import laplacian, smoothness
+from dsgcore.multiclass.problem import MultiClass
 
 SOURCE = "labeled"
 DTYPE = np.dtype(np.float64)

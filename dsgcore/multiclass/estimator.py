@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,18 +12,45 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.core.parameters import check_all
 from dsgcore.estimators.inputs import encode, seed_of, width
-from dsgcore.problems.multiclass import MultiClass
-from dsgcore.proximal import FeatureMap, Task, make_task, train
+from dsgcore.multiclass.loop import FeatureMap, Task, make_task, train
+from dsgcore.multiclass.problem import MultiClass
 
 # Numbers of features that are held at a time when a model is evaluated.
 MAX_VALUES = 2**24
 _SIGMA = next(p for p in MultiClass.parameters if p.name == "sigma")
+_WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class Graph:
+    """The parameters of the graph."""
+
+    tau_I: float = 1e-6
+    n_neighbors: int = 10
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Tail:
+    """The parameters of the pull to low rank."""
+
+    tau_S: float = 1e-3
+    theta: float = 0.5
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class MultiClassEstimator(ClassifierMixin, BaseEstimator):
-    """Shell of the four: a subclass has the parameters that it offers, and says what the others are."""
+    """Shell of the four, with what all of them have; a weight that a subclass does not have is zero."""
 
-    absent: ClassVar[dict[str, float]] = {}
+    tau_A: float = 1e-6
+    step_size: float = 0.03
+    radius: float | None = None
+    batch_size: int | None = 32
+    n_iter: int = 1000
+    variant: str = "paper"
+    features: str = "linear"
+    sigma: float | str = "scale"
+    n_features: int = 256
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the coefficients.
@@ -59,8 +87,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
             given["sigma"] = MultiClass.sigma  # not used
         else:
             given["sigma"] = width(_SIGMA, given["sigma"], X)
-        given |= self.absent
-        return MultiClass(**check_all(MultiClass.parameters, given, type(self).__name__))
+        return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
     def _train(self, task: Task) -> NDArray:
         W, self.n_iter_ = train(task)

@@ -1,7 +1,8 @@
-"""PS3VT's special cases as competitors: with progress, cancellation and a memory limit."""
+"""The three methods that PS3VT holds as special cases, which are also what it competes with."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,36 +14,32 @@ from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.parameters import Parameter
 from dsgcore.core.problem import UNLABELED
-from dsgcore.estimators import multiclass_special
 from dsgcore.estimators.inputs import encode
-from dsgcore.graph import MAX_ANCHORS, ROWS_AT_A_TIME
-from dsgcore.problems.multiclass import MultiClass
+from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
+from dsgcore.multiclass.graph import MAX_ANCHORS, ROWS_AT_A_TIME
+from dsgcore.multiclass.problem import MultiClass
 
 # Numbers of eight bytes that the graph takes per point: neighbours, weights and their transposes.
 GRAPH_NUMBERS = 120
 
 
-class MultiClassBaseline(Baseline):
-    """Shell around an estimator of the PS3VT family."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class MultiClassBaseline(MultiClassEstimator, Baseline):
+    """Shell of PS3VT's special cases, which compete with it: with progress, cancellation and a memory limit."""
 
     citation: ClassVar[str] = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
     kernels: ClassVar[tuple[str, ...]] = ()
     copies: ClassVar[int] = 0
 
-    features: str
-    n_features: int
-    tau_I: float
-    memory_limit: float
+    memory_limit: float = 4.0
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
-        """Learn the coefficients.
+        """Learn the coefficients; `X` and `y` as in `PS3VT.fit`.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Points. There is no intercept: scale them first, or add a column of ones.
-        y : array-like of shape (n,)
-            Labels of two classes or more, and -1 for unlabeled points (in an object array where labels are strings).
+        X, y
+            As in `PS3VT.fit`.
         callback : callable, optional
             Gets a `dsgcore.baselines.Progress` after each iteration; returns True to cancel.
 
@@ -73,7 +70,7 @@ class MultiClassBaseline(Baseline):
 
     def _train(self, task: Any) -> NDArray:
         self._watch.expect(task.problem.n_iter + 1)
-        W = super()._train(_Watched(task, self._watch))
+        W = super()._train(_Watched(task, self._watch))  # type: ignore[arg-type]  # it passes for a task
         self._watch.step(sum(task.terms(W).values()))
         return W
 
@@ -109,74 +106,49 @@ def _offered(*absent: str) -> tuple[Parameter, ...]:
     return tuple(p for p in MultiClass.parameters if p.name not in absent)
 
 
-class LinearMC(MultiClassBaseline, multiclass_special.LinearMC):
-    """`dsgcore.LinearMC` with progress, cancellation and a memory limit.
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearMC(MultiClassBaseline):
+    """Max-margin multi-class classification: PS3VT without graph and without pull to low rank.
+
+    Unlabeled points are accepted; they play no part (but in sigma="scale").
 
     Parameters
     ----------
     tau_A, step_size, radius, batch_size, n_iter, variant, features, sigma, n_features, random_state
-        As in `dsgcore.LinearMC`.
+        As in `PS3VT`.
     memory_limit : float, default=4.0
         GB that a fit may take beside the points.
 
     Attributes
     ----------
     classes_, coef_, feature_map_, n_iter_, n_features_in_
-        As in `dsgcore.LinearMC`.
+        As in `PS3VT`.
     objectives_ : ndarray of shape (1,)
         The objective over all labeled points at the end.
     memory_, converged_
         As of every `dsgcore.baselines.Baseline`.
+
+    Notes
+    -----
+    Source: Table 2 of the PS3VT paper. See `PS3VT`.
     """
 
     title: ClassVar[str] = "Linear-MC"
     sentence: ClassVar[str] = "learns from the labels alone: neither graph nor pull to low rank"
     parameters: ClassVar[tuple[Parameter, ...]] = _offered("tau_I", "tau_S", "theta", "n_neighbors")
 
-    def __init__(
-        self,
-        *,
-        tau_A: float = 1e-6,
-        step_size: float = 0.03,
-        radius: float | None = None,
-        batch_size: int | None = 32,
-        n_iter: int = 1000,
-        variant: str = "paper",
-        features: str = "linear",
-        sigma: float | str = "scale",
-        n_features: int = 256,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        multiclass_special.LinearMC.__init__(
-            self,
-            tau_A=tau_A,
-            step_size=step_size,
-            radius=radius,
-            batch_size=batch_size,
-            n_iter=n_iter,
-            variant=variant,
-            features=features,
-            sigma=sigma,
-            n_features=n_features,
-            random_state=random_state,
-        )
-        self.memory_limit = memory_limit
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class LRCMC(Tail, MultiClassBaseline):
+    """Multi-class classification with a pull to low rank: PS3VT without the graph.
 
-class LRCMC(MultiClassBaseline, multiclass_special.LRCMC):
-    """`dsgcore.LRCMC` with progress, cancellation and a memory limit.
+    The pull stands for the local Rademacher complexity. The rest as in `LinearMC`.
 
     Parameters
     ----------
     tau_A, tau_S, theta, step_size, radius, batch_size, n_iter, variant, features, sigma, n_features, random_state
-        As in `dsgcore.LRCMC`.
+        As in `PS3VT`.
     memory_limit : float, default=4.0
-        GB that a fit may take beside the points.
-
-    Attributes
-    ----------
-    classes_, coef_, feature_map_, n_iter_, n_features_in_, objectives_, memory_, converged_
         As in `LinearMC`.
     """
 
@@ -184,91 +156,21 @@ class LRCMC(MultiClassBaseline, multiclass_special.LRCMC):
     sentence: ClassVar[str] = "learns from the labels alone, pulled to low rank"
     parameters: ClassVar[tuple[Parameter, ...]] = _offered("tau_I", "n_neighbors")
 
-    def __init__(
-        self,
-        *,
-        tau_A: float = 1e-6,
-        tau_S: float = 1e-3,
-        theta: float = 0.5,
-        step_size: float = 0.03,
-        radius: float | None = None,
-        batch_size: int | None = 32,
-        n_iter: int = 1000,
-        variant: str = "paper",
-        features: str = "linear",
-        sigma: float | str = "scale",
-        n_features: int = 256,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        multiclass_special.LRCMC.__init__(
-            self,
-            tau_A=tau_A,
-            tau_S=tau_S,
-            theta=theta,
-            step_size=step_size,
-            radius=radius,
-            batch_size=batch_size,
-            n_iter=n_iter,
-            variant=variant,
-            features=features,
-            sigma=sigma,
-            n_features=n_features,
-            random_state=random_state,
-        )
-        self.memory_limit = memory_limit
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class SSMC(Graph, MultiClassBaseline):
+    """Semi-supervised multi-class classification: PS3VT without the pull to low rank.
 
-class SSMC(MultiClassBaseline, multiclass_special.SSMC):
-    """`dsgcore.SSMC` with progress, cancellation and a memory limit.
+    A graph makes close points, labeled or not, score alike. The rest as in `LinearMC`.
 
     Parameters
     ----------
     tau_A, tau_I, step_size, radius, batch_size, n_iter, n_neighbors, variant, features, sigma, n_features, random_state
-        As in `dsgcore.SSMC`.
+        As in `PS3VT`.
     memory_limit : float, default=4.0
-        GB that a fit may take beside the points.
-
-    Attributes
-    ----------
-    classes_, coef_, feature_map_, n_iter_, n_features_in_, objectives_, memory_, converged_
         As in `LinearMC`.
     """
 
     title: ClassVar[str] = "SS-MC"
     sentence: ClassVar[str] = "learns from labels and a graph of neighbours, without the pull to low rank"
     parameters: ClassVar[tuple[Parameter, ...]] = _offered("tau_S", "theta")
-
-    def __init__(
-        self,
-        *,
-        tau_A: float = 1e-6,
-        tau_I: float = 1e-6,
-        step_size: float = 0.03,
-        radius: float | None = None,
-        batch_size: int | None = 32,
-        n_iter: int = 1000,
-        n_neighbors: int = 10,
-        variant: str = "paper",
-        features: str = "linear",
-        sigma: float | str = "scale",
-        n_features: int = 256,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        multiclass_special.SSMC.__init__(
-            self,
-            tau_A=tau_A,
-            tau_I=tau_I,
-            step_size=step_size,
-            radius=radius,
-            batch_size=batch_size,
-            n_iter=n_iter,
-            n_neighbors=n_neighbors,
-            variant=variant,
-            features=features,
-            sigma=sigma,
-            n_features=n_features,
-            random_state=random_state,
-        )
-        self.memory_limit = memory_limit

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from dsgcore.estimators.multiclass_base import MultiClassEstimator
+from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
 
 
-class PS3VT(MultiClassEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PS3VT(Graph, Tail, MultiClassEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 
     A linear classifier (or one on random Fourier features) with the multi-class hinge loss, a graph that makes close
@@ -52,7 +53,7 @@ class PS3VT(MultiClassEstimator):
         The labels, sorted.
     coef_ : ndarray of shape (K, d), or (K, 2m) with Fourier features
         The paper's W, transposed; two rows for two classes.
-    feature_map_ : dsgcore.proximal.FeatureMap
+    feature_map_ : dsgcore.multiclass.loop.FeatureMap
         From points to what `coef_` multiplies.
     n_iter_ : int
         Iterations made.
@@ -62,7 +63,7 @@ class PS3VT(MultiClassEstimator):
     Notes
     -----
     Source: J. Li, Y. Liu, R. Yin and W. Wang, Multi-Class Learning using Unlabeled Samples: Theory and Algorithm,
-    IJCAI 2019, Algorithm 1 and Table 2. See `dsgcore.problems.multiclass.MultiClass` for the objective and for where
+    IJCAI 2019, Algorithm 1 and Table 2. See `dsgcore.multiclass.problem.MultiClass` for the objective and for where
     we leave the paper.
 
     Examples
@@ -78,36 +79,3 @@ class PS3VT(MultiClassEstimator):
     >>> model.decision_function(X).shape
     (178, 3)
     """
-
-    def __init__(
-        self,
-        *,
-        tau_A: float = 1e-6,
-        tau_I: float = 1e-6,
-        tau_S: float = 1e-3,
-        theta: float = 0.5,
-        step_size: float = 0.03,
-        radius: float | None = None,
-        batch_size: int | None = 32,
-        n_iter: int = 1000,
-        n_neighbors: int = 10,
-        variant: str = "paper",
-        features: str = "linear",
-        sigma: float | str = "scale",
-        n_features: int = 256,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.tau_A = tau_A
-        self.tau_I = tau_I
-        self.tau_S = tau_S
-        self.theta = theta
-        self.step_size = step_size
-        self.radius = radius
-        self.batch_size = batch_size
-        self.n_iter = n_iter
-        self.n_neighbors = n_neighbors
-        self.variant = variant
-        self.features = features
-        self.sigma = sigma
-        self.n_features = n_features
-        self.random_state = random_state
