@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from saved_models import assert_refused, edited, make_weights, packed, parts, saved
 
-from dsgcore import load_model, weights
+from dsgcore import load_model
 from dsgcore.core.kernels import Gaussian
+from dsgcore.multiclass import weights
 
 KINDS = ("linear", "fourier")
 every_kind = pytest.mark.parametrize("kind", KINDS)
