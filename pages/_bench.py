@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +11,13 @@ from typing import Any
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from pages._preparing import Preparation, prepare
+
+# Seconds after which a run begins though no chart is there: the browser may have no way to tell.
+LONGEST_WAIT = 30.0
+
+
+# While a run goes on, follows in its link the iteration that it had reached.
+PLAYING = "-playing"
 
 
 @dataclass
@@ -31,6 +40,34 @@ class Bench:
     answered: int = -1  # the drawing whose buttons have been answered last
     wants_restart: bool = False  # with the controls as they will be when the page is drawn next
     given: dict[str, Any] = field(default_factory=dict)  # values of controls, to be set when the page is drawn next
+    link: dict[str, str] = field(default_factory=dict)  # what it said when the page was drawn last
+    visit: int = -1  # of the session, that the page was drawn in last
+    wants_link: bool = False  # the link is to be read, and may say another run than `live`
+    at: str = ""  # where the link says that the run is
+    at_noted: float = -math.inf  # when it was written there
+    opened: float = field(default_factory=time.monotonic)
+    seen: int = 0  # of what follows, what the browser has drawn since the page was opened: a chart, a curve
+
+    @property
+    def spec(self) -> Spec | None:
+        """What the run is, or the one that is to begin."""
+        if self.preparation is not None:
+            return self.preparation.spec
+        return None if self.live is None else self.live.run.spec
+
+    def see(self, stage: int) -> None:
+        """Note what the browser has drawn: what happens from now on is seen."""
+        self.seen = max(self.seen, stage)
+
+    @property
+    def stage(self) -> int:
+        """What there is to see: 1 a chart, 2 a curve."""
+        return 2 if self.live is not None and self.live.run.t else 1
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether what there is to see has been drawn, so that the run need not wait for the browser."""
+        return self.seen >= self.stage or time.monotonic() - self.opened > LONGEST_WAIT
 
 
 def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) -> None:
@@ -46,6 +83,7 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
         return
     bench.live = LiveRun(spec, bench.live, bench.files, split)
     bench.surface = None
+    bench.at, bench.at_noted = "", -math.inf
     bench.is_playing = True
     bench.number += 1
     if at:
@@ -82,14 +120,15 @@ def begin_again(bench: Bench) -> None:
 
 
 def _go_to(bench: Bench, at: str) -> None:
-    """Make the run's iterations up to the one that a link names, and pause there."""
+    """Make the run's iterations up to the one that a link names, and pause there if the run was paused."""
     assert bench.live is not None
-    if not at.isascii() or not at.isdigit() or not 1 <= int(at) <= bench.live.run.n_iter:
+    number = at.removesuffix(PLAYING)
+    if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= bench.live.run.n_iter:
         allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
         bench.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
         return
-    bench.live.advance(int(at))
-    bench.is_playing = False
+    bench.live.advance(int(number))
+    bench.is_playing = number != at
 
 
 def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any) -> None:

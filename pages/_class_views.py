@@ -14,6 +14,7 @@ from dsgcore.experiments import History, LiveRun, Plane, Run
 from dsgcore.multiclass.engine import MultiClassEngine
 from pages import _charts as charts
 from pages import _class_charts as class_charts
+from pages import _controls as controls
 from pages import _words as words
 from pages._live_plotly import live_chart
 from pages._marks import marks_of
@@ -51,7 +52,7 @@ def draw_map(bench: Any, theme: str) -> None:
         bench.surface = ClassMap(Plane.through(run.split.X_train), np.zeros((GRID * GRID, len(run.split.class_names))))
     state: ClassMap = bench.surface
     _refresh(run, state, is_playing=bench.is_playing)
-    shown = st.session_state.get("class_map", "classes")
+    shown = controls.viewed(type(run.problem), controls.CLASS_MAP)
     figure = class_charts.class_map_chart(
         state.plane.project(run.split.X_train),
         run.split.y_train,

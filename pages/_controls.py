@@ -50,6 +50,12 @@ CLASS_MAP = Choice(
 )
 
 
+LOG_OBJECTIVE = "log_objective"
+# How a run is looked at and goes on: of each page its own, as its parameters are. Once they had one name for all pages.
+VIEWS = (SPEED, SLIDER, MAP, CLASS_MAP)
+ONCE_SHARED = ("seed", LOG_OBJECTIVE, *(choice.name for choice in VIEWS))
+
+
 def steerable(problem: type[Setting]) -> tuple[str, ...]:
     """Return the parameters that a slider can change while the run goes on."""
     return profile_of(problem).steerable
@@ -251,10 +257,16 @@ def number(text: str, parameter: Real | Integer) -> float | None:
         return None
 
 
-def seed_asked() -> int:
+def viewed(problem: type[Setting], choice: Choice) -> str:
+    """Return what has been chosen of the view, or of how the run goes on."""
+    return str(st.session_state.get(key_of(problem, choice.name), choice.default))
+
+
+def seed_asked(problem: type[Setting]) -> int:
     """Return the seed that the page is to use: the widget's, or before it has been drawn the link's."""
-    linked = number(st.query_params.get("seed", ""), SEED)
-    return int(st.session_state.get("seed", SEED.default if linked is None else linked))
+    key = key_of(problem, "seed")
+    linked = number(st.query_params.get(key, ""), SEED)
+    return int(st.session_state.get(key, SEED.default if linked is None else linked))
 
 
 def refusal(key: str, parameter: Parameter, given: str) -> str:
@@ -298,14 +310,14 @@ def _keep_between_stops(control: Control) -> None:
         also_offer(control.key, value)
 
 
-def draw_choice(choice: Choice, *, has_label: bool = False) -> None:
+def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = False) -> None:
     """Draw a choice of the view as a row of buttons."""
     st.segmented_control(
         choice.label,
         choice.options,
         default=choice.default,
         required=True,
-        key=choice.name,
+        key=key_of(problem, choice.name),
         bind="query-params",
         help=choice.sentence or None,
         label_visibility="visible" if has_label else "collapsed",

@@ -5,19 +5,38 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
 from dsgcore.data import DATASETS
 from dsgcore.data.options import SEED
-from dsgcore.experiments import Setting, Spec, SpecError
+from dsgcore.experiments import SETTINGS, Setting, Spec, SpecError
 from pages import _controls as controls
 from pages._controls import SHOWN_FROM_LINK, shown
 from pages._own_file import entry_of
 
+# What no control holds: the changes made during the run, and where it is.
+KEPT = ("changes", "at")
 
-def read_link(problem: type[Setting]) -> list[str]:
-    """Check a new session's link: keep good values that no slider stop has, and say in a sentence what is not good."""
-    given = st.query_params.to_dict()
+
+def kept(problem: type[Setting], *, changes: str, at: str) -> dict[str, str]:
+    """Return what the link says of a run besides its controls, by its names there."""
+    return {controls.key_of(problem, name): text for name, text in zip(KEPT, (changes, at), strict=True)}
+
+
+def without_others(page: str, given: dict[str, str]) -> dict[str, str]:
+    """Return a link without what was kept there of the runs of other pages."""
+    others = {controls.key_of(problem, name) for problem in SETTINGS.values() if problem.name != page for name in KEPT}
+    return {name: text for name, text in given.items() if name not in others}
+
+
+def in_own_names(problem: type[Setting], given: dict[str, str]) -> dict[str, str]:
+    """Return a link with this page's names in place of those that all pages once shared."""
+    shared = {name: controls.key_of(problem, name) for name in controls.ONCE_SHARED}
+    renamed = {shared[name]: text for name, text in given.items() if name in shared}
+    kept = {name: text for name, text in given.items() if name not in shared or name in shared.values()}
+    return renamed | kept
+
+
+def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
+    """Check the link that a page is opened with: keep good values that no slider stop has; say in a sentence what is not good."""
     choice = controls.dataset_choice(problem)
     titles = {entry_of(problem, name).title: name for name in choice.options}
     data_key = controls.key_of(problem, "data")
@@ -28,10 +47,12 @@ def read_link(problem: type[Setting]) -> list[str]:
     dataset = titles.get(title, choice.default)
     notices += controls.read_controls(controls.controls_for(problem, dataset, controls.kernel_asked(problem)), given)
     for view in (controls.SPEED, controls.SLIDER, controls.map_choice(problem)):
-        if given.get(view.name, view.default) not in view.options:
-            notices.append(controls.refusal(view.name, view, given[view.name]))
-    if "seed" in given and controls.number(given["seed"], SEED) is None:
-        notices.append(controls.refusal("seed", SEED, given["seed"]))
+        key = controls.key_of(problem, view.name)
+        if given.get(key, view.default) not in view.options:
+            notices.append(controls.refusal(key, view, given[key]))
+    key = controls.key_of(problem, "seed")
+    if key in given and controls.number(given[key], SEED) is None:
+        notices.append(controls.refusal(key, SEED, given[key]))
     return notices
 
 

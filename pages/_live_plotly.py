@@ -39,6 +39,8 @@ def live_chart(
     alt: str,
     height: int | None = None,
     config: Mapping[str, Any] = _CONFIG,
+    on_drawn: Callable[[], None] | None = None,
+    occasion: str = "",
 ) -> None:
     """Draw `figure` in place: same node, no blank frame, zoom kept.
 
@@ -63,11 +65,17 @@ def live_chart(
         change, too. A page's style sheet can say otherwise, by ``.st-key-<key> .live-chart``.
     config : mapping
         Plotly's configuration; by default no mode bar. Read when the chart is first drawn.
+    on_drawn : callable, optional
+        Called once the browser has drawn the chart; the page, or the fragment that the chart is in, is then drawn anew.
+    occasion : str, optional
+        `on_drawn` is called once for each occasion, and not where that is empty.
     """
     pixels = height or (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT
     text = _to_json(figure)
     mount = _component()
     if mount is None:
+        if on_drawn is not None:
+            on_drawn()  # nobody will tell
         st.plotly_chart(
             json.loads(text),
             key=key,
@@ -79,8 +87,18 @@ def live_chart(
         )
         return
     # The figure travels as text: encoded once, here, where NaN is dealt with.
-    data = {"figure": text, "alt": alt, "height": pixels, "config": dict(config)}
-    mount(key=key, data={**data, "library": _library_path()}, width="stretch", height=pixels)
+    data = {"figure": text, "alt": alt, "height": pixels, "config": dict(config), "occasion": occasion}
+    mount(
+        key=key,
+        data={**data, "library": _library_path()},
+        width="stretch",
+        height=pixels,
+        on_drawn_change=on_drawn or _nobody_waits,
+    )
+
+
+def _nobody_waits() -> None:
+    """Do nothing: a report that was asked for before has come late."""
 
 
 def _to_json(figure: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from dsgcore.experiments import (
 )
 from pages import _charts as charts
 from pages import _class_views as class_views
+from pages import _controls as controls
 from pages import _map_views as map_views
 from pages import _words as words
 from pages._live_plotly import live_chart
@@ -123,7 +125,7 @@ def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset()) -> None:
         # The curves first: the map takes time to compute.
         if has_curves:
             with columns[-1], st.container(key="part-curves"):
-                _draw_curves(live, theme, revision)
+                _draw_curves(bench, theme, revision)
         if has_error and is_beside:
             with columns[-1], st.container(key="part-beside"):
                 _below(live, theme, revision)
@@ -135,10 +137,17 @@ def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset()) -> None:
                 _below(live, theme, revision)
 
 
-def _draw_curves(live: LiveRun, theme: str, revision: str) -> None:
+def _draw_curves(bench: Any, theme: str, revision: str) -> None:
     """Draw the objective and the score below each other."""
-    figure = objective_figure(live, theme, revision)
-    live_chart(figure, key="chart-objective", alt=_alt_objective(live), height=CURVE_HEIGHT)
+    live = bench.live
+    live_chart(
+        objective_figure(live, theme, revision),
+        key="chart-objective",
+        alt=_alt_objective(live),
+        height=CURVE_HEIGHT,
+        on_drawn=partial(bench.see, bench.stage),
+        occasion="" if bench.is_watched else f"stage {bench.stage}",
+    )
     live_chart(score_figure(live, theme, revision), key="chart-score", alt=_alt_score(live), height=CURVE_HEIGHT)
 
 
@@ -195,7 +204,8 @@ def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6, "sentence": words.BATCH}
     curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
     curves += _curves(history, "objective", "training data", ink, sentence=words.OBJECTIVE)
-    is_log = st.session_state.get("log_objective", False) or _outgrows(live.run)
+    log = controls.key_of(type(live.run.problem), controls.LOG_OBJECTIVE)
+    is_log = st.session_state.get(log, False) or _outgrows(live.run)
     return charts.line_chart(
         curves,
         title="Objective",

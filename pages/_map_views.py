@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.experiments import LiveRun, Plane, Run, Surface
 from pages import _charts as charts
+from pages import _controls as controls
 from pages._class_charts import class_symbol
 from pages._live_plotly import live_chart
 
@@ -37,7 +37,7 @@ class MapState:
 def draw_map(bench: Any, theme: str) -> None:
     """Draw the training points over the surface of f, h or the error."""
     live: LiveRun = bench.live
-    shown = st.session_state.get("map", "f")
+    shown = controls.viewed(type(live.run.problem), controls.MAP)
     if bench.surface is None:
         bench.surface = _new_map(live.run)
     state: MapState = bench.surface

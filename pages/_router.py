@@ -14,10 +14,13 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
+from pages._browser import mind_the_browser
+from pages._link import without_others
 
 TITLE = "DSG Lab"
 _ROUTED = "_is_routed"
 _RELOAD = "<script>location.reload()</script>"
+_PAGE, _VISIT = "_page", "_visit"
 
 
 def all_pages(*, with_icons: bool) -> list[Any]:
@@ -56,9 +59,36 @@ def route(*, is_early: bool) -> None:
         # The browser has been told that there is no such page: it asks once more.
         st.html(_RELOAD, unsafe_allow_javascript=True)
         st.stop()
+    _note_visit(page.url_path)
+    mind_the_browser()
     page.run()
     # Says that all is there: until then the style keeps the page unseen.
     st.markdown('<span class="page-end"></span>', unsafe_allow_html=True)
+
+
+def _note_visit(page: str) -> None:
+    """Count the session's coming to a page."""
+    before = st.session_state.get(_PAGE)
+    if before == page:
+        return
+    # In this order: if the drawing is ended in between, the next one counts once more, which does no harm.
+    st.session_state[_VISIT] = visit() + 1
+    st.session_state[_PAGE] = page
+    if before is not None:
+        _forget_runs_of_others(page)
+
+
+def _forget_runs_of_others(page: str) -> None:
+    """Take out of the link what streamlit leaves there of the page before."""
+    given = st.query_params.to_dict()
+    own = without_others(page, given)
+    if own != given:
+        st.query_params.from_dict(own)
+
+
+def visit() -> int:
+    """Return the number of the session's visit to the page that it is on: another one for each coming to a page."""
+    return int(st.session_state.get(_VISIT, 0))
 
 
 def ensure_routed() -> None:

@@ -35,9 +35,6 @@ def details(live: LiveRun, *, theme: str) -> None:
         for column, panel in zip(st.columns(len(row)), row, strict=True):
             with column:
                 _draw(panel, run, theme, drawn)
-    st.caption(
-        f"As of step {run.model_t}. These charts stand still while the run goes on; pause it to bring them up to date."
-    )
 
 
 def _is_finite(run: Run) -> bool:

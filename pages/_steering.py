@@ -21,11 +21,11 @@ BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Bring the run in line with what the controls ask for: leave it, steer it, or begin another."""
     try:
-        if bench.preparation is not None and asked == bench.asked and not bench.wants_restart:
+        if bench.wants_link or bench.asked is None:
+            _follow_link(problem, bench, asked)
+        elif bench.preparation is not None and asked == bench.asked and not bench.wants_restart:
             if bench.preparation.job.state is JobState.DONE:
                 begin_prepared(bench)
-        elif bench.asked is None:
-            _begin_from_link(problem, bench, asked)
         elif bench.live is None or bench.preparation is not None or bench.wants_restart or _wants_new_run(bench, asked):
             bench.wants_restart = False
             begin(bench, asked)
@@ -39,9 +39,10 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
 def _wants_new_run(bench: Bench, asked: Spec) -> bool:
     if bench.asked is None or asked == bench.asked:
         return False
-    if st.session_state.get("slider") == "redo" or st.session_state.get("speed") == "instant":
-        return True
     assert bench.live is not None
+    problem = type(asked.problem)
+    if controls.viewed(problem, controls.SLIDER) == "redo" or controls.viewed(problem, controls.SPEED) == "instant":
+        return True
     if bench.live.run.is_finished or not bench.live.run.t:
         return True
     # What the run is to find by itself is found before it begins; so is a graph that takes long.
@@ -59,12 +60,16 @@ def _without_steerable(spec: Spec) -> dict[str, Any]:
     return plain
 
 
-def _begin_from_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
-    """Begin a session's first run; a link that holds an iteration shows the run as it was there, paused.
+def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
+    """Begin the run that the link says, unless it is the one that the page was left with.
 
-    The link is read first: once the run has begun, nothing may end this before it is where the link says.
+    A link that holds an iteration shows the run as it was there. The link is read first: once the run has begun, nothing may
+    end this before it is where the link says.
     """
     changes, at = (_linked(controls.key_of(problem, name)) for name in ("changes", "at"))
+    bench.wants_link = False
+    if bench.spec is not None and (asked, changes) == (bench.asked, link.changes_to_text(bench.spec)):
+        return
     spec = asked
     try:
         spec = link.with_changes(asked, changes)

@@ -17,6 +17,7 @@ from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, kept_to, script, theory_of
 from pages import _charts as charts
 from pages import _data_views as data_views
+from pages._bench import PLAYING, Bench
 from pages._live_plotly import live_chart
 from pages._own_file import plain
 from pages._race_views import race
@@ -25,6 +26,17 @@ TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00",
 KEEP_HELP = "Begins a new run with values of the controls for which the assumptions hold that can be made to hold."
 # In place of the value that a setting of the other run has: another kernel has other parameters.
 NOT_THERE = "–"
+
+
+def as_of(bench: Bench, tab: str) -> None:
+    """Say of which step a tab is: while the run goes on it stands still, until it is opened or asked for anew."""
+    assert bench.live is not None
+    if not bench.is_playing or bench.live.is_finished:
+        st.caption(f"As of step {bench.live.run.model_t}.")
+        return
+    with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
+        st.caption(f"As of step {bench.live.run.t}: this stands still while the run goes on.", width="content")
+        st.button("Bring up to date", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
 
 
 def compare(live: LiveRun) -> None:
@@ -95,9 +107,7 @@ def theory(live: LiveRun, keep_to: Callable[[], None]) -> None:
     history = live.run.history
     terms = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
     if terms and len(history):
-        figure = charts.terms_chart(
-            history.column("t"), terms, TERM_COLORS, title="Parts of the objective (up to the last pause)"
-        )
+        figure = charts.terms_chart(history.column("t"), terms, TERM_COLORS, title="Parts of the objective")
         live_chart(figure, key="chart-terms", alt="Signed parts of the objective over iterations.", height=320)
 
 
@@ -118,9 +128,10 @@ def data(live: LiveRun) -> None:
     data_views.columns_and_table(run.spec, split, theme)
 
 
-def code(live: LiveRun) -> None:
+def code(bench: Bench) -> None:
     """Offer what can be taken away: history, spec, model, a script that repeats the run, and the frame to embed it."""
-    run = live.run
+    assert bench.live is not None
+    run = bench.live.run
     text = script(run.spec, run.tried)
     with st.container(horizontal=True):
         _download("History (CSV)", "history.csv", "text/csv", lambda: _history_csv(run))
@@ -130,7 +141,11 @@ def code(live: LiveRun) -> None:
     st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
     st.code(text, language="python", wrap_lines=True)
     st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
-    st.code(f'<iframe src="{_frame_address()}" width="100%" height="900"></iframe>', language="html", wrap_lines=True)
+    st.code(
+        f'<iframe src="{_frame_address(bench.link)}" width="100%" height="900"></iframe>',
+        language="html",
+        wrap_lines=True,
+    )
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
 
 
@@ -152,7 +167,8 @@ def _model_bytes(run: Run) -> bytes:
     return content.getvalue()
 
 
-def _frame_address() -> str:
-    """Return the page's link for a frame, as an attribute of HTML holds it."""
-    given = st.query_params.to_dict() | {"embed": "true", "hide": "sidebar,tabs"}
+def _frame_address(link: dict[str, str]) -> str:
+    """Return the page's link for a frame, as an attribute of HTML holds it; a run that goes on begins there at its start."""
+    said = {name: text for name, text in link.items() if text and not text.endswith(PLAYING)}
+    given = said | {"embed": "true", "hide": "sidebar,tabs"}
     return html.escape(f"{st.context.url or ''}?{urlencode(given)}")

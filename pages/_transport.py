@@ -10,11 +10,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.options import SEED
+from dsgcore.experiments import Setting
 from pages import _controls as controls
 from pages._bench import Bench, begin_again, once
 
 
-def transport(bench: Bench, *, is_active: bool = True) -> DeltaGenerator:
+def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -> DeltaGenerator:
     """Draw the bar with play, step, reset, speed and seed; return the place in it that says where the run is."""
     bench.drawn += 1
     is_finished = bench.live is not None and bench.live.run.is_finished
@@ -26,21 +27,23 @@ def transport(bench: Bench, *, is_active: bool = True) -> DeltaGenerator:
         _button(bench, label, "play", _toggle, bench, icon=icon, shortcut="P", type="primary", **off)
         _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
         _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
-        controls.draw_choice(controls.SPEED)
+        controls.draw_choice(problem, controls.SPEED)
         seed = SEED
         st.number_input(
             seed.label,
             min_value=seed.low,
             max_value=seed.high,
             value=seed.default,
-            key="seed",
+            key=controls.key_of(problem, "seed"),
             bind="query-params",
             help=seed.sentence,
             label_visibility="collapsed",
             width=128,
         )
         off = {"disabled": not is_active}
-        _button(bench, "Another seed", "dice", _roll, bench, icon=":material/casino:", help="Another seed", **off)
+        _button(
+            bench, "Another seed", "dice", _roll, problem, bench, icon=":material/casino:", help="Another seed", **off
+        )
         return st.empty()
 
 
@@ -70,5 +73,5 @@ def _reset(bench: Bench) -> None:
     bench.is_playing = False
 
 
-def _roll(bench: Bench) -> None:
-    bench.given["seed"] = int(np.random.default_rng().integers(0, 10_000))
+def _roll(problem: type[Setting], bench: Bench) -> None:
+    bench.given[controls.key_of(problem, "seed")] = int(np.random.default_rng().integers(0, 10_000))

@@ -22,7 +22,6 @@ from dsgcore.experiments import (
 )
 from dsgcore.experiments.settings import FILE
 from pages import _controls as controls
-from pages import _link as link
 from pages import _live_views as views
 from pages import _tab_views as tabs
 from pages._bench import Bench, once, try_again
@@ -32,13 +31,14 @@ from pages._head import head, say_what_to_do, waits_for_file
 from pages._kernel_parameters import PICKER
 from pages._kernel_picker import draw_kernel, make_ready
 from pages._layout import hidden_parts, lay_out
-from pages._own_file import plain, store
+from pages._own_file import plain
 from pages._preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages._preparing import sign
 from pages._setting_views import details
 from pages._steering import BAD_INPUT, follow
 from pages._transport import transport
 from pages._upload import draw_upload
+from pages._visit import bench_key, bench_of, keep_place
 from pages._warm_up import is_ready
 
 TICK_SECONDS = 0.25
@@ -46,6 +46,8 @@ SLICE_SECONDS = 0.08
 INSTANT_SECONDS = 2.0
 # At normal speed a run takes about so many ticks, ten seconds.
 NORMAL_TICKS = 40
+# What the first drawing shows of it: a curve, and hardly anything gone by.
+FIRST_ITERATIONS = 4
 
 # Training slices of all sessions share the cores: as many at a time as there are.
 _cores = threading.BoundedSemaphore(os.cpu_count() or 1)
@@ -54,8 +56,7 @@ _cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 def workbench(name: str) -> None:
     """Draw the page of the setting `name`."""
     problem = SETTINGS[name]
-    bench = _bench(name, problem)
-    _take_given(bench)
+    bench = bench_of(problem)
     lay_out()
     own_file_place = st.container()
     with st.sidebar:
@@ -65,11 +66,10 @@ def workbench(name: str) -> None:
     if asked is not None:
         make_ready(asked.kernel.name)
         follow(problem, bench, asked)
-    _hidden_state(problem, bench)
     head(problem, bench)
     is_waiting = waits_for_file(problem)
     has_run = bench.live is not None or bench.preparation is not None
-    status = transport(bench, is_active=has_run and not is_waiting)
+    status = transport(problem, bench, is_active=has_run and not is_waiting)
     for notice in bench.notices:
         st.warning(notice, icon=":material/link_off:")
     if bench.preparation is not None and not is_waiting:
@@ -82,50 +82,38 @@ def workbench(name: str) -> None:
     run_every = TICK_SECONDS if bench.is_playing and not bench.live.is_finished else None
     live_tab, details_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
     with live_tab:
-        _view_controls(bench)
+        _view_controls(problem, bench)
         st.fragment(_live, run_every=run_every)(name, status, tiles)
     with details_tab:
+        tabs.as_of(bench, "details")
         details(bench.live, theme=_theme())
     with compare_tab:
+        tabs.as_of(bench, "compare")
         tabs.compare(bench.live)
     with theory_tab:
+        tabs.as_of(bench, "theory")
         tabs.theory(bench.live, partial(_keep_to, bench, problem))
     with data_tab:
         tabs.data(bench.live)
     with code_tab:
-        tabs.code(bench.live)
+        tabs.as_of(bench, "code")
+        tabs.code(bench)
 
 
 def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
     """Show how far the work is that the next run needs before it can begin."""
     assert bench.preparation is not None
+    keep_place(SETTINGS[name], bench)
     is_going = not bench.preparation.job.is_over
     with st.container(key="preparing"):
-        _view_controls(bench)
+        _view_controls(SETTINGS[name], bench)
         st.fragment(_sign, run_every=PREPARING_SECONDS if is_going else None)(name, may_begin)
 
 
 def _sign(name: str, may_begin: bool) -> None:
-    bench: Bench = st.session_state[f"_bench_{name}"]
+    bench: Bench = st.session_state[bench_key(name)]
     if bench.preparation is not None:
         sign(bench.preparation, partial(try_again, bench), may_begin=may_begin)
-
-
-def _bench(name: str, problem: type[Setting]) -> Bench:
-    """Return the session's state of this page; read the link when the session is new."""
-    key = f"_bench_{name}"
-    if key not in st.session_state:
-        bench = Bench(store(), notices=link.read_link(problem))
-        st.session_state[key] = bench
-    return st.session_state[key]
-
-
-def _take_given(bench: Bench) -> None:
-    """Set the controls to what a button has given them; one at a time, for this may end at any of them and be taken up again."""
-    while bench.given:
-        key = next(iter(bench.given))
-        st.session_state[key] = bench.given[key]
-        del bench.given[key]
 
 
 def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> Spec | None:
@@ -135,7 +123,7 @@ def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> Spec | N
     offered = controls.controls_for(problem, dataset)
     with st.container(key="part-heroes"):
         values = {name: controls.draw(offered[name]) for name in controls.heroes(problem)}
-    controls.draw_choice(controls.SLIDER, has_label=True)
+    controls.draw_choice(problem, controls.SLIDER, has_label=True)
     own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
     values |= {name: controls.draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
     values |= draw_kernel(problem, dataset)
@@ -147,26 +135,10 @@ def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> Spec | N
     if dataset == FILE and own_data is None:
         return None  # said where the file is asked for
     try:
-        return controls.to_spec(problem, values, dataset, controls.seed_asked(), own_data)
+        return controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data)
     except BAD_INPUT as error:
         st.error(plain(str(error)))
         return None
-
-
-def _hidden_state(problem: type[Setting], bench: Bench) -> None:
-    """Keep in the link what no visible control holds: the changes made during the run, and where it was paused."""
-    text, at = "", ""
-    if bench.preparation is not None:
-        text, at = link.changes_to_text(bench.preparation.spec), bench.preparation.at
-    elif bench.live is not None:
-        run = bench.live.run
-        text = link.changes_to_text(run.spec)
-        at = "" if bench.is_playing or not run.t else str(run.t)
-    for name, value in (("changes", text), ("at", at)):
-        key = controls.key_of(problem, name)
-        st.session_state[key] = value
-        with st.container(key=f"part-state-{name}"):
-            st.text_input(key, key=key, bind="query-params", label_visibility="collapsed")
 
 
 def _halve(bench: Bench, problem: type[Setting]) -> None:
@@ -188,16 +160,17 @@ def _keep_to(bench: Bench, problem: type[Setting]) -> None:
 
 
 def _tabs() -> Any:
-    return st.tabs(["Live", "Details", "Compare", "Theory", "Data", "Code"])
+    # Each is drawn anew as it is opened.
+    return st.tabs(["Live", "Details", "Compare", "Theory", "Data", "Code"], key="tabs", on_change="rerun")
 
 
-def _view_controls(bench: Bench) -> None:
+def _view_controls(problem: type[Setting], bench: Bench) -> None:
     """Draw what changes the view only: the function on the map, the objective's axis."""
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
         if bench.live is not None and "map" not in hidden_parts():
-            controls.draw_choice(controls.map_choice(type(bench.live.run.problem)))
+            controls.draw_choice(problem, controls.map_choice(problem))
             _graph_toggle(bench.live)
-        st.toggle("log", key="log_objective", bind="query-params", help=_LOG_HELP)
+        st.toggle("log", key=controls.key_of(problem, controls.LOG_OBJECTIVE), bind="query-params", help=_LOG_HELP)
 
 
 _LOG_HELP = "The objective on a logarithmic axis."
@@ -216,17 +189,17 @@ def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator) -> None:
 
     The page's one fragment.
     """
-    bench: Bench = st.session_state[f"_bench_{name}"]
+    bench: Bench = st.session_state[bench_key(name)]
     if bench.live is None:
         return
+    keep_place(SETTINGS[name], bench)
     if bench.wants_restart:
         st.rerun()  # a button in here has moved a slider outside
-    was_finished = bench.live.is_finished
-    if bench.is_playing and not was_finished:
+    was_finished, hidden = bench.live.is_finished, hidden_parts()
+    if bench.is_playing and not was_finished and (bench.is_watched or "curves" in hidden):
         _advance(bench.live)
     with status.container(key="status"):
         views.status(bench.live, is_playing=bench.is_playing)
-    hidden = hidden_parts()
     if "tiles" not in hidden:
         with tiles.container(key="part-tiles"):
             views.tiles(bench.live)
@@ -238,13 +211,14 @@ def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator) -> None:
 
 
 def _advance(live: LiveRun) -> None:
-    speed = st.session_state.get("speed", "normal")
-    T = live.run.n_iter
+    speed = controls.viewed(type(live.run.problem), controls.SPEED)
     with _cores:
         if speed == "slow":
             live.advance(1, SLICE_SECONDS)
+        elif speed != "instant" and not live.run.t:
+            live.advance(FIRST_ITERATIONS, SLICE_SECONDS)
         elif speed == "normal":
-            live.advance(math.ceil(T / NORMAL_TICKS), SLICE_SECONDS)
+            live.advance(math.ceil(live.run.n_iter / NORMAL_TICKS), SLICE_SECONDS)
         elif speed == "fast":
             live.advance(None, SLICE_SECONDS)
         else:

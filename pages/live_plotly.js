@@ -183,6 +183,11 @@ async function draw(chart) {
       chart.newest = null;
       if (!chart.node._fullLayout) chart.node.textContent = "";  // an error's text, see below
       await react(chart, Plotly, chart.drawn);
+      const {occasion} = chart.drawn;
+      if (occasion && chart.occasion !== occasion) {
+        chart.occasion = occasion;
+        chart.report();
+      }
     }
   } catch (error) {
     if (!window.Plotly) library = undefined;  // the next update tries again
@@ -193,8 +198,9 @@ async function draw(chart) {
   }
 }
 
-export default function ({data, parentElement}) {
+export default function ({data, parentElement, setTriggerValue}) {
   const chart = charts.get(parentElement) ?? create(parentElement);
+  chart.report = () => setTriggerValue("drawn", true);
   chart.root.setAttribute("aria-label", data.alt);
   chart.root.style.setProperty("--live-chart-height", data.height + "px");
   chart.newest = {...data, template: themed(parentElement)};

@@ -1,0 +1,125 @@
+"""What the browser's half of streamlit leaves undone for these pages: the link of a run, the way back, keys beside a slider.
+
+A run's link says where it is and what was changed on the way, which no control holds. Were the server to write that there
+(streamlit 1.67 then sends the whole link anew), it would undo what is being moved at that moment, and make an entry of the
+history each time, so that Back would lead through all of them. As a page is left, streamlit first takes the page's values
+out of the link: Back would lead to the defaults. And keys of buttons are not heard while a slider has the focus, though it
+uses none of them. Only what browsers and components offer in public is used; where it is missing, the pages work without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+__all__ = ["keep_in_link", "mind_the_browser"]
+
+
+def mind_the_browser() -> None:
+    """Have the browser keep an entry of the history for each page and none for its changes, and hear keys beside a slider."""
+    _mount("part-state-browser", {})
+
+
+def keep_in_link(page: str, values: Mapping[str, str]) -> None:
+    """Have the browser keep these values in the link while it is on that page; one that is empty is left out."""
+    _mount("part-state-link", {"page": page, "values": dict(values)})
+
+
+def _mount(key: str, data: dict[str, Any]) -> None:
+    component = _component()
+    if component is not None:
+        with st.container(key=key):
+            component(key=f"{key}-component", data=data)
+
+
+@cache
+def _component() -> Callable[..., Any] | None:
+    try:
+        from streamlit.components.v2 import component
+    except ImportError:
+        return None
+    return component("browser_manners", js=_JS, isolate_styles=False)
+
+
+_JS = """
+const RECENT = 500;  // milliseconds in which the server may not have heard yet of what was moved
+const LEAVING = 5000;
+const lab = window.dsgLab ??= {kept: {}, names: new Set()};  // values kept in this page's link; names kept in any page's
+
+function withKept(address) {
+  const url = new URL(address);
+  for (const name of lab.names) url.searchParams.delete(name);
+  for (const [name, text] of Object.entries(lab.kept)) if (text) url.searchParams.set(name, text);
+  return url;
+}
+
+function mindHistory() {
+  const push = history.pushState.bind(history), replace = lab.replace = history.replaceState.bind(history);
+  const moved = new Map();  // name in the link -> its value and when a control was moved there
+  let leavingSince = -Infinity;
+
+  addEventListener("click", event => {
+    const link = event.target.closest?.("a[href]");
+    if (!link || link.target === "_blank" || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const there = new URL(link.href);
+    if (there.origin === location.origin && there.pathname !== location.pathname) leavingSince = performance.now();
+  }, true);
+  addEventListener("popstate", () => { lab.kept = {}; moved.clear(); });
+
+  history.replaceState = (state, title, url) => {
+    const before = new URLSearchParams(location.search);
+    replace(state, title, url);
+    const after = new URLSearchParams(location.search), now = performance.now();
+    for (const name of new Set([...before.keys(), ...after.keys()]))
+      if (before.get(name) !== after.get(name)) moved.set(name, {value: after.get(name), at: now});
+  };
+
+  history.pushState = (state, title, url) => {
+    let there = new URL(url ?? location.href, location.href);
+    const now = performance.now();
+    if (there.pathname !== location.pathname) {
+      leavingSince = -Infinity;
+      lab.kept = {};
+      moved.clear();
+      return push(state, title, withKept(there));
+    }
+    if (now - leavingSince < LEAVING) return;  // the page's values being taken away: Back needs them
+    if (Object.keys(lab.kept).length) there = withKept(there);
+    if (there.href === location.href) return;
+    if (!document.querySelector(".st-key-part-state-link")) return push(state, title, there);
+    for (const [name, {value, at}] of moved) {
+      if (now - at > RECENT) moved.delete(name);
+      else if (value === null) there.searchParams.delete(name);
+      else there.searchParams.set(name, value);
+    }
+    replace(state, title, there);
+  };
+}
+
+function hearKeysBesideSliders() {
+  addEventListener("keydown", event => {
+    const isSlider = event.target.matches?.("input[type=range]");
+    if (!isSlider || event.key.length > 1 || event.key === " " || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.stopImmediatePropagation();
+    for (const type of ["keydown", "keyup"])
+      document.body.dispatchEvent(new KeyboardEvent(type, {
+        key: event.key, code: event.code, keyCode: event.keyCode, which: event.which, shiftKey: event.shiftKey,
+        bubbles: true, cancelable: true}));
+  }, true);
+}
+
+export default function ({data}) {
+  if (!lab.replace) {
+    mindHistory();
+    hearKeysBesideSliders();
+  }
+  if (!data.values || !location.pathname.endsWith("/" + data.page)) return;
+  lab.kept = data.values;
+  for (const name of Object.keys(data.values)) lab.names.add(name);
+  const there = withKept(location.href);
+  if (there.href !== location.href) lab.replace(history.state, "", there);
+}
+"""

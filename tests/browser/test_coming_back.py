@@ -1,0 +1,141 @@
+"""Back, reload, keys and the first look in a real browser: nothing is lost, and nothing happens unseen."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+from test_auc_page import move_slider, step_number, wait_for_points
+
+
+def chosen(page, key):
+    return page.locator(f".st-key-{key} [aria-checked=true]").inner_text()
+
+
+def test_back_leads_to_the_page_as_it_was_and_then_home(open_page):
+    page = open_page("")
+    page.get_by_role("link", name="AUC").first.click()
+    wait_for_points(page, 2)
+    page.locator(".st-key-speed").get_by_text("slow").click()
+    page.wait_for_url(re.compile("speed=slow"))
+    move_slider(page, "lam", 1)
+    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    page.wait_for_url(re.compile(r"at=\d+-playing"), timeout=15_000)
+    entries = page.evaluate("history.length")
+    page.get_by_role("link", name="Ordinal").first.click()
+    page.wait_for_url(re.compile("/ordinal"))
+    wait_for_points(page, 2)
+    assert page.evaluate("history.length") == entries + 1
+    page.go_back()
+    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.02"))
+    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(page.locator(".st-key-lam")).to_contain_text("0.02")
+    assert chosen(page, "speed") == "slow"
+    step = step_number(page)
+    expect(page.locator(".st-key-status")).not_to_contain_text(f"step {step} of", timeout=15_000)
+    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded")
+    page.go_back()
+    expect(page.get_by_role("heading", name="DSG Lab")).to_be_visible(timeout=15_000)
+
+
+def test_the_menu_leads_to_the_page_as_it_was(open_page):
+    page = open_page("auc?speed=slow&seed=3")
+    wait_for_points(page, 2)
+    move_slider(page, "lam", 1)
+    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    page.get_by_role("link", name="Ordinal").first.click()
+    page.wait_for_url(re.compile("/ordinal"))
+    wait_for_points(page, 2)
+    assert "seed" not in page.url
+    page.get_by_role("link", name="AUC").first.click()
+    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.02"))
+    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(page.locator(".st-key-lam")).to_contain_text("0.02")
+    assert page.locator(".st-key-seed input").input_value() == "3"
+    assert chosen(page, "speed") == "slow"
+
+
+def test_a_reload_in_mid_run_comes_back_near_where_it_was_and_goes_on(open_page):
+    page = open_page("auc?speed=slow")
+    page.wait_for_url(re.compile(r"at=\d\d-playing"), timeout=30_000)
+    entries, before = page.evaluate("history.length"), step_number(page)
+    page.reload()
+    wait_for_points(page, 10)
+    assert step_number(page) > before - 20
+    assert page.evaluate("history.length") == entries == 2
+    expect(page.locator(".st-key-status")).to_contain_text("running")
+
+
+def test_a_link_of_the_form_that_all_pages_shared_still_works(open_page):
+    page = open_page("ordinal?speed=slow&seed=7&map=h&log_objective=true")
+    wait_for_points(page, 2)
+    assert page.locator(".st-key-ord_seed input").input_value() == "7"
+    assert chosen(page, "ord_speed") == "slow"
+    assert chosen(page, "ord_map") == "h"
+    page.wait_for_url(re.compile("ord_seed=7"))
+    assert "?seed" not in page.url
+    assert "&seed" not in page.url
+
+
+def test_keys_are_heard_after_a_slider_has_been_touched(open_page):
+    page = open_page("auc?speed=slow")
+    wait_for_points(page, 2)
+    move_slider(page, "lam", 1)
+    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    page.keyboard.press("p")
+    expect(page.locator(".st-key-status")).to_contain_text("paused", timeout=15_000)
+    stopped = step_number(page)
+    page.keyboard.press("s")
+    expect(page.locator(".st-key-status")).to_contain_text(f"step {stopped + 1} of", timeout=15_000)
+    page.keyboard.press("0")
+    expect(page.locator(".st-key-status")).to_contain_text("step 0 of", timeout=15_000)
+    assert page.evaluate("document.activeElement.type") == "range"
+
+
+FIRST_STEP = """() => {
+    const watch = () => {
+        const chart = document.querySelector(".st-key-chart-objective .js-plotly-plot");
+        const lines = chart ? chart.querySelectorAll(".scatterlayer .trace path.js-line[d]") : [];
+        const step = /step (\\d+) of/.exec(document.querySelector(".st-key-status")?.innerText ?? "");
+        if (lines.length && step) window.firstStep = Number(step[1]);
+        else requestAnimationFrame(watch);
+    };
+    watch();
+}"""
+
+
+@pytest.mark.parametrize("setting", ["auc", "multiclass"])
+def test_the_first_curve_is_that_of_a_run_that_has_just_begun(open_page, browser, app_url, setting):
+    open_page(setting)  # the server is warm
+    page = browser.new_context().new_page()
+    try:
+        page.add_init_script(f"({FIRST_STEP})()")
+        page.goto(f"{app_url}/{setting}")
+        page.wait_for_function("window.firstStep !== undefined", timeout=90_000)
+        assert page.evaluate("window.firstStep") <= 5
+    finally:
+        page.context.close()
+
+
+def test_tabs_say_of_which_step_they_are_and_are_drawn_anew_as_they_are_opened(open_page):
+    page = open_page("auc?speed=slow")
+    wait_for_points(page, 8)
+    said = step_number(page)
+    for tab in ("Compare", "Theory", "Code"):
+        before = said
+        page.get_by_role("tab", name=tab).click()
+        note = page.locator(f".st-key-as-of-{tab.lower()}")
+        expect(note).to_be_visible()
+        page.wait_for_function(
+            "([key, before]) => Number(/step (\\d+)/.exec(document.querySelector(key).innerText)[1]) >= before",
+            arg=[f".st-key-as-of-{tab.lower()}", before],
+        )
+        said = int(re.search(r"step (\d+)", note.inner_text())[1])
+    assert f"run.advance({said})" in page.get_by_role("tabpanel").filter(visible=True).inner_text()
+    note.get_by_role("button").click()
+    expect(note).not_to_contain_text(f"step {said}:", timeout=15_000)
+    later = int(re.search(r"step (\d+)", note.inner_text())[1])
+    expect(page.get_by_role("tabpanel").filter(visible=True)).to_contain_text(f"run.advance({later})")
