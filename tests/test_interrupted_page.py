@@ -96,8 +96,8 @@ def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypat
 def test_a_link_is_shown_where_it_was_paused_though_a_slider_moves_meanwhile(monkeypatch):
     begin = _steering.begin
 
-    def begin_while_a_slider_moves(bench, spec):
-        begin(bench, spec)
+    def begin_while_a_slider_moves(*arguments):
+        begin(*arguments)
         move_a_slider()
 
     monkeypatch.setattr(_steering, "begin", begin_while_a_slider_moves)
