@@ -115,8 +115,8 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
     page_health.assert_clean()
 
     # Another run meanwhile: the race stays with the one that it was started for.
-    page.locator(".st-key-seed input").fill("7")
-    page.locator(".st-key-seed input").press("Enter")
+    page.locator(".st-key-svm_seed input").fill("7")
+    page.locator(".st-key-svm_seed input").press("Enter")
     expect(page.get_by_text("Started for an earlier run on other data")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator(".st-key-status")).to_contain_text("done", timeout=PATIENCE_MS)
     page.wait_for_function(f"!({TRACES})('chart-score').some(trace => trace[0] === 'QN-S3VM')")
