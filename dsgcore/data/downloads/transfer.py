@@ -1,4 +1,7 @@
-"""One file from a server to the disk: in pieces, taken up where it broke off, and checked."""
+"""One file from a server to the disk: in pieces, taken up where it broke off, and checked.
+
+The fetchers of pooch and scikit-learn begin again after a break: of files of gigabytes they may never get to the end.
+"""
 
 from __future__ import annotations
 

@@ -137,7 +137,8 @@ def _has_header(cells: list[list[str]], decimal: str) -> bool:
 def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | None = None) -> Iterator[Frame]:
     """Yield the table in pieces of so many rows (None: in one).
 
-    Every line is looked at first: all must have as many cells, and none may hold a NUL.
+    Every line is looked at first: all must have as many cells, and none may hold a NUL. pandas fills up what is too short,
+    and a quote that is never closed is to it one cell of whatever size.
     """
     raw, n_rows = _checked_lines(source, recipe, limits)
     names, notes = column_names(raw)
