@@ -20,7 +20,7 @@ MAX_CLASSES_WITH_COUNTS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class PlanePoints:
     """Training points in two coordinates with their true classes, -1 where none is known, and whether they are labeled."""
 
     xy: NDArray
@@ -29,7 +29,7 @@ class Points:
 
 
 def plane_chart(
-    points: Points, *, names: Sequence[str], colors: Sequence[str], axes: tuple[str, str], theme: str
+    points: PlanePoints, *, names: Sequence[str], colors: Sequence[str], axes: tuple[str, str], theme: str
 ) -> charts.Figure:
     """Return the training points by their true class: small without a label, large and rimmed with one."""
     kept = _evenly(points)
@@ -45,12 +45,12 @@ def plane_chart(
     return charts.map_figure(traces, title="Training points", axes=axes, revision="-".join(axes))
 
 
-def _evenly(points: Points) -> Points:
+def _evenly(points: PlanePoints) -> PlanePoints:
     """Return all labeled points, and as many of the others as a chart can hold."""
     labeled, others = np.flatnonzero(points.is_labeled), np.flatnonzero(~points.is_labeled)
     step = max(1, -(-len(others) // MAX_DOTS))
     rows = np.concatenate([labeled[:MAX_DOTS], others[::step]])
-    return Points(points.xy[rows], points.y[rows], points.is_labeled[rows])
+    return PlanePoints(points.xy[rows], points.y[rows], points.is_labeled[rows])
 
 
 def _dots(points: charts.PointSet, theme: str, *, is_rimmed: bool) -> dict:

@@ -172,7 +172,7 @@ def plane_view(dataset: Dataset, split: Split, colors: list[str], theme: str) ->
         across = _axis("Across", "across", offered[0], usual[0])
         up = _axis("Up", "up", offered[1], usual[1])
     xy = np.stack([_coordinate(dataset, split, name) for name in (across, up)], axis=1)
-    points = data_charts.Points(xy, split.y_hidden, split.y_train != UNLABELED)
+    points = data_charts.PlanePoints(xy, split.y_hidden, split.y_train != UNLABELED)
     figure = data_charts.plane_chart(points, names=split.class_names, colors=colors, axes=(across, up), theme=theme)
     live_chart(figure, key="chart-plane", alt=f"Training points: {across} and {up}.", height=HEIGHT + 130)
 

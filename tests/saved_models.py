@@ -11,7 +11,7 @@ import pytest
 from dsgcore import ModelError, load_model
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Gaussian
-from dsgcore.multiclass.loop import FeatureMap
+from dsgcore.multiclass.loop import FixedFeatures
 from dsgcore.multiclass.weights import Weights
 
 SIZES = (7, 1, 20, 7, 64)
@@ -27,7 +27,7 @@ def make_model(sizes=SIZES, dtype="float64", d=3, seed=6, kernel=None):
 
 
 def make_weights(kind="fourier", d=3, n_classes=4, n_features=9, sigma=0.7, seed=6):
-    features = FeatureMap(kind, sigma, n_features, seed)
+    features = FixedFeatures(kind, sigma, n_features, seed)
     n_rows = d if kind == "linear" else 2 * n_features
     return Weights(features, np.random.default_rng(0).normal(size=(n_rows, n_classes)), d)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from data_makers import assert_well_formed
 
-from dsgcore.data import DATASETS, DEFAULT_DATASET, OPTION_NAMES, DataError, load
+from dsgcore.data import DATASETS, OPTION_NAMES, DataError, load
 from dsgcore.data.conversions import KINDS, LABELS
 
 
@@ -19,7 +19,6 @@ def test_every_kind_of_labels_has_data_sets_that_are_made_for_it():
     assert made_for("binary") == made_for("pairs") == [*binary, "digits", "breast_cancer"]
     assert made_for("ordinal") == ["ordinal_ramp", "ordinal_rings", "friedman", "diabetes"]
     assert made_for("classes") == ["spirals", "blobs", "ten_digits", "wine", "iris"]
-    assert DEFAULT_DATASET in DATASETS
 
 
 @pytest.mark.parametrize("labels", LABELS)

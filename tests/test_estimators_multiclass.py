@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
-from dsgcore.multiclass.loop import make_task, solve
+from dsgcore.multiclass.loop import descend, make_task
 from dsgcore.multiclass.problem import MultiClass
 
 ALL = (PS3VT, LinearMC, LRCMC, SSMC)
@@ -61,7 +61,7 @@ def wine():
 def test_each_is_the_loop_with_its_zeros(wine, estimator, zeros):
     X, _, few = wine
     model = estimator(n_iter=40, random_state=7).fit(X, few)
-    *_, last = solve(make_task(MultiClass(n_iter=40, **zeros), X, few, 7))
+    *_, last = descend(make_task(MultiClass(n_iter=40, **zeros), X, few, 7))
     np.testing.assert_array_equal(model.coef_, last.W.T)
     np.testing.assert_allclose(model.decision_function(X), X @ last.W, rtol=1e-12)
     assert model.coef_.shape == (3, 13)

@@ -177,6 +177,40 @@ def test_modules_do_not_import_each_other_in_a_circle():
     assert waits_for == {}, "these modules wait for each other"
 
 
+def defined(file):
+    """The names of a module's own classes, functions and constants."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Setting",
+        "Problem",
+        "Task",
+        "Iterate",
+        "Step",
+        "FeatureMap",
+        "Model",
+        "solve",
+        "UNLABELED",
+        "DEFAULT_DATASET",
+        "LinearMC",
+    ],
+)
+def test_a_word_of_the_core_means_one_thing(name):
+    assert len([module for module, file in MODULES.items() if name in defined(file)]) == 1
+
+
+def test_what_a_newcomer_reads_takes_ten_minutes():
+    read = ("problems/auc.py", "core/solver.py", "core/kernels.py", "core/_loops.py")
+    assert sum(len((PACKAGE / file).read_text(encoding="utf-8").splitlines()) for file in read) < 900
+
+
 def undocumented(file):
     tree = ast.parse(file.read_text(encoding="utf-8"))
     for node in tree.body:

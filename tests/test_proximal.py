@@ -13,10 +13,10 @@ from dsgcore.core.kernels import Gaussian, block_frequencies
 from dsgcore.core.parameters import ParameterError, check_all
 from dsgcore.core.problem import ProblemError
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
-from dsgcore.multiclass.loop import FeatureMap, Task, make_task, shrink, solve, train
+from dsgcore.multiclass.loop import FixedFeatures, MultiClassTask, descend, make_task, shrink, train
 from dsgcore.multiclass.problem import MultiClass
 
-LINEAR = FeatureMap("linear", 1.0, 1, 0)
+LINEAR = FixedFeatures("linear", 1.0, 1, 0)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def make(points):
 
 
 def run(task, **start):
-    return [iterate.W for iterate in solve(task, **start)]
+    return [iterate.W for iterate in descend(task, **start)]
 
 
 # The papers' algorithms
@@ -117,7 +117,7 @@ def test_equals_the_authors_program(path, record_property):
     )
     n_classes = int(y.max()) + 1
     assert problem.n_kept(X.shape[1], n_classes) == d["theta"]
-    task = Task(problem, LINEAR, X[labeled], y[labeled], n_classes, M, 0, d["order"])
+    task = MultiClassTask(problem, LINEAR, X[labeled], y[labeled], n_classes, M, 0, d["order"])
     weights = run(task)
     objective = [sum(task.terms(W).values()) for W in weights]
     hinge = [task.terms(W)["hinge"] for W in weights]
@@ -240,7 +240,7 @@ def test_a_step_leaves_the_weights_in_the_ball(make):
 def test_records_hold_the_terms_before_the_step_and_the_singular_values_after_it(make, variant, tau_S):
     task = make(variant=variant, tau_S=tau_S, batch_size=None)
     W = task.start()
-    for iterate in solve(task):
+    for iterate in descend(task):
         assert iterate.terms == pytest.approx(task.terms(W), rel=1e-10, abs=1e-14)
         _, gradient = task.problem.smooth_terms(W, task.X, task.y, task.M)
         assert iterate.gradient_norm == pytest.approx(np.linalg.norm(gradient), rel=1e-10)
@@ -251,7 +251,7 @@ def test_records_hold_the_terms_before_the_step_and_the_singular_values_after_it
 
 def test_full_gradients_bring_the_objective_down(make):
     task = make(batch_size=None, step_size=0.02, n_iter=300, tau_S=0.05)
-    objective = [sum(iterate.terms.values()) for iterate in solve(task)]
+    objective = [sum(iterate.terms.values()) for iterate in descend(task)]
     # It starts at 1, where W = 0. With a constant step sub-gradients end in a small neighbourhood: level at the end.
     assert objective[0] == 1.0
     assert objective[-1] < 0.9
@@ -339,7 +339,7 @@ def test_the_released_variant_visits_every_labeled_point_once_an_epoch(make):
 
 def test_fourier_features_stand_for_the_gaussian_kernel(points):
     X, _ = points
-    phi = FeatureMap("fourier", 0.2, 20_000, 3)(X)
+    phi = FixedFeatures("fourier", 0.2, 20_000, 3)(X)
     # One over the square root of 20 000 features is 0.007: four of these.
     np.testing.assert_allclose(phi @ phi.T, Gaussian(0.2).matrix(X, X), atol=0.03)
     np.testing.assert_allclose((phi**2).sum(axis=1), 1.0, rtol=1e-12)

@@ -62,7 +62,7 @@ class Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class BasisModel:
     """f(x) = phi(x)' coef.
 
     Parameters

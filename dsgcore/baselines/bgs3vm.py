@@ -12,7 +12,7 @@ from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_objective import PARAMETERS, STEP_SIZE, bound_problem, loss
-from dsgcore.baselines.s3vm_parts import Points, S3VMBaseline, expansion, in_order
+from dsgcore.baselines.s3vm_parts import OrderedPoints, S3VMBaseline, expansion, in_order
 from dsgcore.core.parameters import Integer, Parameter
 from dsgcore.core.sampling import generator
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
@@ -61,7 +61,7 @@ class BGS3VM(S3VMBaseline):
     ----------
     classes_ : ndarray of shape (2,)
         The labels; the second one is the positive class.
-    model_ : dsgcore.baselines.basis.Model
+    model_ : dsgcore.baselines.basis.BasisModel
         The function f.
     objectives_ : ndarray of shape (n_iter_,)
         Estimates of the objective, ten a pass, from at most 500 labeled and 500 unlabeled points.
@@ -195,7 +195,7 @@ def _budget(given: int | None, n_unlabeled: int) -> int:
 class _Draws:
     """Which points each iteration takes, after which parts of a pass the objective is told, and from which points."""
 
-    def __init__(self, seed: int, points: Points) -> None:
+    def __init__(self, seed: int, points: OrderedPoints) -> None:
         n_l, n_u = self.n_labeled, self.n_unlabeled = points.n_labeled, points.n_unlabeled
         self.n_iter = max(n_l, n_u)
         self.streams = generator(seed, "labeled"), generator(seed, "unlabeled")
@@ -256,7 +256,7 @@ class _Supports:
 class _Descent:
     """The stochastic gradients' function on its way."""
 
-    def __init__(self, kernel: HasMatrix, points: Points, problem: SemiSupervisedSVM, s: dict[str, Any]) -> None:
+    def __init__(self, kernel: HasMatrix, points: OrderedPoints, problem: SemiSupervisedSVM, s: dict[str, Any]) -> None:
         self.kernel, self.points, self.problem, self.theta = kernel, points, problem, s["step_size"]
         d = points.X.shape[1]
         self.labeled = _Supports(kernel, min(s["budget_labeled"], points.n_labeled), d)

@@ -13,7 +13,7 @@ from dsgcore.baselines.regression import CACHE, HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import (
     BALANCE_TARGET,
     C,
-    Points,
+    OrderedPoints,
     S3VMBaseline,
     c_star,
     centred_expansion,
@@ -58,7 +58,7 @@ class BLS3VM(S3VMBaseline):
     ----------
     classes_ : ndarray of shape (2,)
         The labels; the second one is the positive class.
-    model_ : dsgcore.baselines.basis.Model
+    model_ : dsgcore.baselines.basis.BasisModel
         The function f, with its bias.
     dual_coef_ : ndarray of shape (n_l + n_u,)
         Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
@@ -180,7 +180,7 @@ class _Machine:
     """The objective over centred features, and its convex steps."""
 
     def __init__(
-        self, matrix: NDArray, points: Points, C: float, C_star: float, s: float, mean: float, tol: float
+        self, matrix: NDArray, points: OrderedPoints, C: float, C_star: float, s: float, mean: float, tol: float
     ) -> None:
         self.G, self.y, self.n_labeled, self.n = matrix, points.y, points.n_labeled, len(points.X)
         self.C, self.C_star, self.s, self.mean, self.tol = C, C_star, s, mean, tol

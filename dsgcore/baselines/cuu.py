@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.baselines.basis import Basis, Model, choose_centers
+from dsgcore.baselines.basis import Basis, BasisModel, choose_centers
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.pairs_base import PRIOR, Y_HOLDS, PairsBaseline, split_sources
 from dsgcore.baselines.parameters import CENTERS, LAM
@@ -198,7 +198,7 @@ class CUU(PairsBaseline):
         basis = Basis(self._kernel(X), choose_centers(X, s["centers"], seed), has_bias=True)
         risk = similar_unlabeled_risk(self.prior_, s["loss"], s["correction"])
         watch.expect(s["n_iter"])
-        self.model_ = Model(basis, _descend(basis, risk, split_sources(X, y), s, seed, watch))
+        self.model_ = BasisModel(basis, _descend(basis, risk, split_sources(X, y), s, seed, watch))
 
 
 def _descend(

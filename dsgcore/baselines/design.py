@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
-from dsgcore.baselines.basis import MAX_VALUES, Basis, HasMatrix, Model
+from dsgcore.baselines.basis import MAX_VALUES, Basis, BasisModel, HasMatrix
 from dsgcore.core.parameters import Choice
 
 # What stands before the sum of squares of the weights.
@@ -61,13 +61,13 @@ class Design:
         """Return how many blocks `n` rows make."""
         return -(-n // self.block_size())
 
-    def model(self, v: NDArray) -> Model:
+    def model(self, v: NDArray) -> BasisModel:
         """Return f for weights v of shape (size,) or (size, k)."""
         coef = v.copy()
         if self.factor is not None:
             m = len(self.factor)
             coef[:m] = linalg.solve_triangular(self.factor, v[:m], lower=True, trans="T")
-        return Model(self.basis, coef)
+        return BasisModel(self.basis, coef)
 
 
 def add_products(H: NDArray, psi: NDArray, weight: float, room: NDArray) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_objective import PARAMETERS, STEP_SIZE, bound_problem, loss
-from dsgcore.baselines.s3vm_parts import Points, S3VMBaseline, in_order
+from dsgcore.baselines.s3vm_parts import OrderedPoints, S3VMBaseline, in_order
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.parameters import Integer, Parameter
 from dsgcore.core.sampling import FREQUENCIES, batch_rows, generator
@@ -204,7 +204,7 @@ class RandomFeatures:
 class _Descent:
     """The stochastic gradients' weights on their way."""
 
-    def __init__(self, phi: NDArray, points: Points, problem: SemiSupervisedSVM, seed: int) -> None:
+    def __init__(self, phi: NDArray, points: OrderedPoints, problem: SemiSupervisedSVM, seed: int) -> None:
         self.phi, self.points, self.problem, self.seed = phi, points, problem, seed
         self.rows = problem.rows(np.concatenate([points.y > 0, np.full(points.n_unlabeled, -1)]))
         self.w, self.t = np.zeros(phi.shape[1]), 0

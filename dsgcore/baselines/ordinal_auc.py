@@ -101,7 +101,7 @@ class MSAMULT(CutBaseline):
     ----------
     classes_ : ndarray of shape (k,)
         The labels in their order.
-    model_ : dsgcore.baselines.basis.Model
+    model_ : dsgcore.baselines.basis.BasisModel
         The k - 1 functions.
     thresholds_ : ndarray of shape (k - 1,)
         Values of the functions' mean, in rising order, that separate the classes.

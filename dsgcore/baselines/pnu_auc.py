@@ -70,7 +70,7 @@ class PNUAUC(AUCBaseline):
         The labels; the second one is the positive class.
     prior_ : float
         The share of positives that was used.
-    model_ : dsgcore.baselines.basis.Model
+    model_ : dsgcore.baselines.basis.BasisModel
         The scorer f; its `coef` is theta.
     threshold_ : float
         Score above which `predict` says positive: it maximises the balanced accuracy on the labeled points.

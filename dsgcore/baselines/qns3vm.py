@@ -14,7 +14,7 @@ from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import (
     BALANCE_TARGET,
-    Points,
+    OrderedPoints,
     S3VMBaseline,
     centred_expansion,
     centred_matrix,
@@ -58,7 +58,7 @@ class QNS3VM(S3VMBaseline):
     ----------
     classes_ : ndarray of shape (2,)
         The labels; the second one is the positive class.
-    model_ : dsgcore.baselines.basis.Model
+    model_ : dsgcore.baselines.basis.BasisModel
         The function f, with its bias.
     dual_coef_ : ndarray of shape (n_l + n_u,)
         Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
@@ -189,12 +189,12 @@ class Objective:
     ----------
     K : ndarray of shape (n, n)
         Centred kernel matrix of labeled, then unlabeled points.
-    points : Points
+    points : OrderedPoints
     lam, lam_u, mean : float
         Ridge, weight of the unlabeled points, mean of f over them.
     """
 
-    def __init__(self, K: NDArray, points: Points, lam: float, lam_u: float, mean: float) -> None:
+    def __init__(self, K: NDArray, points: OrderedPoints, lam: float, lam_u: float, mean: float) -> None:
         self.K, self.y, self.n_labeled = K, points.y, points.n_labeled
         self.lam, self.lam_u, self.mean = lam, lam_u, mean
 

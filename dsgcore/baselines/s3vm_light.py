@@ -13,7 +13,7 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, fit_to_tolerance
 from dsgcore.baselines.s3vm_parts import (
     C,
-    Points,
+    OrderedPoints,
     S3VMBaseline,
     c_star,
     expansion,
@@ -58,7 +58,7 @@ class S3VMLight(S3VMBaseline):
     ----------
     classes_ : ndarray of shape (2,)
         The labels; the second one is the positive class.
-    model_ : dsgcore.baselines.basis.Model
+    model_ : dsgcore.baselines.basis.BasisModel
         The function f, with its bias.
     labels_ : ndarray of shape (n_u,)
         The labels +1, -1 given to the unlabeled points.
@@ -148,7 +148,7 @@ class S3VMLight(S3VMBaseline):
 class _Search:
     """The labels of the unlabeled points, and the machine trained on them, on their way."""
 
-    def __init__(self, K: NDArray, points: Points, C: float, C_star: float, share: float, watch: Watch) -> None:
+    def __init__(self, K: NDArray, points: OrderedPoints, C: float, C_star: float, share: float, watch: Watch) -> None:
         self.K, self.y, self.n_labeled = K, points.y, points.n_labeled
         self.C, self.C_star, self.watch = C, C_star, watch
         n = points.n_unlabeled

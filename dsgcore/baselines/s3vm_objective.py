@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.s3vm_parts import Points
+from dsgcore.baselines.s3vm_parts import OrderedPoints
 from dsgcore.core.parameters import Parameter, Real
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
@@ -29,7 +29,7 @@ STEP_SIZE = Real(
 )
 
 
-def bound_problem(s: dict[str, Any], points: Points) -> SemiSupervisedSVM:
+def bound_problem(s: dict[str, Any], points: OrderedPoints) -> SemiSupervisedSVM:
     """Return the problem with the parameters `s`, bound to the points' labels."""
     problem = SemiSupervisedSVM(**{p.name: s[p.name] for p in PARAMETERS})
     return problem.bind(np.concatenate([points.y > 0, np.full(points.n_unlabeled, -1)]))

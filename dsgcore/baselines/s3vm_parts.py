@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.base import BinaryBaseline
-from dsgcore.baselines.basis import Basis, HasMatrix, Model
+from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.memory import kernel_matrix as of_kernel_matrix
 from dsgcore.baselines.progress import Callback
@@ -59,7 +59,7 @@ def c_star(sentence: str) -> Parameter:
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class OrderedPoints:
     """Labeled points, then unlabeled ones.
 
     Attributes
@@ -99,10 +99,10 @@ class S3VMBaseline(BinaryBaseline):
         return kernel
 
 
-def in_order(X: NDArray, y: NDArray) -> Points:
+def in_order(X: NDArray, y: NDArray) -> OrderedPoints:
     """Return the points, labeled ones (y = 1 or -1) before unlabeled ones (0), each kind in its order."""
     is_labeled = y != 0
-    return Points(np.concatenate([X[is_labeled], X[~is_labeled]]), y[is_labeled])
+    return OrderedPoints(np.concatenate([X[is_labeled], X[~is_labeled]]), y[is_labeled])
 
 
 def kernel_matrix(kernel: HasMatrix, X: NDArray, *, extra: int = 0) -> NDArray:
@@ -128,7 +128,7 @@ def kernel_matrix(kernel: HasMatrix, X: NDArray, *, extra: int = 0) -> NDArray:
     return K
 
 
-def centred_matrix(kernel: HasMatrix, points: Points, *, extra: int = 0) -> NDArray:
+def centred_matrix(kernel: HasMatrix, points: OrderedPoints, *, extra: int = 0) -> NDArray:
     """Return the kernel matrix of the points, centred in feature space on the mean of the unlabeled ones.
 
     With phi' = phi - mean_U phi, every function <w, phi'> has the mean 0 over the unlabeled points.
@@ -136,7 +136,7 @@ def centred_matrix(kernel: HasMatrix, points: Points, *, extra: int = 0) -> NDAr
     Parameters
     ----------
     kernel : HasMatrix
-    points : Points
+    points : OrderedPoints
     extra : int, default 0
         Number of rows and columns of zeros to append.
 
@@ -171,20 +171,20 @@ def matrix_memory(n: int, numbers_beside: float = 0.0, cache: int = 0) -> Memory
     return Memory(need.bytes + kept + BYTES_PER_NUMBER * int(pieces + numbers_beside), need.purpose)
 
 
-def expansion(kernel: HasMatrix, X: NDArray, coef: NDArray, bias: float) -> Model:
+def expansion(kernel: HasMatrix, X: NDArray, coef: NDArray, bias: float) -> BasisModel:
     """Return f(x) = sum_i coef_i k(x, x_i) + bias, without the points whose coefficient is 0."""
     held = np.flatnonzero(coef)
     held = held if len(held) else np.arange(1)
-    return Model(Basis(kernel, X[held], has_bias=True), np.append(coef[held], bias))
+    return BasisModel(Basis(kernel, X[held], has_bias=True), np.append(coef[held], bias))
 
 
-def centred_expansion(kernel: HasMatrix, points: Points, coef: NDArray, mean: float) -> Model:
+def centred_expansion(kernel: HasMatrix, points: OrderedPoints, coef: NDArray, mean: float) -> BasisModel:
     """Return f(x) = sum_i coef_i k'(x, x_i) + mean, k' the kernel centred on the unlabeled points, as an expansion in k.
 
     Parameters
     ----------
     kernel : HasMatrix
-    points : Points
+    points : OrderedPoints
     coef : ndarray of shape (n,)
     mean : float
         Mean of f over the unlabeled points.

@@ -51,7 +51,7 @@ class SUSL(PairsBaseline):
         The labels, the second one positive; [0, 1] where `y` holds pairs.
     prior_ : float
         The share of positives that was used.
-    model_ : dsgcore.baselines.basis.Model
+    model_ : dsgcore.baselines.basis.BasisModel
         f; its `coef` has the bias last.
     condition_ : float
         Estimated condition number of the system.

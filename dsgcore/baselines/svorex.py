@@ -53,7 +53,7 @@ class SVOREX(OrdinalBaseline):
     ----------
     classes_ : ndarray of shape (k,)
         The labels in their order.
-    model_ : dsgcore.baselines.basis.Model
+    model_ : dsgcore.baselines.basis.BasisModel
         The function f.
     thresholds_ : ndarray of shape (k - 1,)
         Values of f, in rising order, that separate the classes.

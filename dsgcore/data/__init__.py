@@ -21,13 +21,12 @@ from dsgcore.data.generated import (
     xor,
 )
 from dsgcore.data.options import OPTION_NAMES
-from dsgcore.data.registry import DATASETS, DEFAULT_DATASET, load
+from dsgcore.data.registry import DATASETS, load
 from dsgcore.data.splits import Scaling, Split, draw_pairs, hide_labels
 
 __all__ = [
     "CONVERSIONS",
     "DATASETS",
-    "DEFAULT_DATASET",
     "OPTION_NAMES",
     "DataError",
     "Dataset",

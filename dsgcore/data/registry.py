@@ -13,7 +13,6 @@ from dsgcore.data.entries import DatasetEntry
 _ENTRIES = [e for module in (generated, bundled) for e in vars(module).values() if isinstance(e, DatasetEntry)]
 
 DATASETS: Mapping[str, DatasetEntry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
-DEFAULT_DATASET = "two_moons"
 
 
 def load(name: str, **options: float | None) -> Dataset:

@@ -17,7 +17,7 @@ from dsgcore.core.metrics import known
 from dsgcore.core.schedules import SCHEDULES
 from dsgcore.data import Split
 from dsgcore.multiclass.ground import MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
-from dsgcore.multiclass.loop import FeatureMap, Iterate, Task, make_task, solve
+from dsgcore.multiclass.loop import FixedFeatures, MultiClassStep, MultiClassTask, descend, make_task
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
 from dsgcore.multiclass.twin import KernelTwin
@@ -101,7 +101,7 @@ class MultiClassEngine:
         first = problem_at(spec, 0)
         start = time.perf_counter()
         task = make_task(replace(first, tau_I=0.0), self.ground.X, split.y_train, spec.seed)
-        self.task: Task = replace(task, problem=first)
+        self.task: MultiClassTask = replace(task, problem=first)
         self.training_seconds = time.perf_counter() - start
         self._training = (
             self.ground.training(task.features) if len(self.ground.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE else None
@@ -115,7 +115,7 @@ class MultiClassEngine:
         if uses_graph(spec):
             self._take_graph()
         self._problem = self._problem_at(0)
-        self._iterates: Iterator[Iterate] = iter(())
+        self._iterates: Iterator[MultiClassStep] = iter(())
         self.keep()
 
     def _take_graph(self) -> None:
@@ -186,7 +186,7 @@ class MultiClassEngine:
             self._kept[self.t] = self.W
         return self._measure(iterate)
 
-    def _advance_twin(self, twin: KernelTwin, iterate: Iterate) -> None:
+    def _advance_twin(self, twin: KernelTwin, iterate: MultiClassStep) -> None:
         task, rows = self._task_of(self._problem), iterate.batch
         assert self._training is not None
         assert self._training.phi is not None
@@ -194,16 +194,16 @@ class MultiClassEngine:
         f, phi = self._training.scores(self.W), self._training.phi
         twin.advance(task.problem, iterate.step, self.labeled_rows[rows], c, f, phi, iterate.W)
 
-    def _next(self, t: int) -> Iterate | None:
+    def _next(self, t: int) -> MultiClassStep | None:
         problem = self._problem_at(t)
         if t == 1 or problem != self._problem:
-            self._problem, self._iterates = problem, solve(self._task_of(problem), self.W, t - 1)
+            self._problem, self._iterates = problem, descend(self._task_of(problem), self.W, t - 1)
         return next(self._iterates, None)
 
-    def _task_of(self, problem: MultiClass) -> Task:
+    def _task_of(self, problem: MultiClass) -> MultiClassTask:
         return replace(self.task, problem=problem, M=self.task.M if problem.tau_I > 0 else None)
 
-    def _measure(self, iterate: Iterate) -> dict[str, float]:
+    def _measure(self, iterate: MultiClassStep) -> dict[str, float]:
         task = self._task_of(self._problem)
         problem, terms = task.problem, task.terms(self.W)
         return {
@@ -261,7 +261,7 @@ class MultiClassEngine:
         if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
             return None
         ground, problem = ground_of(split), problem_at(spec, 0)
-        features = FeatureMap(problem.features, problem.sigma, problem.n_features, spec.seed)
+        features = FixedFeatures(problem.features, problem.sigma, problem.n_features, spec.seed)
         graph, pull = ground.made(problem, features)
         if graph is not None and pull is not None:
             return None
@@ -290,7 +290,7 @@ class MultiClassEngine:
         start = max(kept for kept in self._kept if kept <= t)
         W = self._kept[start]
         for number in range(start + 1, t + 1):
-            W = next(solve(self._task_of(self._problem_at(number)), W, number - 1)).W
+            W = next(descend(self._task_of(self._problem_at(number)), W, number - 1)).W
         return replace(self.model, W=W)
 
     def start_objective(self) -> float:

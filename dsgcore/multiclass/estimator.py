@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.core.parameters import check_all
 from dsgcore.estimators.inputs import encode, seed_of, width
-from dsgcore.multiclass.loop import FeatureMap, Task, make_task, train
+from dsgcore.multiclass.loop import FixedFeatures, MultiClassTask, make_task, train
 from dsgcore.multiclass.problem import MultiClass
 
 # Numbers of features that are held at a time when a model is evaluated.
@@ -76,7 +76,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         points, labels = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = encode(labels)
         task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
-        self.feature_map_: FeatureMap = task.features
+        self.feature_map_: FixedFeatures = task.features
         self.coef_ = self._train(task).T.copy()
         return self
 
@@ -89,7 +89,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
             given["sigma"] = width(_SIGMA, given["sigma"], X)
         return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
-    def _train(self, task: Task) -> NDArray:
+    def _train(self, task: MultiClassTask) -> NDArray:
         W, self.n_iter_ = train(task)
         if self.n_iter_ < task.problem.n_iter:
             raise ValueError(

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
-from dsgcore.multiclass.loop import FeatureMap
+from dsgcore.multiclass.loop import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED
@@ -28,10 +28,10 @@ MIN_POINTS_TO_WAIT_FOR = 10_000
 SHARE_OF_NEIGHBOURS = 0.85
 
 
-class Points:
+class ScoredPoints:
     """Points whose scores are asked for at every iteration."""
 
-    def __init__(self, X: NDArray, features: FeatureMap) -> None:
+    def __init__(self, X: NDArray, features: FixedFeatures) -> None:
         self.X, self.features = X, features
         width = X.shape[1] if features.kind == "linear" else 2 * features.n_features
         self.phi = features(X) if len(X) * width <= MAX_KEPT_FEATURES else None
@@ -75,7 +75,7 @@ def make_graph(X: NDArray, n_neighbors: int, variant: str, report: Callable[[flo
         return Graph(laplacian(X, n_neighbors=n_neighbors, variant=variant, report=report), time.perf_counter() - start)
 
 
-def make_pull(X: NDArray, graph: Graph, features: FeatureMap) -> Pull:
+def make_pull(X: NDArray, graph: Graph, features: FixedFeatures) -> Pull:
     """Make what a graph over the points `X` asks of a model that is linear in the features."""
     start = time.perf_counter()
     with single_threaded_blas():
@@ -88,7 +88,7 @@ def make_graph_and_pull(
     graph: Graph | None,
     n_neighbors: int,
     variant: str,
-    features: FeatureMap,
+    features: FixedFeatures,
     *,
     report: Callable[[tuple[str, float]], object],
 ) -> tuple[Graph, Pull]:
@@ -120,36 +120,36 @@ class Ground:
         graph: Graph = self._once("graph", key, lambda: make_graph(self.X, *key, report=lambda share: None))
         return graph
 
-    def pull(self, problem: MultiClass, features: FeatureMap) -> Pull:
+    def pull(self, problem: MultiClass, features: FixedFeatures) -> Pull:
         """Return what a problem's graph asks of a model."""
         key = (problem.n_neighbors, problem.variant, features)
         made: Pull = self._once("pull", key, lambda: make_pull(self.X, self.graph(problem), features))
         return made
 
-    def keep(self, problem: MultiClass, features: FeatureMap, made: tuple[Graph, Pull]) -> None:
+    def keep(self, problem: MultiClass, features: FixedFeatures, made: tuple[Graph, Pull]) -> None:
         """Take over what `make_graph_and_pull` has made for a problem."""
         key = (problem.n_neighbors, problem.variant)
         self._made["graph"], self._made["pull"] = (key, made[0]), ((*key, features), made[1])
 
-    def made(self, problem: MultiClass, features: FeatureMap) -> tuple[Graph | None, Pull | None]:
+    def made(self, problem: MultiClass, features: FixedFeatures) -> tuple[Graph | None, Pull | None]:
         """Return what is there already of a problem's graph and its pull."""
         key = (problem.n_neighbors, problem.variant)
         return self._known("graph", key), self._known("pull", (*key, features))
 
-    def training(self, features: FeatureMap) -> Points:
+    def training(self, features: FixedFeatures) -> ScoredPoints:
         """Return all training points."""
         return self._points("training", lambda: self.X, features)
 
-    def labeled(self, features: FeatureMap) -> Points:
+    def labeled(self, features: FixedFeatures) -> ScoredPoints:
         """Return the labeled points."""
         return self._points("labeled", lambda: self.X[self._labeled], features)
 
-    def test(self, features: FeatureMap) -> Points:
+    def test(self, features: FixedFeatures) -> ScoredPoints:
         """Return the test points."""
         return self._points("test", lambda: self.X_test, features)
 
-    def _points(self, name: str, rows: Callable[[], NDArray], features: FeatureMap) -> Points:
-        points: Points = self._once(name, features, lambda: Points(rows(), features))
+    def _points(self, name: str, rows: Callable[[], NDArray], features: FixedFeatures) -> ScoredPoints:
+        points: ScoredPoints = self._once(name, features, lambda: ScoredPoints(rows(), features))
         return points
 
     def _known(self, name: str, key: object) -> Any:

@@ -30,7 +30,7 @@ DTYPE = np.dtype(np.float64)
 
 
 @dataclass(frozen=True)
-class FeatureMap:
+class FixedFeatures:
     """What W multiplies: a point's own coordinates, or random Fourier features of them, fixed by the seed.
 
     Attributes
@@ -61,14 +61,14 @@ class FeatureMap:
 
 
 @dataclass(frozen=True)
-class Task:
+class MultiClassTask:
     """What is to be solved; `make_task` makes it from points and labels.
 
     Attributes
     ----------
     problem : MultiClass
         Objective and parameters.
-    features : FeatureMap
+    features : FixedFeatures
     X : ndarray of shape (n_l, d)
         Features of the labeled points, float64.
     y : ndarray of shape (n_l,)
@@ -85,7 +85,7 @@ class Task:
     """
 
     problem: MultiClass
-    features: FeatureMap
+    features: FixedFeatures
     X: NDArray
     y: NDArray
     n_classes: int
@@ -134,7 +134,7 @@ def _order(seed: int, epoch: int, n: int) -> NDArray:
     return generator(seed, "order", epoch).permutation(n)
 
 
-def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> Task:
+def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiClassTask:
     """Map the points to features, and build the graph over all of them.
 
     Parameters
@@ -148,7 +148,7 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> Task:
 
     Returns
     -------
-    Task
+    MultiClassTask
 
     Raises
     ------
@@ -159,17 +159,17 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> Task:
     n_classes = len(np.unique(y[labeled]))
     if n_classes < 2:
         raise ProblemError(f"several classes are needed, got labels of {n_classes} class{'es' * (n_classes != 1)}")
-    features = FeatureMap(problem.features, problem.sigma, problem.n_features, seed)
+    features = FixedFeatures(problem.features, problem.sigma, problem.n_features, seed)
     M = None
     with single_threaded_blas():  # the same bits, whatever the number of threads
         if problem.tau_I > 0.0:
             L = laplacian(X, n_neighbors=problem.n_neighbors, variant=problem.variant)
             M = smoothness(features(X), L)
-        return Task(problem, features, features(X[labeled]), y[labeled].astype(np.intp), n_classes, M, seed)
+        return MultiClassTask(problem, features, features(X[labeled]), y[labeled].astype(np.intp), n_classes, M, seed)
 
 
 @dataclass(frozen=True)
-class Iterate:
+class MultiClassStep:
     """One iteration.
 
     Attributes
@@ -199,12 +199,12 @@ class Iterate:
     singular_values: NDArray
 
 
-def solve(task: Task, W: NDArray | None = None, t: int = 0) -> Iterator[Iterate]:
+def descend(task: MultiClassTask, W: NDArray | None = None, t: int = 0) -> Iterator[MultiClassStep]:
     """Run Algorithm 1, up to the problem's `n_iter`.
 
     Parameters
     ----------
-    task : Task
+    task : MultiClassTask
     W : ndarray of shape (d, K), optional
         Weights after iteration `t`, to go on from there; 0 if left out.
     t : int, default 0
@@ -212,7 +212,7 @@ def solve(task: Task, W: NDArray | None = None, t: int = 0) -> Iterator[Iterate]
 
     Yields
     ------
-    Iterate
+    MultiClassStep
         After the step. It ends early, before the first step that is not finite.
     """
     W = task.start() if W is None else W
@@ -226,12 +226,12 @@ def solve(task: Task, W: NDArray | None = None, t: int = 0) -> Iterator[Iterate]
         W, values = iterate.W, iterate.singular_values
 
 
-def train(task: Task, W: NDArray | None = None, t: int = 0) -> tuple[NDArray, int]:
+def train(task: MultiClassTask, W: NDArray | None = None, t: int = 0) -> tuple[NDArray, int]:
     """Run Algorithm 1 to its end for the weights alone: those of `solve`, bit for bit, without its records.
 
     Parameters
     ----------
-    task : Task
+    task : MultiClassTask
     W : ndarray of shape (d, K), optional
         Weights after iteration `t`, to go on from there; 0 if left out.
     t : int, default 0
@@ -254,7 +254,7 @@ def train(task: Task, W: NDArray | None = None, t: int = 0) -> tuple[NDArray, in
     return W, max(t, task.problem.n_iter)
 
 
-def _gradient(task: Task, W: NDArray, rows: NDArray) -> NDArray:
+def _gradient(task: MultiClassTask, W: NDArray, rows: NDArray) -> NDArray:
     """Return the gradient of the problem's `smooth_terms`, in the same order of operations."""
     problem, X = task.problem, task.X[rows]
     gradient = X.T @ (problem.slopes(X @ W, task.y[rows]) / task.batch_size) + 2.0 * problem.tau_A * W
@@ -263,7 +263,7 @@ def _gradient(task: Task, W: NDArray, rows: NDArray) -> NDArray:
     return gradient
 
 
-def _iterate(task: Task, W: NDArray, values: NDArray, t: int) -> Iterate | None:
+def _iterate(task: MultiClassTask, W: NDArray, values: NDArray, t: int) -> MultiClassStep | None:
     problem, rows, step = task.problem, task.batch(t), task.step(t)
     terms, gradient = problem.smooth_terms(W, task.X[rows], task.y[rows], task.M, size=task.batch_size)
     terms["tail"] = problem.tail(values, *W.shape)
@@ -272,10 +272,10 @@ def _iterate(task: Task, W: NDArray, values: NDArray, t: int) -> Iterate | None:
         return None
     W, new = _advance(Q, task, t)
     values = _singular_values(W) if new is None else new
-    return Iterate(t, step, rows, terms, float(np.linalg.norm(gradient)), W, values)
+    return MultiClassStep(t, step, rows, terms, float(np.linalg.norm(gradient)), W, values)
 
 
-def _advance(Q: NDArray, task: Task, t: int) -> tuple[NDArray, NDArray | None]:
+def _advance(Q: NDArray, task: MultiClassTask, t: int) -> tuple[NDArray, NDArray | None]:
     """Threshold and project; return also the singular values where they are known on the way."""
     problem, threshold = task.problem, task.step(t) * task.problem.tau_S
     return (_released_step if problem.variant == "released" else _paper_step)(Q, threshold, problem)

@@ -21,7 +21,7 @@ from dsgcore.core.model_files import (
 )
 from dsgcore.core.parameters import Integer, ParameterError
 from dsgcore.core.sampling import MAX_SEED
-from dsgcore.multiclass.loop import FeatureMap
+from dsgcore.multiclass.loop import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
 
 # Numbers of features that are held at a time.
@@ -43,7 +43,7 @@ class Weights:
 
     Attributes
     ----------
-    features : FeatureMap
+    features : FixedFeatures
         phi.
     W : ndarray of shape (D, K)
         float64, one row a feature: D = d for linear features, 2m for random Fourier features.
@@ -51,7 +51,7 @@ class Weights:
         Number of coordinates of a point.
     """
 
-    features: FeatureMap
+    features: FixedFeatures
     W: NDArray
     d: int
 
@@ -83,7 +83,7 @@ def restore(held: ModelFile) -> Weights:
     except ParameterError as error:
         raise damaged_header(error) from error
     d = given.pop("d")
-    features = FeatureMap(**given)
+    features = FixedFeatures(**given)
     n_rows = d if features.kind == "linear" else 2 * features.n_features
     if W.dtype != np.float64 or W.ndim != 2 or len(W) != n_rows or W.shape[1] < 2:
         shape = f"({n_rows}, K), of float64 and with K of at least 2"

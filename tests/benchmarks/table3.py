@@ -36,7 +36,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import minmax_scale
 
 from dsgcore.multiclass.graph import laplacian, smoothness
-from dsgcore.multiclass.loop import FeatureMap, Task, train
+from dsgcore.multiclass.loop import FixedFeatures, MultiClassTask, train
 from dsgcore.multiclass.problem import MultiClass
 
 METHODS = ("Linear-MC", "LRC-MC", "SS-MC", "PS3VT")
@@ -77,7 +77,7 @@ class Grid:
         problem = replace(self.base, **setting)
         return replace(problem, n_iter=max(problem.n_iter, self.per_point * n_labeled))
 
-    def train(self, task: Task) -> NDArray:
+    def train(self, task: MultiClassTask) -> NDArray:
         """Run all parts, each from the weights of the one before."""
         whole, W, t = task.problem, task.start(), 0
         for number, cut in enumerate(self.cuts, start=1):
@@ -175,9 +175,9 @@ class Split:
         """Train on the rows `labeled`; return the share of wrong labels in the rows `test`, in %."""
         problem = grid.problem(setting, len(labeled))
         M = self.graph if problem.tau_I > 0.0 else None
-        features = FeatureMap("linear", 1.0, 1, self.number)
+        features = FixedFeatures("linear", 1.0, 1, self.number)
         n_classes = int(self.y.max()) + 1
-        task = Task(problem, features, self.X[labeled], self.y[labeled], n_classes, M, self.number)
+        task = MultiClassTask(problem, features, self.X[labeled], self.y[labeled], n_classes, M, self.number)
         key = (labeled.tobytes(), problem.batch_size, problem.n_iter)
         if key not in self.draws:
             self.draws[key] = [task.batch(t) for t in range(1, problem.n_iter + 1)]
