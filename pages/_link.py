@@ -8,6 +8,7 @@ from typing import Any
 from dsgcore.data import DATASETS
 from dsgcore.data.options import SEED
 from dsgcore.experiments import SETTINGS, Setting, Spec, SpecError
+from dsgcore.settings import profile_of
 from pages import _controls as controls
 from pages._controls import SHOWN_FROM_LINK, shown
 from pages._own_file import entry_of
@@ -54,6 +55,14 @@ def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
     if key in given and controls.number(given[key], SEED) is None:
         notices.append(controls.refusal(key, SEED, given[key]))
     return notices
+
+
+def link_to_lesson(problem: type[Setting]) -> dict[str, str]:
+    """Return what a link to a setting's first lesson says."""
+    values = dict(profile_of(problem).lessons[0].values)
+    if "data" in values:
+        values["data"] = DATASETS[values["data"]].title
+    return {controls.key_of(problem, name): controls.in_link(value) for name, value in values.items()}
 
 
 def changes_to_text(spec: Spec) -> str:

@@ -1,4 +1,4 @@
-"""Home: what this is, the five settings, and the data."""
+"""Home: what this is, where to start, the settings at work, and the data."""
 
 from __future__ import annotations
 
@@ -8,42 +8,71 @@ from functools import partial
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
-from dsgcore.settings import profile_of
+from dsgcore.settings import Profile, profile_of
+from pages._link import link_to_lesson
+from pages._pictures import file_of
 from pages._router import ensure_routed, page_of
 from pages._warm_up import is_ready
+
+START = "auc"  # its first lesson shows at a glance what unlabeled points are good for
 
 
 def home() -> None:
     """Draw the home page."""
     st.title("DSG Lab")
     st.markdown(
-        "Kernel methods for data with few labels, **scaled by sampling everything**: points, pairs and the features of the "
-        "kernel itself. Move a slider and watch the objective, the accuracy and the error of the random features answer."
+        "What are points without a label good for? Move a slider and watch: the map, the test score beside that of the labels "
+        "alone, and the error that random features make. Kernel methods **scaled by sampling everything**: points, pairs, and "
+        "the features of the kernel itself."
     )
+    _start_here(SETTINGS[START])
     cards: list[Callable[[], None]] = [*(partial(_setting_card, setting) for setting in SETTINGS.values()), _data_card]
-    for start in range(0, len(cards), 3):
-        for column, draw in zip(st.columns(3), cards[start : start + 3], strict=False):
-            with column, st.container(border=True, height=215):
-                draw()
+    with st.container(key="home-cards"):
+        for start in range(0, len(cards), 3):
+            for column, draw in zip(st.columns(3), cards[start : start + 3], strict=False):
+                with column, st.container(border=True, height="stretch"):
+                    draw()
     st.caption(
         "One recursion drives four of the five: f ← (1 − ηλ) f − η Σ c(x) φ(x)′φ(·), with fresh random features φ at every "
         "iteration. The same seed gives the same numbers: a link holds the whole experiment."
     )
 
 
+def _start_here(setting: type[Setting]) -> None:
+    lesson = profile_of(setting).lessons[0]
+    with st.container(key="start-here", horizontal=True, vertical_alignment="center", gap="medium"):
+        st.page_link(
+            page_of(setting),
+            label="Start here",
+            icon=":material/play_arrow:",
+            query_params=link_to_lesson(setting),
+            width="content",
+        )
+        st.markdown(lesson.sentence)
+
+
 def _setting_card(setting: type[Setting]) -> None:
     profile = profile_of(setting)
-    st.markdown(f"## {profile.short}")
-    st.markdown(profile.card)
-    st.page_link(page_of(setting), label=f"Open {profile.paper}", icon=":material/arrow_forward:")
+    _picture(setting, profile)
+    st.markdown(f"## {profile.headline or profile.short}\n{profile.card}")
+    name = f"{profile.short} ({profile.paper})" if profile.paper else profile.short
+    st.page_link(page_of(setting), label=name, icon=":material/arrow_forward:")
+
+
+def _picture(setting: type[Setting], profile: Profile) -> None:
+    """Show what the setting's first lesson learns; a setting need not have a picture."""
+    path = file_of(setting.name)
+    if path.is_file():
+        alt = f"{profile.short}: labeled and unlabeled points over what has been learned from them."
+        st.image(path.read_text(encoding="utf-8"), width="stretch", alt=alt)
 
 
 def _data_card() -> None:
-    st.markdown("## Data")
     st.markdown(
-        "Generated and measured sets, each in every setting that it suits: look at one closely before a run does."
+        "## Look at the data\nGenerated and measured sets, each in every setting that it suits: look at one closely before a "
+        "run does. Or bring a file of your own."
     )
-    st.page_link("pages/data.py", label="Open the gallery", icon=":material/arrow_forward:")
+    st.page_link("pages/data.py", label="Data", icon=":material/arrow_forward:")
 
 
 ensure_routed()

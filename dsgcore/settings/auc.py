@@ -33,6 +33,7 @@ AUC = Profile(
     paper="QSG-S2AUC",
     icon=":material/leaderboard:",
     prefix="",
+    headline="Rank with few labels",
     card="Rank positives above negatives with a few labels and many unlabeled points.",
     defaults={"kernel": {"sigma": 0.5}},
     details=_details,

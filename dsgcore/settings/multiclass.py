@@ -97,6 +97,7 @@ MULTICLASS = Profile(
     paper="PS3VT",
     icon=":material/category:",
     prefix="mc_",
+    headline="Tell many classes apart",
     card="Tell many classes apart with a graph over unlabeled points and a penalty on small singular values.",
     defaults={
         "data": {"name": "spirals", "n_labeled": 20},

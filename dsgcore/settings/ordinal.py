@@ -62,6 +62,7 @@ ORDINAL = Profile(
     paper="QS3ORAO",
     icon=":material/format_list_numbered:",
     prefix="ord_",
+    headline="Rank classes that have an order",
     card="Rank points whose classes have an order, with few of them labeled.",
     defaults={
         "data": {"name": "ordinal_rings", "n_labeled": 20},

@@ -39,8 +39,8 @@ class Profile:
         A Material symbol, as Streamlit writes them.
     prefix : str or None
         What the names of its controls begin with in a link; None: its name.
-    card : str
-        One sentence on the home page.
+    headline, card : str
+        On the home page: what it is for in a few words, and in a sentence.
     paper : str
         The method's name.
     defaults : mapping
@@ -63,6 +63,7 @@ class Profile:
     short: str = ""
     icon: str = ":material/science:"
     prefix: str | None = None
+    headline: str = ""
     card: str = ""
     paper: str = ""
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

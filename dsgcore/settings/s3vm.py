@@ -66,6 +66,7 @@ S3VM = Profile(
     paper="TSGS3VM",
     icon=":material/call_split:",
     prefix="svm_",
+    headline="Let the gaps draw the boundary",
     card="Push the decision boundary through the gaps between unlabeled points.",
     defaults={
         "data": {"name": "two_moons", "noise": 0.1, "n_labeled": 10},

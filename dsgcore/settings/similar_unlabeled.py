@@ -78,6 +78,7 @@ SIMILAR_UNLABELED = Profile(
     paper="TSGSU",
     icon=":material/link:",
     prefix="su_",
+    headline="Learn from pairs that belong together",
     card="Learn a classifier from pairs that belong together, and from points without any label.",
     defaults={
         "data": {"name": "gaussian_mixture", "n": 2000, "noise": 0.3, "n_labeled": 200, "imbalance": 0.7},

@@ -1,0 +1,41 @@
+"""Home: every setting at work in a picture, words before names, and one place to start."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import PROFILES
+from pages._link import link_to_lesson
+from pages._pictures import file_of, first_lesson, picture
+
+NUMBER = re.compile(r"-?\d+\.?\d*")
+
+
+@pytest.mark.parametrize("setting", PROFILES)
+def test_each_setting_has_a_headline_in_words_and_a_picture(setting):
+    headline = PROFILES[setting].headline
+    assert headline
+    assert not re.search(r"[A-Z]{2}", headline), "words, not acronyms"
+    assert ET.fromstring(file_of(setting).read_text(encoding="utf-8")).tag.endswith("svg")
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("setting", PROFILES)
+def test_a_picture_shows_what_the_first_lesson_learns(setting):
+    drawn, kept = ET.fromstring(picture(setting)), ET.fromstring(file_of(setting).read_text(encoding="utf-8"))
+    assert [path.get("fill") for path in drawn] == [path.get("fill") for path in kept]
+    # Another machine may round a point or a cell's shade otherwise.
+    for one, other in zip(drawn, kept, strict=True):
+        a, b = (len(NUMBER.findall(path.get("d", ""))) for path in (one, other))
+        np.testing.assert_allclose(a, b, rtol=0.1, atol=30)
+
+
+def test_start_here_opens_the_first_lesson():
+    link, spec = link_to_lesson(SETTINGS["auc"]), first_lesson("auc")
+    assert link["data"] == "Gaussian mixture"
+    assert (float(link["sigma"]), int(link["n_labeled"])) == (spec.kernel.sigma, spec.data.n_labeled)
