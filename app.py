@@ -10,9 +10,9 @@ from streamlit.runtime.pages_manager import PagesManager
 # Asked before anything else, which takes its time: another visit's run could answer it meanwhile.
 IS_EARLY = bool(getattr(PagesManager, "uses_pages_directory", False))
 
-from pages._front_page import routes  # noqa: E402
-from pages._router import route  # noqa: E402
-from pages._warm_up import warm_up  # noqa: E402
+from pages.shell.front_page import routes  # noqa: E402
+from pages.shell.router import route  # noqa: E402
+from pages.shell.warm_up import warm_up  # noqa: E402
 
 # A file of our own: named icons would be fetched from elsewhere.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")

@@ -16,14 +16,14 @@ from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_spli
 from dsgcore.experiments.settings import FILE
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
-from pages import _controls as controls
-from pages import _data_views as views
-from pages._gallery import facts, gallery, setting_link
-from pages._own_file import TITLE as OWN_TITLE
-from pages._own_file import entry_of, plain, store
-from pages._router import ensure_routed
-from pages._thumbnails import class_colors
-from pages._upload import draw_upload
+from pages.controls import controls
+from pages.gallery import data_views as views
+from pages.gallery.gallery import facts, gallery, setting_link
+from pages.gallery.thumbnails import class_colors
+from pages.shell.router import ensure_routed
+from pages.upload.own_file import TITLE as OWN_TITLE
+from pages.upload.own_file import entry_of, plain, store
+from pages.upload.upload import draw_upload
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 PREFIX = "data_"

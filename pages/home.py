@@ -9,10 +9,10 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import Profile, profile_of
-from pages._link import link_to_lesson
-from pages._pictures import file_of
-from pages._router import ensure_routed, page_of
-from pages._warm_up import is_ready
+from pages.pictures.making import file_of
+from pages.shell.router import ensure_routed, page_of
+from pages.shell.warm_up import is_ready
+from pages.workbench.link import link_to_lesson
 
 START = "auc"  # its first lesson shows at a glance what unlabeled points are good for
 

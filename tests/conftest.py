@@ -30,7 +30,7 @@ AppTest.switch_page = switch_page
 @pytest.fixture(autouse=True)
 def nobody_waits_for_a_browser(monkeypatch):
     """Let a page's run begin at once: in these tests no browser says that it has drawn the first chart."""
-    monkeypatch.setattr("pages._bench.LONGEST_WAIT", -1.0)
+    monkeypatch.setattr("pages.workbench.bench.LONGEST_WAIT", -1.0)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from test_app import open_auc, said
 from test_app_upload import GOOD, give, open_own, run_of
 
 from dsgcore.experiments import Spec
-from pages import _race_state
+from pages.race import state as race_state
 
 pytestmark = pytest.mark.compiled
 
@@ -68,4 +68,4 @@ def test_a_file_name_in_a_race_is_no_markdown():
     spec = replace(spec, data=replace(spec.data, name="file", path="![x](https://a.b/c).csv", sha256="0" * 64))
     started = SimpleNamespace(race=SimpleNamespace(spec=spec), live=None)
     live = SimpleNamespace(run=SimpleNamespace(spec=spec))
-    assert "](" not in _race_state.whose(started, live)
+    assert "](" not in race_state.whose(started, live)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages import _warm_up
+from pages.shell import warm_up
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled
@@ -36,7 +36,7 @@ def open_auc(**link):
     for name, value in link.items():
         app.query_params[name] = value
     app.run()
-    _warm_up.warm_up().thread.join()
+    warm_up.warm_up().thread.join()
     return app.switch_page("pages/auc.py").run()
 
 
@@ -126,8 +126,8 @@ def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
         begun.set()
         go_on.wait(30)
 
-    monkeypatch.setattr("pages._warm_up.warm_up_steps", lambda: {"values": compiling})
-    _warm_up.warm_up.clear()
+    monkeypatch.setattr("pages.shell.warm_up.warm_up_steps", lambda: {"values": compiling})
+    warm_up.warm_up.clear()
     try:
         app = AppTest.from_file(APP, default_timeout=60).run()
         assert begun.wait(30)
@@ -136,11 +136,11 @@ def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
         assert not app.metric
         assert "values (1 of 1)" in app.get("progress")[0].proto.text
         go_on.set()
-        _warm_up.warm_up().thread.join(30)
+        warm_up.warm_up().thread.join(30)
         assert len(app.run().metric) == 3
     finally:
         go_on.set()
-        _warm_up.warm_up.clear()
+        warm_up.warm_up.clear()
 
 
 def test_a_link_sets_a_value_between_the_sliders_stops():
@@ -174,7 +174,7 @@ def open_page(name, **link):
     for key, value in link.items():
         app.query_params[key] = value
     app.run()
-    _warm_up.warm_up().thread.join()
+    warm_up.warm_up().thread.join()
     return app.switch_page(f"pages/{name}.py").run()
 
 

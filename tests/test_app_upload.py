@@ -9,7 +9,8 @@ from hostile_files import GOOD, REFUSED
 from own_tables import iris_csv, with_pairs
 from test_app import APP, said
 
-from pages import _upload, _warm_up
+from pages.shell import warm_up
+from pages.upload import upload
 
 pytest.importorskip("streamlit")
 from streamlit.runtime.scriptrunner import StopException
@@ -25,7 +26,7 @@ def open_own(setting="auc", **link):
     for name, value in {f"{PREFIXES[setting]}data": "Your own file", **link}.items():
         app.query_params[name] = value
     app.run()
-    _warm_up.warm_up().thread.join()
+    warm_up.warm_up().thread.join()
     return app.switch_page(f"pages/{setting}.py").run()
 
 
@@ -200,9 +201,9 @@ def test_a_drawing_that_a_click_ends_has_not_read_the_file_in_vain(monkeypatch):
         read.append(True)
         return dataset_of(*arguments, **options)
 
-    dataset_of = _upload.dataset_of
-    monkeypatch.setattr(_upload, "dataset_of", counted)
-    monkeypatch.setattr(_upload, "keep", ended_once(_upload.keep, lambda problem, own: own is not None))
+    dataset_of = upload.dataset_of
+    monkeypatch.setattr(upload, "dataset_of", counted)
+    monkeypatch.setattr(upload, "keep", ended_once(upload.keep, lambda problem, own: own is not None))
     app = give(open_own(), "iris.csv", iris_csv())
     assert app.session_state["_bench_auc"].live is None
     app.run()
@@ -212,14 +213,14 @@ def test_a_drawing_that_a_click_ends_has_not_read_the_file_in_vain(monkeypatch):
 
 def test_a_drawing_that_a_click_ends_leaves_no_control_without_the_value_that_suits_the_file(monkeypatch):
     undisturbed = run_of(give(open_own(), "iris.csv", iris_csv())).spec
-    suited = _upload.suited_to_own
+    suited = upload.suited_to_own
 
     def first_only(problem):
         yield next(iter(suited(problem)))
-        monkeypatch.setattr(_upload, "suited_to_own", suited)
+        monkeypatch.setattr(upload, "suited_to_own", suited)
         raise StopException
 
-    monkeypatch.setattr(_upload, "suited_to_own", first_only)
+    monkeypatch.setattr(upload, "suited_to_own", first_only)
     app = give(open_own(), "iris.csv", iris_csv()).run()
     spec = run_of(app).spec
     assert (spec.kernel, spec.data) == (undisturbed.kernel, undisturbed.data)

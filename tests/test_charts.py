@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("plotly")
 
-from pages import _charts as charts
-from pages._axes import MAX_STEPS, Mark
+from pages.charts import figures as charts
+from pages.charts.axes import MAX_STEPS, Mark
 
 
 def by_text(values):

@@ -11,15 +11,13 @@ import pytest
 from dsgcore import SpecError
 from dsgcore.data import DATASETS, convert
 from dsgcore.experiments import SETTINGS, LiveRun, Plane, Spec, Surface, load_dataset
-from pages import _charts as charts
-from pages import _class_charts as class_charts
-from pages import _class_views as class_views
-from pages import _controls as controls
-from pages import _data_charts as data_charts
-from pages import _data_views as data_views
-from pages import _live_views as views
-from pages import _map_views as map_views
-from pages._thumbnails import class_colors, thumbnail
+from pages.charts import class_charts
+from pages.charts import figures as charts
+from pages.controls import controls
+from pages.gallery import data_charts, data_views
+from pages.gallery.thumbnails import class_colors, thumbnail
+from pages.workbench import class_views, map_views
+from pages.workbench import live_views as views
 
 # Whole runs: without the compiler they take minutes.
 pytestmark = pytest.mark.compiled

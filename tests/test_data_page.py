@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
-from pages import _controls as controls
-from pages import _warm_up
+from pages.controls import controls
+from pages.shell import warm_up
 
 pytestmark = pytest.mark.compiled
 
@@ -33,7 +33,7 @@ def open_page(name="data", **link):
     for key, value in link.items():
         app.query_params[key] = value
     app.run()
-    _warm_up.warm_up().thread.join()
+    warm_up.warm_up().thread.join()
     return app.switch_page(f"pages/{name}.py").run()
 
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from test_app import APP, figure
 
 from dsgcore.experiments import StopReason
-from pages import _warm_up
+from pages.shell import warm_up
 
 pytestmark = pytest.mark.compiled
 
@@ -21,7 +21,7 @@ def test_a_run_that_diverges_draws_a_page_without_an_error(setting, prefix):
     app = AppTest.from_file(APP, default_timeout=60)
     app.query_params |= {"speed": "instant", f"{prefix}step_size": "1000"}
     app.run()
-    _warm_up.warm_up().thread.join()
+    warm_up.warm_up().thread.join()
     app.switch_page(f"pages/{setting}.py").run()
     assert app.session_state[f"_bench_{setting}"].live.run.stop_reason is StopReason.DIVERGED
     assert not app.exception

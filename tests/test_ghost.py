@@ -8,7 +8,7 @@ pytest.importorskip("streamlit")
 from test_run import small
 
 from dsgcore.experiments import LiveRun, StopReason
-from pages import _live_views
+from pages.workbench import live_views
 
 pytestmark = pytest.mark.compiled
 
@@ -51,7 +51,7 @@ def test_the_ghost_has_its_name_in_the_legend():
     first = LiveRun(small())
     first.advance(5)
     live = LiveRun(small(step_size=0.1), first)
-    for figure in (_live_views.objective_figure(live, "light", "0"), _live_views.error_figure(live, "0")):
+    for figure in (live_views.objective_figure(live, "light", "0"), live_views.error_figure(live, "0")):
         (ghost,) = [trace for trace in figure["data"] if trace.get("name") == "previous run"]
         assert ghost["showlegend"]
         assert len(ghost["x"]) == 5

@@ -10,8 +10,8 @@ import pytest
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import PROFILES
-from pages._link import link_to_lesson
-from pages._pictures import file_of, first_lesson, picture
+from pages.pictures.making import file_of, first_lesson, picture
+from pages.workbench.link import link_to_lesson
 
 NUMBER = re.compile(r"-?\d+\.?\d*")
 

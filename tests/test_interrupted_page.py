@@ -12,7 +12,9 @@ from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from test_app import APP, open_page
 
 from dsgcore.experiments import Run
-from pages import _head, _race_views, _steering, _transport, _workbench
+from pages.race import views as race_views
+from pages.workbench import head, steering, transport
+from pages.workbench import page as workbench
 
 
 def move_a_slider():
@@ -28,7 +30,7 @@ def test_a_session_has_one_thread_at_a_time():
 
 @pytest.mark.compiled
 def test_a_moved_slider_ends_a_long_slice_of_training(monkeypatch):
-    advance, follow, seen = Run._advance_once, _workbench.follow, []
+    advance, follow, seen = Run._advance_once, workbench.follow, []
 
     def advance_while_a_slider_moves(run):
         made = advance(run)
@@ -43,7 +45,7 @@ def test_a_moved_slider_ends_a_long_slice_of_training(monkeypatch):
         follow(problem, bench, asked)
 
     monkeypatch.setattr(Run, "_advance_once", advance_while_a_slider_moves)
-    monkeypatch.setattr(_workbench, "follow", noting)
+    monkeypatch.setattr(workbench, "follow", noting)
     app = open_page("auc", speed="instant", n_iter="100")
     assert not app.exception
     assert seen[:2] == ["moved", 5]
@@ -51,14 +53,14 @@ def test_a_moved_slider_ends_a_long_slice_of_training(monkeypatch):
 
 @pytest.mark.compiled
 def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
-    begin, begun = _race_views.begin_race, []
+    begin, begun = race_views.begin_race, []
 
     def begin_while_a_slider_moves(*arguments, **options):
         begun.append(begin(*arguments, **options))
         move_a_slider()
         return begun[-1]
 
-    monkeypatch.setattr(_race_views, "begin_race", begin_while_a_slider_moves)
+    monkeypatch.setattr(race_views, "begin_race", begin_while_a_slider_moves)
     app = open_page("s3vm", svm_n="100")
     app.button(key="race-start").click().run()
     try:
@@ -73,7 +75,7 @@ def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     ("place", "name", "button"),
-    [(_transport, "_reset", "reset"), (_transport, "_roll", "dice"), (_head, "_apply", "preset-1")],
+    [(transport, "_reset", "reset"), (transport, "_roll", "dice"), (head, "_apply", "preset-1")],
 )
 def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypatch, place, name, button):
     answer = getattr(place, name)
@@ -94,13 +96,13 @@ def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypat
 
 @pytest.mark.compiled
 def test_a_link_is_shown_where_it_was_paused_though_a_slider_moves_meanwhile(monkeypatch):
-    begin = _steering.begin
+    begin = steering.begin
 
     def begin_while_a_slider_moves(*arguments):
         begin(*arguments)
         move_a_slider()
 
-    monkeypatch.setattr(_steering, "begin", begin_while_a_slider_moves)
+    monkeypatch.setattr(steering, "begin", begin_while_a_slider_moves)
     app = open_page("auc", at="7")
     live = app.session_state["_bench_auc"]
     assert (live.live.run.t, live.is_playing) == (7, False)

@@ -12,8 +12,8 @@ from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, theory_
 from dsgcore.experiments.kernel_words import KERNEL_WORDS
 from dsgcore.experiments.race_parameters import fixed_parameters, kernel_note
 from dsgcore.experiments.settings import kernel_names
-from pages import _controls as controls
-from pages._kernel_parameters import OWN_KEYS, kernel_title
+from pages.controls import controls
+from pages.controls.kernel_parameters import OWN_KEYS, kernel_title
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if len(kernel_names(setting)) > 1]
 CUT = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_"}

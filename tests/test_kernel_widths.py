@@ -25,7 +25,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("setting", "name"), PLACES)
 def test_a_spec_that_leaves_the_width_out_has_the_apps(setting, name):
-    controls = pytest.importorskip("pages._controls", exc_type=ImportError)
+    controls = pytest.importorskip("pages.controls.controls", exc_type=ImportError)
     problem = SETTINGS[setting]
     for kernel in kernel_names(problem):
         offered = controls.controls_for(problem, name, kernel)

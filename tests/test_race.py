@@ -32,9 +32,9 @@ from dsgcore.experiments.race import (
     run_race,
 )
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
-from pages._charts import Curve, Surface
-from pages._race_charts import Finish, finish_line, region_heat, score_by_iteration, score_by_time
-from pages._race_state import Started, same_data, whose
+from pages.charts.figures import Curve, Surface
+from pages.race.race_charts import Finish, finish_line, region_heat, score_by_iteration, score_by_time
+from pages.race.state import Started, same_data, whose
 
 # Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from test_app import APP
 
 from dsgcore.experiments import SETTINGS, kept_to, theory_of
-from pages import _warm_up
+from pages.shell import warm_up
 
 pytestmark = pytest.mark.compiled
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.compiled
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_one_click_makes_the_assumptions_hold(setting):
     app = AppTest.from_file(APP, default_timeout=60).run()
-    _warm_up.warm_up().thread.join()
+    warm_up.warm_up().thread.join()
     app.switch_page(f"pages/{setting}.py").run()
     before = app.session_state[f"_bench_{setting}"].live.run.spec
     assert not theory_of(before).holds

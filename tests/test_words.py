@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.parameters import Real
 from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
-from pages import _warm_up
-from pages._class_charts import class_symbol
-from pages._controls import refusal
+from pages.charts.class_charts import class_symbol
+from pages.controls.controls import refusal
+from pages.shell import warm_up
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
 compiled = pytest.mark.compiled
@@ -26,7 +26,7 @@ def opened(setting, **link):
     for name, value in link.items():
         app.query_params[name] = value
     app.run()
-    _warm_up.warm_up().thread.join()
+    warm_up.warm_up().thread.join()
     app.switch_page(f"pages/{setting}.py").run()
     assert not app.exception
     return app

@@ -1,0 +1,122 @@
+"""Figures of the Details tab: histograms of scores with marks on their axis, and confusion by class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pages.charts import figures as charts
+from pages.charts.axes import Mark as Mark
+
+BINS = 40
+LARGEST = 1e300
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Scores of some points: what they are called, and their colour; `is_line` for an outline without filling."""
+
+    name: str
+    values: NDArray
+    color: str
+    is_line: bool = False
+
+
+def histogram_chart(
+    samples: Sequence[Sample],
+    *,
+    title: str,
+    axis: str,
+    theme: str,
+    marks: Sequence[Mark] = (),
+    band: tuple[float, float] | None = None,
+    is_share: bool = True,
+    bins: int = BINS,
+) -> charts.Figure:
+    """Return each sample's points over the same bins of the score, as shares of the sample or counted; a band is shaded."""
+    held = [sample for sample in samples if len(sample.values)]
+    edges = _edges(np.concatenate([s.values for s in held]), bins) if held else np.zeros(2)
+    figure = charts.plain_figure([_steps(sample, edges, is_share=is_share) for sample in held], title=title)
+    figure["layout"] |= {
+        "xaxis": {"title": {"text": axis}},
+        "yaxis": {"title": {"text": "share of points" if is_share else "points"}, "rangemode": "tozero"},
+        "shapes": [_line(mark, theme) for mark in marks] + ([_band(band)] if band else []),
+        "annotations": [_name(mark) for mark in marks],
+    }
+    figure["layout"]["margin"]["t"] += charts.ROW if marks else 0
+    return figure
+
+
+def _edges(values: NDArray, bins: int) -> NDArray:
+    """Return the edges of equally wide bins; the values of a run that has diverged are infinite, or too large for a width."""
+    values = values.astype(np.float64)
+    values = values[np.abs(values) < LARGEST]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        half = max(0.5, 1e-6 * abs(high))
+        low, high = low - half, high + half
+    return np.linspace(low, high, bins + 1)
+
+
+def _steps(sample: Sample, edges: NDArray, *, is_share: bool) -> dict:
+    counts, _ = np.histogram(sample.values, edges)
+    heights = counts / (len(sample.values) if is_share else 1)
+    trace = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": sample.name,
+        "x": charts.four_digits(np.repeat(edges, 2)),
+        "y": charts.four_digits(np.concatenate([[0.0], np.repeat(heights, 2), [0.0]])),
+        "line": {"color": sample.color, "width": 1.5, "dash": "dash" if sample.is_line else "solid"},
+        "hoverinfo": "name",
+    }
+    return trace if sample.is_line else trace | {"fill": "tozeroy", "fillcolor": charts.faint(sample.color)}
+
+
+def _line(mark: Mark, theme: str) -> dict:
+    line = {"color": charts.INK[theme], "width": 1.2, "dash": "dot"}
+    return {"type": "line", "yref": "paper", "x0": mark.x, "x1": mark.x, "y0": 0, "y1": 1, "line": line}
+
+
+def _name(mark: Mark) -> dict:
+    place = {"x": mark.x, "yref": "paper", "y": 1.0, "yanchor": "bottom"}
+    return {"text": mark.name, "showarrow": False, **place}
+
+
+def _band(band: tuple[float, float]) -> dict:
+    edge = {"width": 0}
+    place = {"yref": "paper", "y0": 0, "y1": 1, "x0": band[0], "x1": band[1]}
+    return {"type": "rect", "fillcolor": charts.PREDICTED, "opacity": 0.15, "line": edge, "layer": "below", **place}
+
+
+def confusion_chart(y: NDArray, predicted: NDArray, names: Sequence[str], *, title: str, theme: str) -> charts.Figure:
+    """Return how many points of each class (row) are given each class (column), as shares of the row, with the counts."""
+    k = len(names)
+    counts = np.zeros((k, k), dtype=int)
+    np.add.at(counts, (y, predicted), 1)
+    shares = counts / np.maximum(1, counts.sum(axis=1, keepdims=True))
+    trace = {
+        "type": "heatmap",
+        "z": charts.four_digits(shares),
+        "x": list(names),
+        "y": list(names),
+        "text": counts.tolist(),
+        "texttemplate": "%{text}",
+        "textfont": {"color": charts.INK[theme]},
+        "colorscale": [[0, "rgba(0, 114, 178, 0)"], [1, "rgba(0, 114, 178, 0.6)"]],
+        "zmin": 0,
+        "zmax": 1,
+        "showscale": False,
+        "hovertemplate": "%{y} given as %{x}: %{text}<extra></extra>",
+    }
+    figure = charts.plain_figure([trace], title=title)
+    category = {"type": "category", "showgrid": False}
+    figure["layout"] |= {
+        "xaxis": {**category, "title": {"text": "given"}},
+        "yaxis": {**category, "title": {"text": "true"}, "autorange": "reversed"},
+        "margin": {"l": 64, "r": 8, "t": 8, "b": 44},
+    }
+    return figure

@@ -1,0 +1,276 @@
+"""Histories and surfaces as plotly figures, plain data in and plain data out. One colour per meaning in the whole app."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly.colors import sample_colorscale
+
+from pages.charts.axes import Mark, line_at, names_of, ticks_to, value_axis
+from pages.charts.short_numbers import four_digits as four_digits
+
+Figure = dict[str, Any]
+
+# Okabe and Ito's colours: told apart by colour-blind readers; dash and marker differ as well.
+POSITIVE, NEGATIVE, UNLABELED = "#0072B2", "#D55E00", "#8A949E"
+TWIN, EXACT, BOUND, PREDICTED = "#009E73", "#CC79A7", "#8A949E", "#56B4E9"
+INK = {"light": "#1F2933", "dark": "#E4E9EE"}
+GROUND = {"light": "#FFFFFF", "dark": "#14191F"}
+MAX_POINTS_PER_TRACE = 400
+MAX_DATA_POINTS = 1200
+GHOST = 0.25
+ITERATION = "iteration t"
+ROW = 14  # pixels of a line of text
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a chart: what it is called, its points, and how it is drawn."""
+
+    name: str
+    x: NDArray
+    y: NDArray
+    color: str
+    dash: str = "solid"
+    width: float = 2.0
+    opacity: float = 1.0
+    in_legend: bool = True
+    sentence: str = ""  # what the legend says of it when asked
+
+
+def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[NDArray, NDArray]:
+    """Return at most `limit` points of a curve: the lowest and the highest of each stretch, so that no peak is lost."""
+    if len(x) <= limit:
+        return x, y
+    edges = np.linspace(0, len(x), limit // 2 + 1).astype(int)
+    kept = []
+    for a, b in itertools.pairwise(edges):
+        piece, is_gap = y[a:b], ~np.isfinite(y[a:b])
+        low, high = np.where(is_gap, np.inf, piece).argmin(), np.where(is_gap, -np.inf, piece).argmax()
+        kept += sorted({a + int(low), a + int(high)})
+    kept[-1] = len(x) - 1  # the newest point is always there
+    return x[kept], y[kept]
+
+
+def line_chart(
+    curves: Sequence[Curve],
+    *,
+    title: str,
+    marks: Sequence[Mark] = (),
+    is_log_x: bool = False,
+    is_log_y: bool = False,
+    x_range: tuple[float, float] | None = None,
+    x_title: str = ITERATION,
+    revision: str = "0",
+    note: str = "",
+    explanation: str = "",
+) -> Figure:
+    """Return a chart of curves over iterations, with a vertical mark at every change made during the run."""
+    layout = _layout(title, revision)
+    layout["meta"] = {"note": note, "help": explanation}
+    x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear", "title": {"text": x_title}}
+    if x_range is not None:
+        x_axis["range"] = [float(np.log10(v)) if is_log_x else v for v in x_range]
+        x_axis |= ticks_to(x_range[1], is_log=is_log_x) if x_title == ITERATION else {}
+    layout |= {
+        "xaxis": x_axis,
+        "yaxis": value_axis([curve.y for curve in curves], is_log=is_log_y),
+        "hovermode": "x unified",
+    }
+    layout["shapes"] = [line_at(mark.x) for mark in marks]
+    if marks:
+        layout["annotations"] = names_of(marks, x_range or (0.0, marks[-1].x), is_log=is_log_x)
+        layout["margin"]["t"] += ROW
+    return {"data": [_line(curve, is_log_y=is_log_y) for curve in curves], "layout": layout}
+
+
+def _line(curve: Curve, *, is_log_y: bool) -> dict[str, Any]:
+    y = np.where(curve.y > 0, curve.y, np.nan) if is_log_y else curve.y
+    x, y = thinned(curve.x, y)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": curve.name,
+        "x": x.tolist(),
+        "y": four_digits(y),
+        "line": {"color": curve.color, "dash": curve.dash, "width": curve.width},
+        "opacity": curve.opacity,
+        "showlegend": curve.in_legend,
+        "hoverinfo": "all" if curve.in_legend else "skip",
+        **({"meta": curve.sentence} if curve.sentence else {}),
+    }
+
+
+def filled_between(x: NDArray, low: NDArray, high: NDArray, name: str, color: str) -> list[dict[str, Any]]:
+    """Return two traces that fill the stretch between two curves at 20 %."""
+    x_low, low = thinned(x, low)
+    x_high, high = thinned(x, high)
+    edge = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    return [
+        {**edge, "x": x_low.tolist(), "y": four_digits(low), "showlegend": False},
+        {
+            **edge,
+            "x": x_high.tolist(),
+            "y": four_digits(high),
+            "name": name,
+            "fill": "tonexty",
+            "fillcolor": faint(color),
+        },
+    ]
+
+
+def faint(color: str) -> str:
+    """Return a colour, "#rrggbb" or "rgb(..)", at 20 %."""
+    if color.startswith("rgb("):
+        return f"rgba({color[4:-1]}, 0.2)"
+    red, green, blue = (int(color.lstrip("#")[i : i + 2], 16) for i in (0, 2, 4))
+    return f"rgba({red},{green},{blue},0.2)"
+
+
+def plain_figure(traces: list[dict[str, Any]], *, title: str) -> Figure:
+    """Return a figure of these traces that does not change while the run goes on."""
+    return {"data": traces, "layout": _layout(title, "0")}
+
+
+def _layout(title: str, revision: str) -> Figure:
+    return {
+        "template": {},
+        "title": {"text": title, "x": 0, "xanchor": "left", "font": {"size": 14}},
+        "uirevision": revision,
+        # Title and legend stand above all this; at the right, half of the last tick's text.
+        "margin": {"l": 52, "r": 18, "t": 8, "b": 38},
+    }
+
+
+@dataclass(frozen=True)
+class PointSet:
+    """Points to draw on the map: what they are, where, and how they are marked; the members of pairs follow each other."""
+
+    name: str
+    xy: NDArray
+    color: str
+    symbol: str
+    size: float = 7.0
+    opacity: float = 1.0
+    is_paired: bool = False
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Values on a regular grid: z of shape (ny, nx), the first corner and the spacing."""
+
+    z: NDArray
+    x0: float
+    dx: float
+    y0: float
+    dy: float
+
+
+# Diverging, from negative's colour over white to positive's; and its like on a dark ground.
+DIVERGING = {
+    "light": [[0, "#E58A4E"], [0.5, "#FFFFFF"], [1, "#5CA4D4"]],
+    "dark": [[0, "#A34A0A"], [0.5, "#14191F"], [1, "#0B5C8E"]],
+}
+SEQUENTIAL = "Viridis"
+COLORBAR = {"thickness": 8, "len": 0.9, "nticks": 5, "x": 1.01, "xpad": 4}
+
+
+def map_chart(
+    points: Sequence[PointSet],
+    surface: Surface | None,
+    *,
+    title: str,
+    axes: tuple[str, str],
+    centre: float | None,
+    theme: str,
+    revision: str = "0",
+) -> Figure:
+    """Return the map of the data over the surface of f: diverging round `centre`, or sequential where that is None."""
+    traces = [_heat(surface, centre, theme)] if surface is not None else []
+    traces += [scatter(point_set, theme) for point_set in points]
+    return map_figure(traces, title=title, axes=axes, revision=revision)
+
+
+def map_figure(traces: list[dict[str, Any]], *, title: str, axes: tuple[str, str], revision: str) -> Figure:
+    """Return a map of these traces."""
+    layout = _layout(title, revision)
+    layout |= {
+        "xaxis": {"title": {"text": axes[0]}, "showgrid": False, "zeroline": False},
+        "yaxis": {"title": {"text": axes[1]}, "showgrid": False, "zeroline": False},
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
+    finite = surface.z[np.isfinite(surface.z)]
+    heat: dict[str, Any] = {
+        "type": "heatmap",
+        "z": four_digits(surface.z),
+        "x0": surface.x0,
+        "dx": surface.dx,
+        "y0": surface.y0,
+        "dy": surface.dy,
+        "zsmooth": "best",
+        "showscale": True,
+        "colorbar": COLORBAR,
+        "hovertemplate": "%{z}<extra></extra>",
+    }
+    if centre is None:
+        return heat | {"colorscale": SEQUENTIAL}
+    reach = float(np.abs(finite - centre).max()) if len(finite) else 1.0
+    reach = reach or 1.0
+    return heat | {"colorscale": DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
+
+
+def ordered_colors(n: int) -> list[str]:
+    """Return `n` colours in an order that is seen: equal steps through viridis, its palest and darkest left out."""
+    return sample_colorscale("Viridis", [0.15 + 0.75 * i / max(1, n - 1) for i in range(n)])
+
+
+def scatter(points: PointSet, theme: str) -> dict[str, Any]:
+    """Return the trace of a point set."""
+    xy = points.xy[:MAX_DATA_POINTS]
+    if points.is_paired:
+        # A gap after every second point: a line joins the two members of a pair, and no others.
+        gaps = np.full((len(xy) // 2, 1, 2), np.nan)
+        xy = np.concatenate([xy[: 2 * len(gaps)].reshape(-1, 2, 2), gaps], axis=1).reshape(-1, 2)
+    is_hollow = points.symbol.endswith("-open")
+    edge = {"width": 1 if is_hollow else 0.8, "color": points.color if is_hollow else INK[theme]}
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if points.is_paired else "markers",
+        "line": {"width": 0.7},
+        "name": points.name,
+        "x": four_digits(xy[:, 0]),
+        "y": four_digits(xy[:, 1]),
+        "marker": {"symbol": points.symbol, "color": points.color, "size": points.size, "line": edge},
+        "opacity": points.opacity,
+        "hoverinfo": "name",
+    }
+
+
+def terms_chart(x: NDArray, terms: Mapping[str, NDArray], colors: Sequence[str], *, title: str) -> Figure:
+    """Return the signed parts of the objective as stacked areas: what is below zero is negative risk."""
+    traces = []
+    for (name, y), color in zip(terms.items(), colors, strict=False):
+        x_thin, y_thin = thinned(x, y)
+        group = "negative" if len(y) and np.nanmedian(y) < 0 else "positive"
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": name,
+                "x": x_thin.tolist(),
+                "y": four_digits(y_thin),
+                "line": {"color": color, "width": 1},
+                "stackgroup": group,
+            }
+        )
+    layout = _layout(title, "terms")
+    layout |= {"xaxis": {"title": {"text": ITERATION}}, "hovermode": "x unified"}
+    return {"data": traces, "layout": layout}

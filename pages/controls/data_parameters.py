@@ -1,0 +1,109 @@
+"""The parameters that a data set has in a setting: its own ranges and defaults, and the values that go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from dsgcore.core.parameters import Choice, Parameter
+from dsgcore.data import DATASETS, OPTION_NAMES, DatasetEntry, convert, load
+from dsgcore.data.conversions import ONE_REST
+from dsgcore.experiments import Setting
+from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
+from dsgcore.experiments.spec import DataSpec
+from pages.upload.own_file import entry_of, suited_to_own
+
+# What unlabeled points and the graph may weigh goes with the data: defaults where the setting's do not suit.
+SUITED: dict[str, dict[str, float]] = {
+    "high_dimensional": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+    "digits": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+    "breast_cancer": {"C_star": 1.0},
+    "diabetes": {"C_star": 1.0},
+    "friedman": {"C_star": 1.0},
+    "ten_digits": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+}
+# What the app offers of a data set's size: a run of it answers while one looks on.
+MAX_POINTS = 20_000
+# To begin with, at most so much of the training points is labeled, or drawn as pairs; where it would be more, so few.
+SHARE_LABELED, SHARE_IN_PAIRS, FEW = 0.55, 0.2, 0.2
+TEST_SHARE = 0.3
+POSITIVE = "The class that is positive where one is set against the rest."
+
+
+def suited_values(problem: type[Setting], dataset: str) -> dict[str, float]:
+    """Return the values that go with a data set, by name; of pairs, also the share of positives that the method is told."""
+    if dataset == FILE:
+        return suited_to_own(problem)
+    suited = SUITED.get(dataset, {})
+    if problem.labels != "pairs":
+        return suited
+    share = share_of_positives(dataset, DATASETS[dataset].conversions_for("pairs")[0], 0)
+    return {**suited, "prior": share} if share is not None else suited
+
+
+@cache
+def share_of_positives(dataset: str, conversion: str, positive: int) -> float | None:
+    """Return the share of positives of a set read so, in hundredths; None where it is one half, of which pairs say nothing."""
+    made = convert(load(dataset, **DATASETS[dataset].usual_options("pairs")), conversion, positive)
+    share = round(float(np.mean(made.y == 1)), 2)
+    return None if share == 0.5 else share
+
+
+def data_parameters(problem: type[Setting], dataset: str, default: DataSpec) -> list[Parameter]:
+    """Return the parameters of the data that this set takes, with its own ranges and defaults."""
+    entry = entry_of(problem, dataset)
+    own = {option.name: option.default for option in entry.options} | entry.usual_options(problem.labels)
+    if default.name == dataset:
+        own |= {name: value for name in own if (value := getattr(default, name)) is not None}
+    parameters = []
+    for p in DATA_PARAMETERS:
+        if p.name in ("convert", "positive"):
+            parameters += _class_parameters(p, entry, problem.labels)
+        elif p.name in OPTION_NAMES:
+            parameters += _option_parameters(p, entry, own)
+        elif p.name == "n_labeled":
+            usual = default.n_labeled if default.name == dataset else _few(default.n_labeled, entry, problem.labels)
+            parameters.append(_labeled_parameter(p, problem, usual))
+        elif p.name not in ("name", "path", "sha256", "recipe", "target"):
+            parameters.append(p)
+    return parameters
+
+
+def _option_parameters(p: Parameter, entry: DatasetEntry, own: Mapping[str, float | None]) -> list[Parameter]:
+    """Return the set's own option; none where it has no such option, or it is as the data are."""
+    option = next((option for option in entry.options if option.name == p.name), None)
+    if option is None:
+        return []
+    if p.name == "n":
+        high = int(min(option.high, MAX_POINTS))
+        return [replace(option, default=own["n"] or high, usual=(100, high))]
+    return [] if own[p.name] is None else [replace(option, default=own[p.name])]  # a spec file can say otherwise
+
+
+def _class_parameters(p: Parameter, entry: DatasetEntry, labels: str) -> list[Parameter]:
+    """Return how the set's classes can be read, and which of them can be positive, where there is something to choose."""
+    allowed = entry.conversions_for(labels)
+    if p.name == "convert" and len(allowed) > 1:
+        return [replace(p, default=allowed[0], options=allowed, optional=False)]  # type: ignore[call-arg]
+    if p.name == "positive" and ONE_REST in allowed:
+        names = entry.class_names
+        return [Choice(p.name, names[0], label="Positive class", sentence=POSITIVE, options=names)]
+    return []
+
+
+def _few(usual: int, entry: DatasetEntry, labels: str) -> int:
+    """Return how many labels or pairs to begin with: the setting's number, or fewer where the set is small."""
+    n_train = entry.n * (1 - TEST_SHARE)
+    if usual <= n_train * (SHARE_IN_PAIRS if labels == "pairs" else SHARE_LABELED):
+        return usual
+    return max(stop for stop in (10, 20, 50, 100, 200) if stop <= max(n_train * FEW, 10))
+
+
+def _labeled_parameter(p: Parameter, problem: type[Setting], default: int) -> Parameter:
+    p = replace(p, default=default)
+    if problem.labels == "pairs":
+        return replace(p, label="Similar pairs", sentence="How many pairs of points are known to share a class.")
+    return p

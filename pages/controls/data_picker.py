@@ -1,0 +1,80 @@
+"""The picker of the data set at a setting page's side: what goes with the data follows the choice."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsgcore.data import OPTION_NAMES, DatasetEntry
+from dsgcore.data.conversions import AS_IS, CONVERSIONS, ONE_REST
+from dsgcore.experiments import Setting
+from pages.controls.controls import Control, controls_for, dataset_choice, kernel_asked, kernel_widths, key_of
+from pages.controls.data_parameters import SUITED
+from pages.upload.own_file import entry_of
+
+DATA_PAGE = "pages/data.py"
+
+
+def draw_dataset(problem: type[Setting]) -> str:
+    """Draw the picker of the data set with the way to the gallery, and return its name."""
+    choice = dataset_choice(problem)
+    dataset = st.selectbox(
+        choice.label,
+        choice.options,
+        index=choice.options.index(choice.default),
+        key=key_of(problem, "data"),
+        bind="query-params",
+        format_func=lambda name: entry_of(problem, name).title,
+        help=choice.sentence,
+        on_change=_use_suited,
+        args=(problem,),
+    )
+    _notice_dataset(problem, dataset)
+    _say_reading(problem, entry_of(problem, dataset))
+    st.page_link(DATA_PAGE, label="See all data sets", icon=":material/grid_view:")
+    return dataset
+
+
+def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
+    """Say what is made of the set's classes where they are not used as they are."""
+    usual = entry.conversions_for(problem.labels)[0]
+    key = key_of(problem, "convert")
+    name = st.session_state.get(key, st.query_params.get(key))
+    conversion = name if name in entry.conversions_for(problem.labels) else usual
+    key = key_of(problem, "positive")
+    named = st.session_state.get(key, st.query_params.get(key))  # before the first drawing, the link's
+    positive = named if named in entry.class_names else entry.class_names[0]
+    if conversion == ONE_REST:
+        st.caption(f"{positive} against the rest (see Data options).")
+    elif conversion != AS_IS:
+        st.caption(CONVERSIONS[conversion].sentence)
+
+
+def _use_suited(problem: type[Setting]) -> None:
+    """After a choice of data, give what goes with the data the value that suits them."""
+    dataset = st.session_state[key_of(problem, "data")]
+    st.session_state[seen_key(problem)] = dataset
+    for control in _going_with(problem, dataset):
+        st.session_state[control.key] = control.parameter.default
+
+
+def _notice_dataset(problem: type[Setting], dataset: str) -> None:
+    """Do the same where a link within the app has chosen other data, but for what the link itself says."""
+    before = st.session_state.get(seen_key(problem), dataset)
+    st.session_state[seen_key(problem)] = dataset
+    if before != dataset:
+        for control in _going_with(problem, dataset):
+            if control.key not in st.query_params:
+                st.session_state[control.key] = control.parameter.default
+
+
+def seen_key(problem: type[Setting]) -> str:
+    """Return where a session keeps the data set whose values the controls have."""
+    return f"_dataset_{problem.name}"
+
+
+def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
+    """Return the controls whose value goes with the data; of the kernel that is chosen, its width."""
+    names = {name for suited in SUITED.values() for name in suited}
+    names |= {"prior", "convert", "positive", "n_labeled", *OPTION_NAMES}
+    offered = controls_for(problem, dataset, kernel_asked(problem))
+    return [control for name, control in offered.items() if name in {*names, *kernel_widths(offered)}]

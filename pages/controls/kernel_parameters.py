@@ -1,0 +1,48 @@
+"""The kernels that a page offers, and their parameters with the defaults that go with the data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dsgcore.core.kernel_widths import like_gaussian
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import Choice, Parameter
+from dsgcore.experiments import Setting, default_spec
+from dsgcore.experiments.kernel_words import KERNEL_WORDS
+from dsgcore.experiments.settings import FILE, kernel_names
+from dsgcore.experiments.widths import usual_width_of
+from pages.upload.own_file import own_file
+
+PICKER = "kernel"
+# Parameters of one name that say something else of each kernel are controls of their own.
+OWN_KEYS = {
+    ("laplacian", "sigma"): "laplacian_sigma",
+    ("dot_product", "sigma"): "dot_product_sigma",
+}
+
+
+def usual_kernel(problem: type[Setting]) -> str:
+    """Return the name of the kernel that a setting begins with."""
+    return str(default_spec(problem.name).kernel.name)
+
+
+def kernel_choices(problem: type[Setting]) -> list[Choice]:
+    """Return the parameter that picks the kernel; none where there is nothing to choose."""
+    names = kernel_names(problem)
+    if len(names) == 1:
+        return []
+    each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(KERNEL_WORDS.__getitem__, names))
+    sentence = f"What makes two points alike. Another kernel begins a new run.\n\n{each}\n\n"
+    return [Choice(PICKER, usual_kernel(problem), "k", "Kernel", sentence, options=names)]
+
+
+def kernel_title(name: str) -> str:
+    """Return the name of a kernel that people see."""
+    return KERNEL_WORDS[name].title
+
+
+def kernel_parameters(problem: type[Setting], dataset: str, kernel: str) -> tuple[Parameter, ...]:
+    """Return a kernel's own parameters, with the defaults that go with a data set."""
+    own = own_file(problem) if dataset == FILE else None
+    width = like_gaussian(kernel, own.sigma, own.d) if own else usual_width_of(problem, dataset, kernel)
+    return tuple(replace(p, default=width.get(p.name, p.default)) for p in KERNELS[kernel].parameters)

@@ -1,0 +1,229 @@
+"""What is shown of a data set and of how its labels are hidden: on the data page, and in the workbench's Data tab."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from dsgcore.data import DATASETS, DataError, Dataset, Split
+from dsgcore.data import inspection as inspect
+from dsgcore.experiments import Plane, Spec, load_dataset
+from dsgcore.problems import UNLABELED
+from pages.charts import figures as charts
+from pages.charts.detail_charts import Sample
+from pages.charts.live_plotly import live_chart
+from pages.gallery import data_charts
+from pages.gallery.thumbnails import class_colors
+from pages.upload.own_file import plain, store
+
+HEIGHT = 320
+MAX_ROWS, MAX_COLUMNS, MAX_LISTED = 1000, 100, 20
+AXES = ("first principal axis", "second principal axis")
+# Nearest to a labeled point of the own class this often, or more: the labels alone nearly do.
+GOOD_COVERAGE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What is known of a split without learning; computed once for each."""
+
+    balance: pd.DataFrame
+    coverage: inspect.Coverage
+    leaks: inspect.Leaks
+    pairs: inspect.PairConsistency | None
+
+
+_looks: weakref.WeakKeyDictionary[Split, Look] = weakref.WeakKeyDictionary()
+
+
+def look_at(split: Split, labels: str) -> Look:
+    """Return what is known of a split: computed when it is looked at first, forgotten with it."""
+    if split not in _looks:
+        pairs = inspect.pair_consistency(split) if labels == "pairs" else None
+        _looks[split] = Look(inspect.class_balance(split), inspect.coverage(split), inspect.leaks(split), pairs)
+    return _looks[split]
+
+
+def split_views(split: Split, labels: str, theme: str, *, key: str) -> None:
+    """Draw class balance, coverage, pairs and leaks of a split; `key` begins the charts' keys."""
+    look = look_at(split, labels)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        height = max(HEIGHT, 34 * 3 * len(look.balance) // 2)
+        figure = data_charts.balance_chart(look.balance, theme=theme)
+        live_chart(figure, key=f"{key}-balance", alt=_alt_balance(look.balance), height=height)
+    with right:
+        _coverage(look.coverage, theme, key)
+    if look.pairs is not None:
+        _pairs(look.pairs, split.class_names)
+    _leaks(split, look.leaks)
+
+
+def _alt_balance(balance: pd.DataFrame) -> str:
+    said = (f"{name}: {', '.join(f'{row[c]} {c}' for c in balance)}" for name, row in balance.iterrows())
+    return "Points of each class. " + "; ".join(said)
+
+
+def _coverage(found: inspect.Coverage, theme: str, key: str) -> None:
+    if not len(found.to_labeled):
+        st.info("Every training point is labeled: there is nothing to cover.", icon=":material/done_all:")
+        return
+    samples = [
+        Sample("to the nearest labeled point", found.to_labeled, data_charts.sample_color("labeled", theme)),
+        Sample("to the nearest point", found.to_any, charts.UNLABELED, is_line=True),
+    ]
+    axis = "distance from unlabeled points, in scaled features"
+    figure = data_charts.spread_chart(samples, title="Coverage", axis=axis, theme=theme)
+    live_chart(figure, key=f"{key}-coverage", alt="Distances of unlabeled points to labeled ones.", height=HEIGHT)
+    st.markdown(_agreement(found.agreement))
+
+
+def _agreement(share: float) -> str:
+    if not np.isfinite(share):
+        return (
+            "How often the nearest label is right is not known: the source gives no classes for the unlabeled points."
+        )
+    said = f"For **{share:.0%}** of the unlabeled points the nearest labeled point has their class: "
+    if share >= GOOD_COVERAGE:
+        return said + "the labels alone nearly do."
+    return said + "what lies between is for the unlabeled points to show."
+
+
+def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
+    st.markdown("## Similar pairs")
+    places = st.columns(3)
+    negative, positive = map(plain, names)
+    places[0].metric(f"Both {positive}", f"{found.both_positive:,}", help=f"Pairs whose members are both {positive}.")
+    places[1].metric(f"Both {negative}", f"{found.both_negative:,}", help=f"Pairs whose members are both {negative}.")
+    places[2].metric(
+        "Mixed", f"{found.mixed:,}", help="Pairs that do not share a class: the method takes them for similar."
+    )
+    known = found.total - found.unknown
+    shared = f"{known - found.mixed:,} of {known:,} pairs share a class"
+    unknown = f", of {found.unknown:,} more it is not known" if found.unknown else ""
+    share = found.both_positive / max(1, known - found.mixed)
+    st.markdown(
+        f"{shared}{unknown}. Of those, {share:.0%} are {positive}, where π₊² / (π₊² + π₋²) = {found.expected_positive:.0%} is "
+        "expected from the unlabeled points."
+    )
+
+
+def _leaks(split: Split, found: inspect.Leaks) -> None:
+    st.markdown("## Leaks")
+    n = len(found.test_rows)
+    if not n:
+        within = f" Within the training points, {found.within_training:,} repeat an earlier one." * bool(
+            found.within_training
+        )
+        st.markdown(f":green[●] No test point equals a training point.{within}")
+        return
+    share = n / max(1, len(split.y_test))
+    st.warning(
+        f"{n:,} of {len(split.y_test):,} test points ({share:.1%}) equal a training point, {found.contradicting:,} of them with "
+        "another class: on these, the test score measures memory.",
+        icon=":material/content_copy:",
+    )
+    rows = {"test row": found.test_rows[:MAX_LISTED], "training row": found.train_rows[:MAX_LISTED]}
+    st.dataframe(pd.DataFrame(rows), hide_index=True, width="content")
+    if n > MAX_LISTED:
+        st.caption(f"The first {MAX_LISTED} of {n:,}; rows are counted from 0, as in the set.")
+
+
+def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
+    """Show, when asked for, what the columns of a run's data hold, and the table."""
+    said = "What each column holds, and the first rows as they are in the set."
+    if not st.toggle("Columns and table", key="columns", bind="query-params", help=said):
+        return
+    try:
+        dataset = _dataset_of(spec, split)
+    except DataError as error:
+        st.error(plain(str(error)))
+        return
+    labels = spec.problem.labels
+    kind = (
+        "ordinal" if labels == "ordinal" else DATASETS[spec.data.name].target if spec.data.name in DATASETS else labels
+    )
+    column_views(dataset, split, class_colors(kind, len(split.class_names)), theme)
+    table_view(dataset, split)
+
+
+_datasets: weakref.WeakKeyDictionary[Split, Dataset] = weakref.WeakKeyDictionary()
+
+
+def _dataset_of(spec: Spec, split: Split) -> Dataset:
+    """Return the data that a split was made of: loaded when they are looked at first, forgotten with it."""
+    if split not in _datasets:
+        _datasets[split] = load_dataset(spec, files=store(), fitted_rows=split.train_rows)
+    return _datasets[split]
+
+
+def plane_view(dataset: Dataset, split: Split, colors: list[str], theme: str) -> None:
+    """Draw the training points on two features or principal axes, to choose."""
+    offered = [(AXES[0], *dataset.feature_names), (AXES[1], *dataset.feature_names)]
+    usual = (1, 2) if len(dataset.feature_names) == 2 else (0, 0)
+    with st.container(horizontal=True):
+        across = _axis("Across", "across", offered[0], usual[0])
+        up = _axis("Up", "up", offered[1], usual[1])
+    xy = np.stack([_coordinate(dataset, split, name) for name in (across, up)], axis=1)
+    points = data_charts.PlanePoints(xy, split.y_hidden, split.y_train != UNLABELED)
+    figure = data_charts.plane_chart(points, names=split.class_names, colors=colors, axes=(across, up), theme=theme)
+    live_chart(figure, key="chart-plane", alt=f"Training points: {across} and {up}.", height=HEIGHT + 130)
+
+
+def _axis(label: str, key: str, options: tuple[str, ...], usual: int) -> str:
+    return st.selectbox(label, options, index=usual, key=key, bind="query-params")
+
+
+def _coordinate(dataset: Dataset, split: Split, name: str) -> NDArray:
+    if name in AXES:
+        return Plane.through(split.X_train).project(split.X_train)[:, AXES.index(name)]
+    return dataset.X[split.train_rows, dataset.feature_names.index(name)]
+
+
+def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str) -> None:
+    """Show what each column holds, and one of them by class."""
+    st.markdown("## Columns")
+    summary = inspect.column_summary(dataset)
+    histogram = st.column_config.BarChartColumn("distribution", help="Counts in 20 equally wide bins.")
+    digits = {
+        name: st.column_config.NumberColumn(format="%.4g") for name in ("minimum", "mean", "maximum", "deviation")
+    }
+    height = min(HEIGHT, 35 * (len(summary) + 1) + 3)
+    st.dataframe(summary, hide_index=True, height=height, column_config={"histogram": histogram, **digits})
+    left, right = st.columns([1, 3], gap="medium")
+    with left:
+        usual = int(np.argmax(split.X_train.var(axis=0)))  # one that is not constant, where there is one
+        name = st.selectbox("Feature", dataset.feature_names, index=usual, key="feature", bind="query-params")
+    values = dataset.X[split.train_rows, dataset.feature_names.index(name)]
+    samples = [
+        Sample(label, values[split.y_hidden == code], color)
+        for code, (label, color) in enumerate(zip(split.class_names, colors, strict=True))
+    ]
+    figure = data_charts.spread_chart(samples, title=f"{name}, by class", axis=name, theme=theme)
+    with right:
+        live_chart(figure, key="chart-feature", alt=f"Distribution of {name} by class.", height=HEIGHT)
+
+
+def table_view(dataset: Dataset, split: Split) -> None:
+    """Show the first rows as they are in the set, with their class and what they are used for."""
+    st.markdown("## Table")
+    n, d = len(dataset.y), len(dataset.feature_names)
+    use = np.full(n, "left out", dtype=object)
+    use[split.train_rows] = np.where(split.y_train == UNLABELED, "unlabeled", "labeled")
+    use[split.test_rows] = "test"
+    classes = np.full(n, "", dtype=object)
+    for places, y in ((split.train_rows, split.y_hidden), (split.test_rows, split.y_test)):
+        classes[places] = np.array([*split.class_names, ""], dtype=object)[y]
+    rows, columns = min(n, MAX_ROWS), min(d, MAX_COLUMNS)
+    table: dict[str, Any] = {"class": classes[:rows], "used as": use[:rows]}
+    frame = pd.DataFrame(dataset.X[:rows, :columns], columns=list(dataset.feature_names[:columns]))
+    st.dataframe(pd.concat([pd.DataFrame(table), frame], axis=1), height=HEIGHT)
+    if (rows, columns) != (n, d):
+        st.caption(f"The first {rows:,} of {n:,} rows and {columns} of {d} features.")

@@ -1,0 +1,88 @@
+"""The gallery: every data set as a card with a picture, its size, and the ways into the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry
+from dsgcore.data.conversions import AS_IS, ONE_REST
+from dsgcore.experiments import SETTINGS
+from dsgcore.experiments.settings import FILE
+from dsgcore.settings import profile_of
+from pages.controls import controls
+from pages.gallery.thumbnails import thumbnail
+from pages.shell.router import page_of
+from pages.upload.own_file import TITLE as OWN_TITLE
+
+COLUMNS = 5
+GROUPS = {
+    "binary": "Two classes",
+    "ordinal": "Ordered classes",
+    "classes": "Several classes",
+}
+
+
+def gallery(choose: Callable[[str], None]) -> None:
+    """Draw a card for each data set, by what it is made for; `choose` is called with the name of one to look at.
+
+    One's own file comes first.
+    """
+    with st.container(border=True, key="card-file", horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{OWN_TITLE}**  \nA table with a column of labels: CSV, TSV, Parquet, LIBSVM or .npz.")
+        st.button("Choose a file", key="look-file", icon=":material/upload_file:", on_click=choose, args=(FILE,))
+    for labels, title in GROUPS.items():
+        st.header(title)
+        entries = [entry for entry in DATASETS.values() if entry.is_made_for(labels)]
+        for start in range(0, len(entries), COLUMNS):
+            for column, entry in zip(st.columns(COLUMNS), entries[start : start + COLUMNS], strict=False):
+                with column:
+                    _card(entry, choose)
+
+
+def _card(entry: DatasetEntry, choose: Callable[[str], None]) -> None:
+    with st.container(border=True, key=f"card-{entry.name}", height="stretch"):
+        st.image(_picture(entry.name), width="stretch", alt=f"Points of {entry.title}, coloured by class.")
+        st.markdown(f"**{entry.title}**  \n{entry.sentence}")
+        st.caption(facts(entry))
+        with st.container(horizontal=True, gap="xsmall"):
+            for setting in SETTINGS:
+                setting_link(entry, setting)
+        st.button(
+            "Look closer", key=f"look-{entry.name}", icon=":material/search:", on_click=choose, args=(entry.name,)
+        )
+
+
+@st.cache_data(show_spinner=False)
+def _picture(name: str) -> str:
+    return thumbnail(name)
+
+
+def facts(entry: DatasetEntry) -> str:
+    """Say a set's size, source and licence."""
+    what = {"regression": "bins of a regression target", "ordinal": "ordered classes"}.get(entry.target, "classes")
+    size = f"{entry.n:,} points · {entry.d} features · {len(entry.class_names)} {what}"
+    if entry.name == FILE:
+        return size
+    return f"{size}  \nGenerated" if entry.is_generated else f"{size}  \n{entry.source} · {entry.licence}"
+
+
+def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | None = None) -> None:
+    """Draw the way to a setting's workbench with this set, or why there is none."""
+    problem = SETTINGS[setting]
+    reason = entry.why_not(problem.labels)
+    page = page_of(problem)
+    if reason:
+        st.page_link(page, label=profile_of(problem).short, disabled=True, help=reason)
+        return
+    query = {controls.key_of(problem, "data"): entry.title, **(options or {})}
+    st.page_link(page, label=profile_of(problem).short, help=_reading(entry, problem.labels), query_params=query)
+
+
+def _reading(entry: DatasetEntry, labels: str) -> str | None:
+    """Say how the set's classes are read in a setting, where they are not used as they are."""
+    name = entry.conversions_for(labels)[0]
+    if name == ONE_REST:
+        return f"{entry.class_names[0]} against the rest, to begin with."
+    return None if name == AS_IS else CONVERSIONS[name].sentence

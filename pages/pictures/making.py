@@ -1,0 +1,146 @@
+"""Small pictures of the settings at work, for the home page: what a run of each setting's first lesson has learned.
+
+They are kept as files, for a page should not have to wait for runs. `python -m pages.pictures.making` draws them anew.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.experiments import SETTINGS, Plane, Run, Spec, Surface, default_spec
+from dsgcore.settings import profile_of
+from pages.charts import class_charts
+from pages.charts import figures as charts
+
+FOLDER = Path(__file__).parent
+WIDTH, HEIGHT, CELL = 360, 120, 3
+MAX_UNLABELED, MAX_LABELED, MAX_PAIRS = 260, 60, 16
+SHADES = 5  # of each side of a boundary
+DEEPEST = 0.55
+GRID = 96
+
+
+def file_of(setting: str) -> Path:
+    """Return where the picture of a setting is, if there is one."""
+    return FOLDER / f"{setting}.svg"
+
+
+def first_lesson(setting: str) -> Spec:
+    """Return the spec of a setting's first lesson."""
+    plain = default_spec(setting).to_dict()
+    values = dict(lessons[0].values) if (lessons := profile_of(SETTINGS[setting]).lessons) else {}
+    if "data" in values:  # another set has its own options
+        kept = values.keys() & plain["data"].keys()
+        plain["data"] = {"name": values.pop("data"), **{name: values.pop(name) for name in kept}}
+    for name, value in values.items():
+        next(section for section in plain.values() if isinstance(section, dict) and name in section)[name] = value
+    return Spec.from_dict(plain)
+
+
+def picture(setting: str) -> str:
+    """Run a setting's first lesson and draw what it has learned: the regions, unlabeled points, and what it was told."""
+    run = Run(first_lesson(setting))
+    run.advance(run.n_iter)
+    plane = Plane.through(run.split.X_train)
+    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+    parts = _regions(*_shades(run, plane)) + _points(run, plane)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n' + "\n".join(parts) + "\n</svg>\n"
+
+
+def _shades(run: Run, plane: Plane) -> tuple[NDArray, list[tuple[str, float]]]:
+    """Return the number of each cell's shade, from the upper left, and each shade's colour and opacity."""
+    labels, k = run.problem.labels, len(run.split.class_names)
+    if labels == "classes":
+        winner = run.model.evaluate(plane.grid(GRID)).argmax(axis=-1)
+        return _cells(winner), [(class_charts.class_color(label, k), 0.35) for label in range(k)]
+    f = Surface(plane.grid(GRID), run.model).values(run.model).astype(float)
+    if labels == "ordinal":
+        shares = np.cumsum(np.bincount(run.split.y_hidden, minlength=k))[:-1] / len(run.split.y_hidden)
+        cuts = np.quantile(run.test_values, shares)
+        return _cells(np.searchsorted(cuts, f)), [(color, 0.4) for color in charts.ordered_colors(k)]
+    f -= 0.0 if run.problem.decision == "sign" else float(np.median(run.test_values))
+    steps = np.clip(np.floor(f / np.quantile(np.abs(f), 0.9) * SHADES), -SHADES, SHADES - 1).astype(int)
+    depth = [DEEPEST * (i + 1) / SHADES for i in range(SHADES)]
+    shades = [(charts.NEGATIVE, d) for d in reversed(depth)] + [(charts.POSITIVE, d) for d in depth]
+    return _cells(steps + SHADES), shades
+
+
+def _cells(values: NDArray) -> NDArray:
+    """Return the values of a square grid at the picture's cells, row by row from the top."""
+    rows, columns = HEIGHT // CELL, WIDTH // CELL
+    grid = values.reshape(GRID, GRID)[::-1]
+    return grid[np.linspace(0, GRID - 1, rows).round().astype(int)][
+        :, np.linspace(0, GRID - 1, columns).round().astype(int)
+    ]
+
+
+def _regions(cells: NDArray, shades: list[tuple[str, float]]) -> list[str]:
+    """Return a path for each shade: its runs of cells, row by row."""
+    paths = [""] * len(shades)
+    for row, values in enumerate(cells):
+        x = 0
+        for shade, run in groupby(values.tolist()):
+            width = CELL * len(list(run))
+            paths[shade] += f"M{x} {CELL * row}h{width}v{CELL}h-{width}z"
+            x += width
+    drawn = zip(paths, shades, strict=True)
+    return [f'<path d="{path}" fill="{color}" opacity="{depth:.2f}"/>' for path, (color, depth) in drawn if path]
+
+
+def _points(run: Run, plane: Plane) -> list[str]:
+    """Return the unlabeled points as small grey dots, and what the method was told: classes, or pairs joined by a line."""
+    xy, y = plane.project(run.split.X_train), run.split.y_train
+    placed = (xy - plane.low) / (plane.high - plane.low) * [WIDTH, -HEIGHT] + [0, HEIGHT]
+    grey = placed[y < 0][:MAX_UNLABELED]
+    path = "".join(f"M{a:.0f} {b:.0f}h0" for a, b in grey)
+    dots = f'<path d="{path}" stroke="{charts.UNLABELED}" stroke-width="3" stroke-linecap="round" opacity="0.75"/>'
+    told: list[str] = (_pairs if run.problem.labels == "pairs" else _classes)(run, placed, y)
+    return [dots, *told]
+
+
+def _pairs(run: Run, xy: NDArray, y: NDArray) -> list[str]:
+    members = np.flatnonzero(y >= 0)
+    pairs = members[np.argsort(y[members], kind="stable")].reshape(-1, 2)
+    pairs = pairs[:: -(-len(pairs) // MAX_PAIRS)]
+    path = "".join(f"M{a:.0f} {b:.0f}L{c:.0f} {d:.0f}" for a, b, c, d in xy[pairs].reshape(-1, 4))
+    line = f'<path d="{path}" stroke="{charts.PREDICTED}" stroke-width="1.2"/>'
+    return [line, *(_mark("diamond", a, b, charts.PREDICTED) for a, b in xy[pairs.ravel()])]
+
+
+def _classes(run: Run, xy: NDArray, y: NDArray) -> list[str]:
+    k = len(run.split.class_names)
+    ranks: Any = charts.ordered_colors(k) if run.problem.labels == "ordinal" else None
+    labeled = np.flatnonzero(y >= 0)[:MAX_LABELED]
+    return [
+        _mark(class_charts.class_symbol(label, k), a, b, ranks[label] if ranks else class_charts.class_color(label, k))
+        for (a, b), label in zip(xy[labeled], y[labeled].tolist(), strict=True)
+    ]
+
+
+_OUTLINES = {
+    "circle": "M{x} {y}m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
+    "triangle-up": "M{x} {y}m0 -5.5l5 9h-10z",
+    "square": "M{x} {y}m-4 -4h8v8h-8z",
+    "diamond": "M{x} {y}m0 -5l5 5l-5 5l-5 -5z",
+}
+
+
+def _mark(symbol: str, x: float, y: float, color: str) -> str:
+    outline = _OUTLINES.get(symbol, _OUTLINES["circle"]).format(x=f"{x:.0f}", y=f"{y:.0f}")
+    return f'<path d="{outline}" fill="{color}" stroke="#FFFFFF" stroke-width="1"/>'
+
+
+def draw_all() -> None:
+    """Draw the picture of every setting anew."""
+    FOLDER.mkdir(exist_ok=True)
+    for setting in SETTINGS:
+        file_of(setting).write_text(picture(setting), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    draw_all()

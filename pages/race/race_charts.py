@@ -1,0 +1,106 @@
+"""Figures of a race: scores over iterations or time, the competitor's objective, and maps of the predicted classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pages.charts import figures as charts
+
+COMPETITOR = "#E69F00"
+# How much of a class's colour its region has; the rest is the ground.
+REGION_SHARE = {"light": 0.35, "dark": 0.5}
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What the competitor reached: its name, its score, and the seconds it took."""
+
+    name: str
+    score: float
+    seconds: float
+
+
+def finish_line(finish: Finish, end: float) -> dict[str, Any]:
+    """Return the competitor's score as a horizontal line over the iterations, with its name on it."""
+    named = {"mode": "lines+text", "text": ["", finish.name], "textposition": "top left", "showlegend": False}
+    font = {"color": COMPETITOR}
+    return _trace(_stays(finish, 0.0, end)) | named | {"textfont": font, "cliponaxis": False}
+
+
+def _stays(finish: Finish, start: float, end: float) -> charts.Curve:
+    return charts.Curve(finish.name, np.array([start, end]), np.full(2, finish.score), COMPETITOR, dash="longdash")
+
+
+def _trace(curve: charts.Curve) -> dict[str, Any]:
+    (trace,) = charts.line_chart([curve], title="")["data"]
+    return trace
+
+
+def score_by_iteration(run: charts.Curve, finish: Finish, *, title: str, n_iter: int) -> charts.Figure:
+    """Return the run's score over the iterations beside the competitor's, a horizontal line."""
+    curves = [run, _stays(finish, 0.0, n_iter)]
+    return charts.line_chart(curves, title=title, x_range=(0, n_iter), revision="by iteration")
+
+
+def score_by_time(run: charts.Curve, finish: Finish, *, title: str) -> charts.Figure:
+    """Return the run's score over the seconds of its training; the competitor has none until it is done, then one that stays."""
+    end = 1.05 * max(finish.seconds, float(run.x[-1]) if len(run.x) else 0.0)
+    curves = [run, _stays(finish, finish.seconds, end)]
+    figure = charts.line_chart(curves, title=title, x_range=(0, end), x_title="seconds of training", revision="by time")
+    figure["data"].append(_mark(finish))
+    return figure
+
+
+def _mark(finish: Finish) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": charts.four_digits(np.array([finish.seconds])),
+        "y": charts.four_digits(np.array([finish.score])),
+        "marker": {"symbol": "circle", "size": 8, "color": COMPETITOR},
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
+
+
+def objective_chart(name: str, steps: NDArray, objectives: NDArray) -> charts.Figure:
+    """Return the competitor's own objective over its outer steps."""
+    curve = charts.Curve(name, steps, objectives, COMPETITOR)
+    return charts.line_chart([curve], title=f"Objective of {name}, its own", x_title="outer step")
+
+
+def region_heat(codes: NDArray, surface: charts.Surface, colors: Sequence[str], theme: str) -> dict[str, Any]:
+    """Return the trace of the regions of predicted classes, codes of shape (ny, nx), each in a pale shade of its colour."""
+    k = len(colors)
+    shades = [_blended(color, theme) for color in colors]
+    return {
+        "type": "heatmap",
+        "z": codes.tolist(),
+        "x0": surface.x0,
+        "dx": surface.dx,
+        "y0": surface.y0,
+        "dy": surface.dy,
+        "zmin": -0.5,
+        "zmax": k - 0.5,
+        "colorscale": [[(label + end) / k, shade] for label, shade in enumerate(shades) for end in (0, 1)],
+        "showscale": False,
+        "zsmooth": False,
+        "hoverinfo": "skip",
+    }
+
+
+def _blended(color: str, theme: str) -> str:
+    parts = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (_as_hex(color), charts.GROUND[theme]))
+    share = REGION_SHARE[theme]
+    return "rgb({}, {}, {})".format(*(round(share * a + (1 - share) * b) for a, b in zip(*parts, strict=True)))
+
+
+def _as_hex(color: str) -> str:
+    if color.startswith("#"):
+        return color
+    return "#{:02x}{:02x}{:02x}".format(*(int(part) for part in color[4:-1].split(",")))

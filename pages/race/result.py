@@ -1,0 +1,180 @@
+"""What a competitor has reached, beside the run that it was started for: score, time, memory, curves and maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from dsgcore.experiments import LiveRun, Plane, Run
+from dsgcore.experiments.predictions import predicted_classes
+from dsgcore.experiments.race import GRID, RaceResult
+from pages.charts import class_charts
+from pages.charts import figures as charts
+from pages.charts.live_plotly import live_chart
+from pages.race import race_charts
+from pages.race.state import Started, whose
+from pages.workbench.map_views import point_sets
+
+CURVE_HEIGHT, MAP_HEIGHT = 240, 330
+BY_ITERATION, BY_TIME = "by iteration", "by time"
+SCORE, CLASSES = "score", "classes"
+MAX_NOTES = 3
+# An objective of fewer steps is a number, not a curve.
+FEWEST_STEPS = 3
+# A smaller difference is none to four digits.
+TIE = 5e-5
+
+
+def draw_result(started: Started, live: LiveRun) -> None:
+    """Draw what the competitor has reached, and how far the run was when this was drawn."""
+    result: RaceResult = started.job.result
+    for note in result.notes[:MAX_NOTES]:
+        st.warning(f"{note.rstrip('.')}.", icon=":material/warning:")
+    st.caption(whose(started, live))
+    run, theme = started.live.run, _theme()
+    _numbers(started, run, result)
+    if len(run.history):
+        _curves(started, run, result, theme)
+        _maps(started, run, result, theme)
+
+
+def _theme() -> str:
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def _numbers(started: Started, run: Run, result: RaceResult) -> None:
+    """Draw the competitor's score, time and memory, each with what to compare it with."""
+    name = run.problem.score_name
+    score, time, memory = st.columns(3)
+    row = run.history.last()
+    off: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
+    gain = result.score - row["score_test"] if row else 0.0
+    beside = f"{gain:+.4f} vs the run at step {row['t']:.0f}" if row else None
+    score.metric(
+        f"Test {name} of {started.title}", f"{result.score:.4f}", delta=beside, **(off if abs(gain) < TIE else {})
+    )
+    spent = f"the run: {_seconds(run.training_clock[-1])}" if run.training_clock else None
+    help_time = (
+        "Time of the fit on one core, without the start of its process and the loading of data; of the run, the time that its "
+        "training took, without what is measured at every iteration."
+    )
+    time.metric("Time", _seconds(result.seconds), delta=spent, help=help_time, **off)
+    said = f"said beforehand: {_size(result.estimate)}"
+    help_memory = "The most that the fit held at one time, beyond the program and the data."
+    memory.metric("Memory", _size(result.memory), delta=said, help=help_memory, **off)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds < 1000 else f"{seconds:,.0f} s"
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.3g} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.3g} MB"
+
+
+def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:
+    """Draw the scores by iteration or by time, and the competitor's own objective where it is a curve."""
+    told = np.isfinite(result.objectives)
+    places = st.columns([3, 2], gap="small") if told.sum() >= FEWEST_STEPS else [st.container()]
+    with places[0]:
+        by = _choice("race-axis", (BY_ITERATION, BY_TIME))
+        finish = started.finish
+        assert finish is not None
+        x = np.array(run.training_clock) if by == BY_TIME else run.history.column("t")
+        curve = charts.Curve("the run", x, run.history.column("score_test"), charts.INK[theme])
+        title = f"Test {run.problem.score_name}"
+        if by == BY_TIME:
+            figure = race_charts.score_by_time(curve, finish, title=title)
+        else:
+            figure = race_charts.score_by_iteration(curve, finish, title=title, n_iter=run.n_iter)
+        alt = f"{title}: {started.title} {finish.score:.4f} after {_seconds(finish.seconds)}."
+        live_chart(figure, key="chart-race", alt=alt, height=CURVE_HEIGHT)
+    if len(places) == 2:
+        with places[1], st.container(height="stretch", vertical_alignment="bottom"):
+            figure = race_charts.objective_chart(started.title, result.steps[told], result.objectives[told])
+            alt = f"Objective of {started.title} over its outer steps."
+            live_chart(figure, key="chart-race-objective", alt=alt, height=CURVE_HEIGHT)
+
+
+def _choice(key: str, options: tuple[str, ...]) -> str:
+    chosen = st.segmented_control(
+        key, options, default=options[0], required=True, key=key, label_visibility="collapsed"
+    )
+    return str(chosen)
+
+
+def _maps(started: Started, run: Run, result: RaceResult, theme: str) -> None:
+    """Draw the two decision maps beside each other, on the same plane."""
+    shown = _choice("race-map", (SCORE, CLASSES))
+    plane = _plane(started, run)
+    ours = _own_surface(started, run, plane)
+    pairs = (
+        ("The run", ours, predicted_classes(run, ours)),
+        (started.title, result.surface, result.classes),
+    )
+    for number, (place, (name, surface, classes)) in enumerate(zip(st.columns(2, gap="small"), pairs, strict=True)):
+        with place:
+            figure = _map(run, plane, surface, classes, title=name, shown=shown, theme=theme)
+            key = f"chart-race-{shown}-{number}"
+            live_chart(figure, key=key, alt=f"Map of {name}: {shown}.", height=MAP_HEIGHT)
+
+
+def _plane(started: Started, run: Run) -> Plane:
+    if "plane" not in started.maps:
+        started.maps["plane"] = Plane.through(run.split.X_train)
+    return started.maps["plane"]
+
+
+def _own_surface(started: Started, run: Run, plane: Plane) -> NDArray:
+    """Return the run's values on the grid, computed anew only when it has gone on."""
+    if started.maps.get("t") != run.model_t:
+        points = np.ascontiguousarray(plane.grid(GRID), dtype=run.split.X_train.dtype)
+        started.maps |= {"t": run.model_t, "values": run.model.evaluate(points)}
+    return started.maps["values"]
+
+
+def _map(
+    run: Run, plane: Plane, values: NDArray, classes: NDArray, *, title: str, shown: str, theme: str
+) -> charts.Figure:
+    """Return a map of values, or of the classes that they stand for, under the points."""
+    low, step = plane.low, plane.spacing(GRID)
+    if run.problem.decision == "highest":
+        return class_charts.class_map_chart(
+            plane.project(run.split.X_train),
+            run.split.y_train,
+            class_charts.Regions(values.reshape(GRID, GRID, -1), low, step),
+            names=run.split.class_names,
+            edges=np.zeros((0, 2), dtype=int),
+            title=title,
+            axes=plane.names,
+            shows_margin=shown == SCORE,
+            theme=theme,
+            revision=shown,
+        )
+    z = values.astype(float).reshape(GRID, GRID)
+    surface = charts.Surface(z, float(low[0]), float(step[0]), float(low[1]), float(step[1]))
+    points = point_sets(run, plane)
+    if shown == CLASSES:
+        heat = race_charts.region_heat(classes.reshape(GRID, GRID), surface, _colors(run), theme)
+        traces = [heat, *(charts.scatter(point_set, theme) for point_set in points)]
+        return charts.map_figure(traces, title=title, axes=plane.names, revision=shown)
+    centre = _centre(z, classes, run.problem.decision)
+    return charts.map_chart(points, surface, title=title, axes=plane.names, centre=centre, theme=theme, revision=shown)
+
+
+def _colors(run: Run) -> list[str]:
+    if run.problem.decision == "ranks":
+        return charts.ordered_colors(len(run.split.class_names))
+    return [charts.NEGATIVE, charts.POSITIVE]
+
+
+def _centre(z: NDArray, classes: NDArray, decision: str) -> float:
+    """Return the value where the colours change over: between the two classes, or the middle of ordered ones."""
+    flat = z.ravel()
+    above, below = flat[classes == 1], flat[classes == 0]
+    if decision == "ranks":
+        return float((flat.min() + flat.max()) / 2)
+    return float((above.min() + below.max()) / 2) if len(above) and len(below) else 0.0

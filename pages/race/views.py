@@ -1,0 +1,201 @@
+"""The race in the Compare tab: choose a method that competes with the run's, start it in the background, see what it reached."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
+from dsgcore.experiments import LiveRun
+from dsgcore.experiments.jobs import Job, JobError, JobState, shared_jobs
+from dsgcore.experiments.race import Race, RaceProgress, begin_race, competitors
+from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters, kernel_note
+from pages.race.result import draw_result
+from pages.race.state import Started, races, started_in
+
+TICK_SECONDS = 0.5
+# How long a race goes on after the browser has gone; a connection that breaks off for a moment comes back sooner.
+LEASE_SECONDS = 20.0
+SECONDS_TO_CANCEL = 2.0
+MEMORY_LIMITS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+DEFAULT_LIMIT = 4.0
+PARAMETERS_A_ROW = 4
+_WANTED = "_race_wanted"
+
+
+def race(live: LiveRun) -> None:
+    """Draw the choice of a competitor, and the race that has been started, be it for this run or for one before it."""
+    setting = live.run.problem.name
+    with st.container(key="part-race"):
+        _choice(live)
+        is_going = _is_going(setting)
+        st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(setting, live, is_going)
+
+
+def _is_going(setting: str) -> bool:
+    started = started_in(setting)
+    return started is not None and not started.job.is_over
+
+
+def _choice(live: LiveRun) -> None:
+    """Draw what is to race: the method, its memory, its parameters; start it where that has been asked for."""
+    setting = live.run.problem.name
+    kinds = {kind.__name__: kind for kind in competitors(setting)}
+    method, limit = st.columns(2, gap="medium")
+    name = method.selectbox(
+        "Race against",
+        list(kinds),
+        format_func=lambda name: kinds[name].title,
+        key=f"race-{setting}",
+        persist_state="session",
+        help="It gets the same data and labels, in a process of its own, and is scored on the same test points.",
+    )
+    gigabytes = limit.select_slider(
+        "Memory limit",
+        MEMORY_LIMITS,
+        value=DEFAULT_LIMIT,
+        format_func=lambda gigabytes: f"{gigabytes:g} GB",
+        key=f"race-limit-{setting}",
+        persist_state="session",
+        help="A fit that says beforehand that it needs more is refused; one that takes more is stopped.",
+    )
+    kind = kinds[name]
+    st.caption(f"{kind.title} {kind.sentence}. {kind.citation}. It may take {gigabytes:g} GB.")
+    if note := kernel_note(live.run.spec, kind):
+        st.info(note, icon=":material/swap_horiz:")
+    with st.expander("Its parameters, those of the run where it has them"):
+        values = _parameters(f"race-{setting}-{name}", free_parameters(live.run.spec, live.run.split, kind))
+    parameters = {**fixed_parameters(live.run.spec, kind), **values}
+    # Not by the button itself: it would be given the values that the inputs had when the page was drawn before the click.
+    known = races()
+    if st.session_state.pop(_WANTED, None) == setting:
+        _start(Race(live.run.spec, name, parameters, gigabytes), kind.title, live, known)
+    st.button(
+        f"Race against {kind.title}",
+        key="race-start",
+        icon=":material/sports_score:",
+        disabled=_is_going(setting),
+        on_click=_want,
+        args=(setting,),
+    )
+
+
+def _want(setting: str) -> None:
+    st.session_state[_WANTED] = setting
+
+
+def _parameters(key: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """Draw a row of inputs for every few parameters, and return their values; what is a list stays as it is."""
+    values = {p.name: p.default for p in parameters}
+    shown = [p for p in parameters if isinstance(p, Choice) or not isinstance(p.default, tuple | str)]
+    for first in range(0, len(shown), PARAMETERS_A_ROW):
+        row = shown[first : first + PARAMETERS_A_ROW]
+        for place, p in zip(st.columns(PARAMETERS_A_ROW), row, strict=False):
+            with place:
+                # Another run brings another default, and with it a new input.
+                values[p.name] = _input(p, f"{key}-{p.name}-{p.default}")
+    return values
+
+
+def _input(p: Parameter, key: str) -> Any:
+    common: dict[str, Any] = {"label": p.label or p.name, "key": key, "help": _help(p)}
+    if isinstance(p, Flag):
+        return st.toggle(value=p.default, **common)
+    if isinstance(p, Choice):
+        return st.selectbox(options=p.options, index=p.options.index(p.default), **common)
+    if isinstance(p, Integer):
+        bounds: dict[str, Any] = {"min_value": p.low, "max_value": p.high, "step": 1}
+    elif isinstance(p, Real):
+        bounds = {"min_value": float(p.low), "max_value": float(p.high), "step": _step(p), "format": "%g"}
+    else:
+        return p.default
+    value = p.default if p.default is None or isinstance(p, Integer) else float(p.default)
+    return st.number_input(value=value, placeholder="by default", **bounds, **common)
+
+
+def _step(p: Real) -> float:
+    """Return a tenth of the default's power of ten, so that the arrows make a difference and no leap."""
+    return 10.0 ** (int(f"{abs(p.default):e}".split("e")[1]) - 1) if p.default else 0.1
+
+
+def _help(p: Parameter) -> str:
+    return f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence
+
+
+def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) -> None:
+    """Start the race, unless one is going on: a second click may reach the server before the page is drawn again.
+
+    Until it is among the `known`, the session's state is left alone: a slider moved meanwhile would end this drawing there.
+    """
+    setting = asked.spec.problem.name
+    if setting in known and not known[setting].job.is_over:
+        return
+    context = get_script_run_ctx()
+    session = "" if context is None else context.session_id
+    try:
+        job = begin_race(
+            shared_jobs(), asked, live.run.split, lease=LEASE_SECONDS, is_wanted=partial(_is_watched, session)
+        )
+    except JobError as error:
+        st.error(str(error))
+        return
+    known[setting] = Started(asked, title, live, job)
+
+
+def _is_watched(session: str) -> bool:
+    """Whether a browser is there. Streamlit keeps the state of a session that has none, and tells nobody of its end."""
+    return not exists() or get_instance().is_active_session(session)
+
+
+def _panel(setting: str, live: LiveRun, is_ticking: bool) -> None:
+    """Draw the race as it stands: a fragment that ticks while the race goes on."""
+    started = started_in(setting)
+    if started is None:
+        return
+    job = started.job
+    job.keep()
+    if not job.is_over:
+        _going(started)
+    elif job.state is JobState.CANCELLED:
+        st.info(f"{started.title} was cancelled after {job.seconds:.1f} s.", icon=":material/block:")
+    elif job.state is JobState.FAILED:
+        st.error(job.error, icon=":material/error:")
+    elif not is_ticking:
+        draw_result(started, live)
+    if job.is_over and is_ticking:
+        st.rerun()  # once, so that the ticking ends and the charts get their line
+
+
+def _going(started: Started) -> None:
+    """Draw how far the competitor is, and the way to end it."""
+    job = started.job
+    progress: RaceProgress = job.progress or RaceProgress()
+    share = min(1.0, progress.step / progress.total) if progress.total else 0.0
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        with st.container(key="race-progress", width="stretch"):
+            st.progress(share, text=_doing(started, progress))
+        st.button("Cancel", key="race-cancel", icon=":material/close:", on_click=_cancel, args=(job,))
+
+
+def _doing(started: Started, progress: RaceProgress) -> str:
+    job = started.job
+    if job.state is JobState.WAITING:
+        return f"{started.title}: {job.state.value}"
+    if not progress.total:
+        doing = "starting"
+    else:
+        doing = f"step {progress.step:,} of {progress.total:,} at most"
+        if math.isfinite(progress.objective):
+            doing += f", objective {progress.objective:.4g}"
+    return f"{started.title}: {doing} · {job.seconds:.1f} s"
+
+
+def _cancel(job: Job) -> None:
+    job.cancel()
+    job.wait(SECONDS_TO_CANCEL)

@@ -1,0 +1,110 @@
+"""Which file a setting's page is with: chosen here, on another setting's page, or asked for by the link."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.data.reading import Limits, Recipe, Source, sniff_format, unpacked
+from dsgcore.experiments import Setting
+from pages.controls import controls
+from pages.upload.own_file import OwnFile, store
+
+LAST = "_last_file"
+_LONGEST_LINK = 20_000
+
+
+@dataclass
+class Choosing:
+    """Where a page is with its file: which one, the recipe that its widgets begin with, and the roles they show."""
+
+    name: str
+    sha256: str
+    begun: Recipe
+    is_from_link: bool = False
+    instead_of: str | None = None  # the file that the link was made for
+    format: Recipe | None = None  # that the roles were guessed for
+    label: str | None = None
+    roles: dict[str, str] | None = None  # that the editor began with
+    edited: dict[str, str] | None = None
+    version: int = 0
+    own: OwnFile | None = None  # as it was read last
+    is_suited: bool = False  # the controls have the values that suit it
+
+
+def choosing_in(problem: type[Setting], uploaded: Any) -> Choosing | None:
+    """Return where the page is: with a new file at its beginning, or where it was."""
+    state: Choosing | None = st.session_state.get(_state_key(problem))
+    files = store()
+    if uploaded is not None:
+        digest, name = files.add(uploaded.getvalue()), uploaded.name
+    elif state is not None and state.sha256 in files:
+        return state
+    elif LAST in st.session_state and st.session_state[LAST][0] in files:
+        digest, name = st.session_state[LAST]  # chosen on the page of another setting
+    else:
+        return None
+    if state is None or state.sha256 != digest:
+        state = _begun(problem, digest, name)
+        # In this order: if the page's drawing is ended in between, the next one does both.
+        st.session_state[LAST] = digest, name
+        st.session_state[_state_key(problem)] = state
+    return state
+
+
+def _begun(problem: type[Setting], digest: str, name: str) -> Choosing:
+    limits = Limits()
+    recipe = sniff_format(unpacked(Source.of_bytes(store()[digest], name), limits))
+    linked = linked_file(problem)
+    if linked is None or linked["sha256"] != digest:
+        is_missed = linked is not None and linked["sha256"] not in store()
+        return Choosing(name, digest, recipe, instead_of=linked["name"] if linked and is_missed else None)
+    plain_recipe = recipe.to_dict() | dict(linked.get("recipe") or {})
+    return Choosing(name, digest, Recipe.from_dict(plain_recipe), is_from_link=True)
+
+
+def forget_if_removed(problem: type[Setting], key: str) -> None:
+    """Forget the file, on this page and for the others, where it has been taken away."""
+    if st.session_state.get(key) is None:
+        st.session_state.pop(_state_key(problem), None)
+        st.session_state.pop(LAST, None)
+
+
+def _state_key(problem: type[Setting]) -> str:
+    return f"_choosing_{problem.name}"
+
+
+def linked_file(problem: type[Setting]) -> dict[str, Any] | None:
+    """Return the file that the session's link asks for: its name, digest, and what its recipe has of its own."""
+    text = str(st.query_params.get(controls.key_of(problem, "file"), ""))
+    if not text or len(text) > _LONGEST_LINK:
+        return None
+    with suppress(ValueError, RecursionError):
+        given = json.loads(text)
+        if isinstance(given, dict) and all(isinstance(given.get(name), str) for name in ("name", "sha256")):
+            return given
+    return None
+
+
+def linked_keys(problem: type[Setting]) -> frozenset[str]:
+    """Return what the session's link has set on this page: as the page is drawn first, values of their own only are in it."""
+    keys: frozenset[str] = st.session_state.setdefault(f"_linked_{problem.name}", frozenset(st.query_params))
+    return keys
+
+
+def write_link(problem: type[Setting], choosing: Choosing, recipe: Recipe, place: DeltaGenerator) -> None:
+    """Keep in the link which file it is, and what its recipe has that the bytes do not tell."""
+    own, usual = recipe.to_dict(), Recipe().to_dict()
+    given = {name: value for name, value in own.items() if value != usual[name]}
+    text = json.dumps({"name": choosing.name, "sha256": choosing.sha256, "recipe": given}, separators=(",", ":"))
+    if len(text) > _LONGEST_LINK:
+        return
+    key = controls.key_of(problem, "file")
+    st.session_state[key] = text
+    with place, st.container(key="part-state-file"):
+        st.text_input(key, key=key, bind="query-params", label_visibility="collapsed")

@@ -1,0 +1,149 @@
+"""How one's own file is read: its format, and what each of its columns is used as."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from dsgcore.data.reading import (
+    DELIMITERS,
+    ENCODINGS,
+    MARKS,
+    MISSING,
+    Limits,
+    Recipe,
+    Table,
+    as_cell,
+    guess_role,
+    guess_roles,
+)
+from pages.upload.choosing import Choosing
+
+ROLE_NAMES = {
+    "number": "feature: number",
+    **{role: f"feature: number like {role.removeprefix('number ')}" for role in MARKS},
+    "category": "feature: category",
+    "text": "feature: text",
+    "pair": "pair id",
+    "ignore": "ignore",
+}
+_ROLES = {name: role for role, name in ROLE_NAMES.items()}
+
+
+def draw_format(begun: Recipe, key: str) -> Recipe:
+    """Draw how the bytes are read, each setting as it was sniffed."""
+    words = st.text_input(
+        "Cells that mean a missing value",
+        ", ".join(word for word in begun.missing_words if word),
+        key=f"{key}-words",
+        help="Separated by commas; an empty cell always is one.",
+    )
+    recipe = replace(begun, missing_words=("", *(word.strip() for word in words.split(",") if word.strip())))
+    if begun.format != "delimited":
+        st.caption("This format says itself how it is read.")
+        return recipe
+    left, right = st.columns(2)
+    delimiter = left.selectbox(
+        "Cells are separated by",
+        tuple(DELIMITERS),
+        index=tuple(DELIMITERS).index(begun.delimiter),
+        format_func=DELIMITERS.__getitem__,
+        key=f"{key}-delimiter",
+    )
+    decimal = right.selectbox(
+        "Decimal mark",
+        (".", ","),
+        index=(".", ",").index(begun.decimal),
+        format_func={".": "point", ",": "comma"}.__getitem__,
+        key=f"{key}-decimal",
+    )
+    encoding = left.selectbox("Encoding", ENCODINGS, index=ENCODINGS.index(begun.encoding), key=f"{key}-encoding")
+    header = right.toggle("First line names the columns", begun.header, key=f"{key}-header")
+    return replace(recipe, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
+
+
+def guess(choosing: Choosing, table: Table, recipe: Recipe) -> None:
+    """Guess the columns' roles, once for each way to read the file; a link's recipe has them."""
+    if choosing.format == recipe:
+        return
+    guessed = (
+        recipe if choosing.is_from_link and choosing.format is None else guess_roles(table.frame, recipe, Limits())
+    )
+    known = [str(name) for name in table.frame.columns]
+    label = guessed.column("label")
+    choosing.format, choosing.label = recipe, label if label in known else known[-1]
+    choosing.roles = {name: guessed.role(name) for name in known}
+    choosing.edited = dict(choosing.roles)
+    choosing.version += 1
+
+
+def draw_label(choosing: Choosing, table: Table, key: str) -> str:
+    """Draw the choice of the label's column; when it changes, the one before becomes a feature."""
+    known = [str(name) for name in table.frame.columns]
+    assert choosing.label is not None
+    assert choosing.edited is not None
+    label = st.selectbox(
+        "Label",
+        known,
+        index=known.index(choosing.label),
+        key=f"{key}-label-{choosing.version}",
+        help="The column to be learned; rows where it is empty are unlabeled.",
+    )
+    if label != choosing.label:
+        roles = dict(choosing.edited)
+        roles[choosing.label] = guess_role(table.frame[choosing.label], choosing.begun, Limits())
+        choosing.label, choosing.roles = label, roles | {label: "label"}
+    return label
+
+
+def draw_roles(choosing: Choosing, table: Table, label: str, key: str) -> tuple[tuple[str, str], ...]:
+    """Draw the table of columns with a role for each but the label."""
+    assert choosing.roles is not None
+    head = table.head(3)
+    others = [(j, str(name)) for j, name in enumerate(table.frame.columns) if name != label]
+    shown = pd.DataFrame(
+        {
+            "column": [as_cell(name) for _, name in others],
+            "used as": [ROLE_NAMES.get(choosing.roles[name], "feature: number") for _, name in others],
+            "first values": [", ".join(cell or "–" for cell in head.iloc[:, j]) for j, _ in others],
+        }
+    )
+    edited = st.data_editor(
+        shown,
+        column_config={"used as": st.column_config.SelectboxColumn(options=list(ROLE_NAMES.values()), required=True)},
+        disabled=["column", "first values"],
+        hide_index=True,
+        width="stretch",
+        height=min(280, 38 + 35 * len(shown)),
+        key=f"{key}-roles-{choosing.version}-{label}",
+    )
+    given = {name: _ROLES[role] for (_, name), role in zip(others, edited["used as"], strict=True)}
+    choosing.edited = given | {label: "label"}
+    roles = Recipe.from_dict({"format": choosing.begun.format, "roles": choosing.edited}).roles
+    return roles
+
+
+def draw_gaps(recipe: Recipe, begun: Recipe, key: str) -> Recipe:
+    """Draw what is done about missing numbers, and how many directions stand for a text."""
+    left, right = st.columns(2)
+    missing = left.selectbox(
+        "Missing numbers",
+        MISSING,
+        index=MISSING.index(begun.missing),
+        format_func=lambda name: "drop the row" if name == "drop" else f"the column's {name}",
+        key=f"{key}-missing",
+    )
+    recipe = replace(recipe, missing=missing)
+    if not any(role == "text" for _, role in recipe.roles):
+        return recipe
+    directions = right.number_input(
+        "Directions for a text",
+        1,
+        1000,
+        begun.text_dimensions,
+        key=f"{key}-directions",
+        help="Singular directions of TF-IDF that describe a column of text.",
+    )
+    return replace(recipe, text_dimensions=directions)

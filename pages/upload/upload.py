@@ -1,0 +1,145 @@
+"""One's own file on a setting's page: choosing it, its columns and first rows, and what was done to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.data import DataError
+from dsgcore.data.reading import Limits, Recipe, Source, Table, dataset_of, listed
+from dsgcore.experiments import Setting
+from dsgcore.experiments.settings import FILE
+from pages.controls import controls
+from pages.upload import choosing as state
+from pages.upload import columns
+from pages.upload.choosing import Choosing
+from pages.upload.classes import draw_classes
+from pages.upload.own_file import OwnFile, keep, own_file, plain, store, suited_to_own
+
+SHOWN_ROWS = 20
+
+
+def draw_upload(problem: type[Setting], place: DeltaGenerator) -> dict[str, Any] | None:
+    """Draw the uploader in the sidebar and the file's columns at `place`; return the spec's data section, or None.
+
+    Whatever is wrong with the file is said in a sentence.
+    """
+    key = controls.key_of(problem, "upload")
+    state.linked_keys(problem)  # noted while the link is still as it was given
+    limits = Limits()
+    uploaded = st.file_uploader(
+        "A table with a column of labels",
+        key=key,
+        help="Each row a point. The file stays in this session, and goes when it ends.",
+        on_change=state.forget_if_removed,
+        args=(problem, key),
+    )
+    st.caption(f"CSV, TSV, Parquet, LIBSVM or .npz. {limits.sentence()}")
+    try:
+        choosing = state.choosing_in(problem, uploaded)
+        if choosing is not None:
+            return _read(problem, choosing, place)
+        _ask(problem)
+    except DataError as error:
+        st.error(plain(f"{_beginning(str(error))}."), icon=":material/error:")
+    keep(problem, None)
+    return None
+
+
+def _beginning(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:].rstrip(".")
+
+
+def _ask(problem: type[Setting]) -> None:
+    linked = state.linked_file(problem)
+    if linked is None:
+        st.info("Choose a file: each row a point, one column its label; rows without a label help as unlabeled points.")
+        return
+    st.warning(
+        f"This link is for the file {plain(linked['name'])} (its SHA-256 begins with {linked['sha256'][:12]}), which this "
+        "session does not have: choose it above."
+    )
+
+
+def _read(problem: type[Setting], choosing: Choosing, place: DeltaGenerator) -> dict[str, Any]:
+    """Draw what can be set, and read the file so."""
+    key = f"own-{problem.name}-{choosing.sha256[:8]}"
+    title = f"{plain(choosing.name)}: columns, first rows, what was done"
+    with place:
+        box = st.expander(title, icon=":material/table:", key=f"part-own-{problem.name}")
+    with box:
+        columns_tab, rows_tab, done_tab, format_tab = st.tabs(["Columns", "First rows", "What was done", "Format"])
+    with format_tab:
+        recipe = columns.draw_format(choosing.begun, key)
+    table = store().table(choosing.sha256, choosing.name, recipe)
+    columns.guess(choosing, table, recipe)
+    label = columns.draw_label(choosing, table, key)
+    with rows_tab:
+        st.dataframe(table.head(SHOWN_ROWS), width="stretch", height=280)
+    with columns_tab:
+        recipe = replace(recipe, roles=columns.draw_roles(choosing, table, label, key))
+        recipe = columns.draw_gaps(recipe, choosing.begun, key)
+    table = store().table(choosing.sha256, choosing.name, recipe)  # columns with a mark of their own are read as text
+    recipe = draw_classes(problem, recipe, choosing.begun, table, key)
+    with done_tab:
+        own = _own(problem, choosing, table, recipe)
+        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in own.report))
+    if choosing.instead_of is not None:
+        st.warning(
+            f"This link was made for the file {plain(choosing.instead_of)}; {plain(choosing.name)} is another, so its numbers "
+            "are others, too.",
+            icon=":material/link_off:",
+        )
+    st.caption(f"{own.n:,} rows, {own.d:,} features, {len(own.class_names)} classes: {plain(_few(own.class_names))}")
+    if own.left_out:
+        _say_left_out(own.left_out, table, place)
+    state.write_link(problem, choosing, recipe, place)
+    return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}
+
+
+def _say_left_out(names: tuple[str, ...], table: Table, place: DeltaGenerator) -> None:
+    """Say which columns have no part in the points, where it is seen without opening anything."""
+    are = "is" if len(names) == 1 else "are"
+    place.markdown(
+        f":orange[:material/visibility_off:] {len(names)} of {table.frame.shape[1]} columns {are} left out: "
+        f"{plain(listed(names))}. What a column is used as can be set under Columns."
+    )
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
+
+
+def _own(problem: type[Setting], choosing: Choosing, table: Table, recipe: Recipe) -> OwnFile:
+    """Read the file by its recipe, unless it was read so last; a new file gets the controls' values that suit it.
+
+    A click or a moved slider can end this drawing of the page at any access to the session's state: what has been done by
+    then is noted in `choosing`, so that the next drawing takes up where this one was left.
+    """
+    known, own = own_file(problem), choosing.own
+    if own is None or own.recipe != recipe:
+        with st.spinner("Reading the file"):
+            source = Source.of_bytes(store()[choosing.sha256], choosing.name)
+            dataset = dataset_of(table, recipe, source, labels=problem.labels)
+            choosing.own = own = OwnFile.of(dataset, choosing.name, recipe)
+    if known is None or (known.sha256, known.class_names) != (own.sha256, own.class_names):
+        choosing.is_suited = False
+    if known is not own:
+        keep(problem, own)
+    if not choosing.is_suited:
+        _use_suited(problem, choosing)
+    choosing.is_from_link = False
+    return own
+
+
+def _use_suited(problem: type[Setting], choosing: Choosing) -> None:
+    """Give the controls the values that suit the file, but for what the link itself says."""
+    offered = controls.controls_for(problem, FILE, controls.kernel_asked(problem))
+    given = state.linked_keys(problem) if choosing.is_from_link else frozenset()
+    for name in {*suited_to_own(problem), *controls.kernel_widths(offered)}:
+        if name in offered and offered[name].key not in given:
+            st.session_state[offered[name].key] = offered[name].parameter.default
+    choosing.is_suited = True

@@ -1,0 +1,141 @@
+"""What a session keeps of one setting's page."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from dsgcore.data import Split
+from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
+from pages.workbench.preparing import Preparation, prepare
+
+# Seconds after which a run begins though no chart is there: the browser may have no way to tell.
+LONGEST_WAIT = 30.0
+
+
+# While a run goes on, follows in its link the iteration that it had reached.
+PLAYING = "-playing"
+
+
+@dataclass
+class Bench:
+    """The run of one setting's page, and how it stands.
+
+    Buttons write to it and to nothing else: a moved slider that arrives meanwhile ends a callback at any access to the
+    session's state, and what is left of the click would be lost.
+    """
+
+    files: FileStore  # the session's own
+    live: LiveRun | None = None
+    preparation: Preparation | None = None  # of the next run
+    asked: Spec | None = None  # the controls' spec that `live` was made for, or steered to
+    is_playing: bool = True
+    surface: Any = None  # the map as it was drawn last
+    number: int = 0  # of the run: charts let go of zoom when it changes
+    notices: list[str] = field(default_factory=list)
+    drawn: int = 0  # how often the whole page has been drawn
+    answered: int = -1  # the drawing whose buttons have been answered last
+    wants_restart: bool = False  # with the controls as they will be when the page is drawn next
+    given: dict[str, Any] = field(default_factory=dict)  # values of controls, to be set when the page is drawn next
+    link: dict[str, str] = field(default_factory=dict)  # what it said when the page was drawn last
+    visit: int = -1  # of the session, that the page was drawn in last
+    wants_link: bool = False  # the link is to be read, and may say another run than `live`
+    at: str = ""  # where the link says that the run is
+    at_noted: float = -math.inf  # when it was written there
+    opened: float = field(default_factory=time.monotonic)
+    seen: int = 0  # of what follows, what the browser has drawn since the page was opened: a chart, a curve
+
+    @property
+    def spec(self) -> Spec | None:
+        """What the run is, or the one that is to begin."""
+        if self.preparation is not None:
+            return self.preparation.spec
+        return None if self.live is None else self.live.run.spec
+
+    def see(self, stage: int) -> None:
+        """Note what the browser has drawn: what happens from now on is seen."""
+        self.seen = max(self.seen, stage)
+
+    @property
+    def stage(self) -> int:
+        """What there is to see: 1 a chart, 2 a curve."""
+        return 2 if self.live is not None and self.live.run.t else 1
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether what there is to see has been drawn, so that the run need not wait for the browser."""
+        return self.seen >= self.stage or time.monotonic() - self.opened > LONGEST_WAIT
+
+
+def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) -> None:
+    """Begin a run, with the one before as its ghost; where it needs long work beforehand, begin that in the background.
+
+    `at` is the iteration at which a link wants it, as the link says it; `split` are the data, where they are there already.
+    """
+    give_up(bench)
+    split = split_for(spec, bench.live, bench.files) if split is None else split
+    work = long_work(spec, split)
+    if work is not None:
+        bench.preparation = prepare(spec, split, work, at)
+        return
+    bench.live = LiveRun(spec, bench.live, bench.files, split)
+    bench.surface = None
+    bench.at, bench.at_noted = "", -math.inf
+    bench.is_playing = True
+    bench.number += 1
+    if at:
+        _go_to(bench, at)
+
+
+def give_up(bench: Bench) -> None:
+    """End the work for a run that has not begun."""
+    if bench.preparation is not None:
+        bench.preparation.job.cancel()
+        bench.preparation = None
+
+
+def try_again(bench: Bench) -> None:
+    """Do the work once more that was cancelled or has failed."""
+    if bench.preparation is not None:
+        given_up = bench.preparation
+        bench.preparation = prepare(given_up.spec, given_up.split, given_up.work, given_up.at)
+
+
+def begin_prepared(bench: Bench) -> None:
+    """Begin the run whose work has been done."""
+    assert bench.preparation is not None
+    done = bench.preparation
+    done.work.keep(done.job.result)
+    bench.preparation = None
+    begin(bench, done.spec, done.at, done.split)
+
+
+def begin_again(bench: Bench) -> None:
+    """Begin the same run again, its recorded changes included: the same numbers."""
+    if bench.live is not None:
+        begin(bench, bench.live.run.spec)
+
+
+def _go_to(bench: Bench, at: str) -> None:
+    """Make the run's iterations up to the one that a link names, and pause there if the run was paused."""
+    assert bench.live is not None
+    number = at.removesuffix(PLAYING)
+    if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= bench.live.run.n_iter:
+        allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
+        bench.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
+        return
+    bench.live.advance(int(number))
+    bench.is_playing = number != at
+
+
+def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any) -> None:
+    """Carry out a button's action, once for a click on the page as it was drawn the `drawn`-th time.
+
+    While the page ticks, a click can reach the server twice: in its own request and in that of a tick sent beside it.
+    """
+    if drawn != bench.answered:
+        bench.answered = drawn
+        action(*arguments)

@@ -1,0 +1,80 @@
+"""Coming to a setting's page, for the first time, by a link, by Back or through the menu; and what the link keeps for that."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from dsgcore.experiments import Setting
+from pages.shell.browser import keep_in_link
+from pages.shell.visits import visit
+from pages.upload.own_file import store
+from pages.workbench import link
+from pages.workbench.bench import PLAYING, Bench
+
+# While a run goes on, the link says where it is so often.
+SECONDS_BETWEEN_PLACES = 3.0
+# What a link says of the frame that the page is in, and not of the page.
+OF_THE_FRAME = ("hide", "embed", "embed_options")
+
+
+def bench_key(name: str) -> str:
+    """Return where a session keeps the bench of the setting `name`."""
+    return f"_bench_{name}"
+
+
+def bench_of(problem: type[Setting]) -> Bench:
+    """Return the session's state of this page, with the controls set to what buttons, or a visit before, have given them."""
+    key = bench_key(problem.name)
+    if key not in st.session_state:
+        st.session_state[key] = Bench(store())
+    bench: Bench = st.session_state[key]
+    if bench.visit != visit():
+        _enter(problem, bench)
+    _take_given(bench)
+    return bench
+
+
+def _enter(problem: type[Setting], bench: Bench) -> None:
+    """Take the page up as its link says it; where the link says nothing, as it was left."""
+    bench.seen, bench.opened = 0, time.monotonic()
+    given = st.query_params.to_dict()
+    own = link.in_own_names(problem, given)
+    if bench.live is not None and not set(own) - set(OF_THE_FRAME):
+        own |= {name: text for name, text in bench.link.items() if text}
+    bench.notices = link.read_link(problem, own)
+    bench.wants_link, bench.visit = True, visit()
+    if own != given:
+        st.query_params.from_dict(own)
+        st.rerun()  # controls are set by a link that they are drawn with first
+
+
+def _take_given(bench: Bench) -> None:
+    """Set the controls to what they are given; one at a time, for this may end at any of them and be taken up again."""
+    while bench.given:
+        key = next(iter(bench.given))
+        st.session_state[key] = bench.given[key]
+        del bench.given[key]
+
+
+def keep_place(problem: type[Setting], bench: Bench) -> None:
+    """Keep in the link what was changed during the run, and where it is: at rest, and every few seconds while it goes on."""
+    assert bench.spec is not None
+    _note_place(bench)
+    kept = link.kept(problem, changes=link.changes_to_text(bench.spec), at=bench.at)
+    keep_in_link(problem.name, kept)
+    said = st.query_params.to_dict()
+    bench.link = {name: text for name, text in said.items() if name not in OF_THE_FRAME} | kept
+
+
+def _note_place(bench: Bench) -> None:
+    if bench.preparation is not None:
+        bench.at = bench.preparation.at
+        return
+    assert bench.live is not None
+    t, now = bench.live.run.t, time.monotonic()
+    if not bench.is_playing or bench.live.is_finished:
+        bench.at = str(t) if t else ""
+    elif t and now - bench.at_noted >= SECONDS_BETWEEN_PLACES:
+        bench.at, bench.at_noted = f"{t}{PLAYING}", now

@@ -1,0 +1,118 @@
+"""The Details tab: what only one setting has to show. Drawn when the page is, not while the run goes on."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dsgcore.experiments import LiveRun, Run
+from dsgcore.settings import panels, profile_of
+from pages.charts import figures as charts
+from pages.charts.class_charts import class_color
+from pages.charts.detail_charts import Mark, Sample, confusion_chart, histogram_chart
+from pages.charts.live_plotly import live_chart
+
+HEIGHT = 320
+ROLE_COLORS = {"positive": charts.POSITIVE, "negative": charts.NEGATIVE, "unlabeled": charts.UNLABELED}
+
+
+def details(live: LiveRun, *, theme: str) -> None:
+    """Draw the details of the run's setting."""
+    run = live.run
+    if not run.t:
+        st.caption("There is nothing to show before the first iteration: play or step, then pause.")
+        return
+    if not _is_finite(run):
+        st.info(
+            "The scores are no longer finite, so there is nothing to draw of them. A smaller step keeps them finite."
+        )
+        return
+    drawn: Counter[str] = Counter()
+    for row in profile_of(run.problem).details(run):
+        for column, panel in zip(st.columns(len(row)), row, strict=True):
+            with column:
+                _draw(panel, run, theme, drawn)
+
+
+def _is_finite(run: Run) -> bool:
+    """Whether all scores are: those of a run that has diverged need not be."""
+    return all(np.isfinite(f).all() for f in (run.test_values, run.labeled_values, run.unlabeled_values))
+
+
+def _key(name: str, drawn: Counter[str]) -> str:
+    """Return a chart's key: its kind, and from the second one on its number."""
+    drawn[name] += 1
+    return name if drawn[name] == 1 else f"{name}-{drawn[name]}"
+
+
+def _draw(panel: panels.Panel, run: Run, theme: str, drawn: Counter[str]) -> None:
+    match panel:
+        case panels.Words():
+            st.markdown(panel.text)
+        case panels.Table():
+            st.dataframe(pd.DataFrame(dict(panel.columns)), width="stretch", hide_index=True)
+        case panels.Metrics():
+            for place, item in zip(st.columns(len(panel.items)), panel.items, strict=True):
+                with place:
+                    _metric(item, run)
+        case panels.Histogram():
+            live_chart(_histogram(panel, theme), key=_key("chart-details", drawn), alt=panel.alt, height=HEIGHT)
+        case panels.Curves():
+            live_chart(_curves(panel, run, theme), key=_key("chart-details", drawn), alt=panel.alt, height=HEIGHT)
+        case panels.Confusion():
+            figure = confusion_chart(panel.y, panel.predicted, panel.names, title=panel.title, theme=theme)
+            live_chart(figure, key=_key("chart-confusion", drawn), alt="Confusion of the classes.", height=HEIGHT)
+
+
+def _histogram(panel: panels.Histogram, theme: str) -> charts.Figure:
+    return histogram_chart(
+        [Sample(s.name, s.values, color_of(s.role, theme), s.is_line) for s in panel.samples],
+        title=panel.title,
+        axis=panel.axis,
+        theme=theme,
+        marks=[Mark(mark.x, mark.name) for mark in panel.marks],
+        band=panel.band,
+        is_share=panel.is_share,
+    )
+
+
+def color_of(role: panels.Role, theme: str) -> str:
+    """Return the colour of what is drawn."""
+    if role.kind == "rank":
+        return charts.ordered_colors(role.n)[role.number]
+    if role.kind == "class":
+        return class_color(role.number)
+    return charts.INK[theme] if role.kind == "ink" else ROLE_COLORS[role.kind]
+
+
+def _curves(panel: panels.Curves, run: Run, theme: str) -> charts.Figure:
+    rule = {"dash": "dot", "width": 1.0, "in_legend": False}
+    curves = [
+        charts.Curve(line.name, panel.t, line.y, color_of(line.role, theme), **(rule if line.is_rule else {}))  # type: ignore[arg-type]
+        for line in panel.lines
+    ]
+    return charts.line_chart(curves, title=panel.title, x_range=(0, run.n_iter))
+
+
+def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
+    """Draw a number, or where it has not been asked for yet, the button that computes it."""
+    if isinstance(item, panels.Metric):
+        st.metric(item.label, item.value)
+        return
+    found, key = st.session_state.setdefault("_requested", {}), f"{item.name}_{run.spec.data}_{run.spec.seed}"
+    if key not in found:
+        st.button(item.button, key=item.name, on_click=_compute, args=(item, found, key), help=item.help)
+    elif isinstance(found[key], float):
+        st.metric(item.label, f"{found[key]:.3f}", help=item.help)
+    else:
+        st.warning(found[key])
+
+
+def _compute(item: panels.OnRequest, found: dict[str, float | str], key: str) -> None:
+    try:
+        found[key] = item.compute()
+    except ValueError as error:
+        found[key] = str(error)

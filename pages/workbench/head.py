@@ -1,0 +1,86 @@
+"""What a setting's page begins with: the method, what it learns from, its lessons; and what to do where there is no run yet."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsgcore.data import DATASETS
+from dsgcore.experiments import Setting
+from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import DataSpec
+from dsgcore.settings import Lesson, profile_of
+from pages.controls import controls
+from pages.controls.data_picker import seen_key
+from pages.upload.own_file import own_file, plain
+from pages.workbench.bench import Bench
+
+
+def head(problem: type[Setting], bench: Bench) -> None:
+    """Say what is learned from what, with the lessons beside it."""
+    with st.container(key="part-sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(_said(problem, bench))
+        if bench.live is not None and bench.live.run.spec.changes:
+            st.button(
+                "Forget the changes", key="forget", type="tertiary", on_click=_forget, args=(bench,), help=_FORGET_HELP
+            )
+        if profile_of(problem).lessons:
+            _lessons(problem, bench)
+
+
+def _lessons(problem: type[Setting], bench: Bench) -> None:
+    with st.popover("Lessons", icon=":material/school:", width="content", key="lessons"):
+        for number, lesson in enumerate(profile_of(problem).lessons):
+            key = f"preset-{number}"
+            st.button(lesson.name, key=key, help=lesson.sentence, on_click=_apply, args=(bench, problem, lesson))
+
+
+def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
+    """Set every control to the lesson's value, or back to its default."""
+    dataset = lesson.values.get("data", controls.dataset_choice(problem).default)
+    offered = controls.controls_for(problem, dataset, lesson.values.get("kernel"))
+    bench.given = {c.key: lesson.values.get(name, c.parameter.default) for name, c in offered.items()}
+    bench.given |= {controls.key_of(problem, "data"): dataset, seen_key(problem): dataset}
+    bench.wants_restart = True
+
+
+_FORGET_HELP = "Begin again with the sliders as they are now, without the record of how they were moved."
+
+
+def _forget(bench: Bench) -> None:
+    bench.wants_restart = True
+
+
+def waits_for_file(problem: type[Setting]) -> bool:
+    """Whether a file is to be learned from that has not been chosen yet."""
+    return st.session_state.get(controls.key_of(problem, "data")) == FILE and own_file(problem) is None
+
+
+def say_what_to_do(problem: type[Setting]) -> None:
+    """Say what to do where no run is shown: choose a file, if one is waited for."""
+    if waits_for_file(problem):
+        st.info(_CHOOSE_FILE, icon=":material/upload_file:")
+
+
+_CHOOSE_FILE = """Choose a file at the side, under *Data* (on a narrow page, open it with » at the top): a table with one row for
+each point and a column for its label. Its columns and first rows then appear here, and the run begins.
+
+Rows without a label are welcome: they are the unlabeled points. Nothing is sent anywhere but to this app, and the file is
+forgotten when the session ends."""
+
+
+def _said(problem: type[Setting], bench: Bench) -> str:
+    """Return the page's heading, the method's name, and what it does with these data."""
+    if bench.live is None or bench.preparation is not None:
+        return f"# {problem.title}\n{problem.sentence}."
+    run = bench.live.run
+    n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
+    is_pairs = problem.labels == "pairs"
+    known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
+    return (
+        f"# {problem.citation.split(',')[0]}\n{problem.sentence}, from {known} and {n_unlabeled:,} unlabeled points: "
+        f"*{_data_title(run.spec.data)}*."
+    )
+
+
+def _data_title(data: DataSpec) -> str:
+    return plain(str(data.path)) if data.name == FILE else DATASETS[data.name].title

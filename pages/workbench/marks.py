@@ -1,0 +1,29 @@
+"""The marks on the curves where something was changed during the run, named by what was changed."""
+
+from __future__ import annotations
+
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
+from dsgcore.experiments import Run
+from dsgcore.experiments.spec import Spec
+from pages.charts.axes import Mark
+from pages.controls.controls import AUTOMATIC
+
+
+def marks_of(run: Run) -> list[Mark]:
+    """Return a mark for each iteration so far that began with other values: "η 0.5 → 1"."""
+    times = sorted({change.t for change in run.spec.changes if change.t <= run.t})
+    return [Mark(t, _said(run.spec, t)) for t in times]
+
+
+def _said(spec: Spec, t: int) -> str:
+    before, symbols = spec.values_at(t - 1), _symbols(spec)
+    changed = [change for change in spec.changes if change.t == t]
+    return ", ".join(f"{symbols[c.name]} {_short(before[c.name])} → {_short(c.value)}" for c in changed)
+
+
+def _short(value: float | None) -> str:
+    return AUTOMATIC if value is None else f"{value:g}"
+
+
+def _symbols(spec: Spec) -> dict[str, str]:
+    return {p.name: p.symbol or p.name for p in (*SOLVER_PARAMETERS, *spec.problem.parameters)}

@@ -1,0 +1,248 @@
+"""The one skeleton of the setting pages: controls at the side, transport above, the live run, and tabs with the rest."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.experiments import (
+    SETTINGS,
+    Health,
+    LiveRun,
+    Setting,
+    Spec,
+    StopReason,
+    remedies,
+)
+from dsgcore.experiments.settings import FILE
+from pages.controls import controls
+from pages.controls.data_picker import draw_dataset
+from pages.controls.kernel_parameters import PICKER
+from pages.controls.kernel_picker import draw_kernel, make_ready
+from pages.shell.warm_up import is_ready
+from pages.upload.own_file import plain
+from pages.upload.upload import draw_upload
+from pages.workbench import live_views as views
+from pages.workbench import tabs
+from pages.workbench.bench import Bench, once, try_again
+from pages.workbench.class_views import GRAPH
+from pages.workbench.coming import bench_key, bench_of, keep_place
+from pages.workbench.details import details
+from pages.workbench.head import head, say_what_to_do, waits_for_file
+from pages.workbench.layout import hidden_parts, lay_out
+from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
+from pages.workbench.preparing import sign
+from pages.workbench.steering import BAD_INPUT, follow
+from pages.workbench.transport import transport
+
+TICK_SECONDS = 0.25
+SLICE_SECONDS = 0.08
+INSTANT_SECONDS = 2.0
+# At normal speed a run takes about so many ticks, ten seconds.
+NORMAL_TICKS = 40
+# What the first drawing shows of it: a curve, and hardly anything gone by.
+FIRST_ITERATIONS = 4
+
+# Training slices of all sessions share the cores: as many at a time as there are.
+_cores = threading.BoundedSemaphore(os.cpu_count() or 1)
+
+
+def workbench(name: str) -> None:
+    """Draw the page of the setting `name`."""
+    problem = SETTINGS[name]
+    bench = bench_of(problem)
+    lay_out()
+    own_file_place = st.container()
+    with st.sidebar:
+        asked = _sidebar(problem, own_file_place)
+    if not is_ready():
+        return
+    if asked is not None:
+        make_ready(asked.kernel.name)
+        follow(problem, bench, asked)
+    head(problem, bench)
+    is_waiting = waits_for_file(problem)
+    has_run = bench.live is not None or bench.preparation is not None
+    status = transport(problem, bench, is_active=has_run and not is_waiting)
+    for notice in bench.notices:
+        st.warning(notice, icon=":material/link_off:")
+    if bench.preparation is not None and not is_waiting:
+        _prepare(bench, name, may_begin=asked is not None)
+        return
+    if bench.live is None or is_waiting:
+        say_what_to_do(problem)
+        return
+    tiles = st.empty()
+    run_every = TICK_SECONDS if bench.is_playing and not bench.live.is_finished else None
+    live_tab, details_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
+    with live_tab:
+        _view_controls(problem, bench)
+        st.fragment(_live, run_every=run_every)(name, status, tiles)
+    with details_tab:
+        tabs.as_of(bench, "details")
+        details(bench.live, theme=_theme())
+    with compare_tab:
+        tabs.as_of(bench, "compare")
+        tabs.compare(bench.live)
+    with theory_tab:
+        tabs.as_of(bench, "theory")
+        tabs.theory(bench.live, partial(_keep_to, bench, problem))
+    with data_tab:
+        tabs.data(bench.live)
+    with code_tab:
+        tabs.as_of(bench, "code")
+        tabs.code(bench)
+
+
+def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
+    """Show how far the work is that the next run needs before it can begin."""
+    assert bench.preparation is not None
+    keep_place(SETTINGS[name], bench)
+    is_going = not bench.preparation.job.is_over
+    with st.container(key="preparing"):
+        _view_controls(SETTINGS[name], bench)
+        st.fragment(_sign, run_every=PREPARING_SECONDS if is_going else None)(name, may_begin)
+
+
+def _sign(name: str, may_begin: bool) -> None:
+    bench: Bench = st.session_state[bench_key(name)]
+    if bench.preparation is not None:
+        sign(bench.preparation, partial(try_again, bench), may_begin=may_begin)
+
+
+def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> Spec | None:
+    """Draw the controls; return the spec they ask for, or None with a sentence where it is not valid."""
+    dataset = draw_dataset(problem)
+    own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
+    offered = controls.controls_for(problem, dataset)
+    with st.container(key="part-heroes"):
+        values = {name: controls.draw(offered[name]) for name in controls.heroes(problem)}
+    controls.draw_choice(problem, controls.SLIDER, has_label=True)
+    own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
+    values |= {name: controls.draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
+    values |= draw_kernel(problem, dataset)
+    with st.expander("Data options"):
+        values |= {name: controls.draw(c) for name, c in offered.items() if c.section == "data"}
+    with st.expander("More"):
+        rest = {name: c for name, c in offered.items() if name not in values and c.section != "kernel"}
+        values |= {name: controls.draw(c) for name, c in rest.items()}
+    if dataset == FILE and own_data is None:
+        return None  # said where the file is asked for
+    try:
+        return controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data)
+    except BAD_INPUT as error:
+        st.error(plain(str(error)))
+        return None
+
+
+def _halve(bench: Bench, problem: type[Setting]) -> None:
+    """Set the step slider to the stop nearest to half of its value, and begin again."""
+    assert bench.asked is not None
+    bench.given[controls.key_of(problem, "step_size")] = controls.half_step(bench.asked.solver.step_size)
+    bench.wants_restart = True
+
+
+def _keep_to(bench: Bench, problem: type[Setting]) -> None:
+    """Set the controls to what the theorem assumes, and begin again."""
+    assert bench.live is not None
+    spec = bench.live.run.spec
+    offered = controls.controls_for(problem, spec.data.name, spec.kernel.name)
+    for section, values in remedies(spec).items():
+        for name, value in values.items():
+            bench.given[offered[PICKER if (section, name) == ("kernel", "name") else name].key] = value
+    bench.wants_restart = True
+
+
+def _tabs() -> Any:
+    # Each is drawn anew as it is opened.
+    return st.tabs(["Live", "Details", "Compare", "Theory", "Data", "Code"], key="tabs", on_change="rerun")
+
+
+def _view_controls(problem: type[Setting], bench: Bench) -> None:
+    """Draw what changes the view only: the function on the map, the objective's axis."""
+    with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
+        if bench.live is not None and "map" not in hidden_parts():
+            controls.draw_choice(problem, controls.map_choice(problem))
+            _graph_toggle(bench.live)
+        st.toggle("log", key=controls.key_of(problem, controls.LOG_OBJECTIVE), bind="query-params", help=_LOG_HELP)
+
+
+_LOG_HELP = "The objective on a logarithmic axis."
+
+
+def _graph_toggle(live: LiveRun) -> None:
+    if live.run.engine.has_graph:
+        st.toggle("graph", key=GRAPH, bind="query-params", help=_GRAPH_HELP)
+
+
+_GRAPH_HELP = "Draw links between neighbouring points, labeled or not: those that the graph asks to score alike."
+
+
+def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator) -> None:
+    """Advance the run for one tick's slice, and draw it, with its status and numbers where the page keeps room for them.
+
+    The page's one fragment.
+    """
+    bench: Bench = st.session_state[bench_key(name)]
+    if bench.live is None:
+        return
+    keep_place(SETTINGS[name], bench)
+    if bench.wants_restart:
+        st.rerun()  # a button in here has moved a slider outside
+    was_finished, hidden = bench.live.is_finished, hidden_parts()
+    if bench.is_playing and not was_finished and (bench.is_watched or "curves" in hidden):
+        _advance(bench.live)
+    with status.container(key="status"):
+        views.status(bench.live, is_playing=bench.is_playing)
+    if "tiles" not in hidden:
+        with tiles.container(key="part-tiles"):
+            views.tiles(bench.live)
+    _health(bench)
+    views.plots(bench, theme=_theme(), hidden=hidden)
+    if bench.live.is_finished and not was_finished:
+        bench.is_playing = False
+        st.rerun()  # once, so that the ticking ends and the transport bar shows it
+
+
+def _advance(live: LiveRun) -> None:
+    speed = controls.viewed(type(live.run.problem), controls.SPEED)
+    with _cores:
+        if speed == "slow":
+            live.advance(1, SLICE_SECONDS)
+        elif speed != "instant" and not live.run.t:
+            live.advance(FIRST_ITERATIONS, SLICE_SECONDS)
+        elif speed == "normal":
+            live.advance(math.ceil(live.run.n_iter / NORMAL_TICKS), SLICE_SECONDS)
+        elif speed == "fast":
+            live.advance(None, SLICE_SECONDS)
+        else:
+            live.rush(INSTANT_SECONDS, until=_gives_way)
+
+
+def _gives_way() -> bool:
+    """Let a click or a moved slider that waits end this drawing of the page: any access to the session's state does."""
+    st.session_state.get("speed")
+    return False
+
+
+def _health(bench: Bench) -> None:
+    """Show the light where the numbers are not well, with the way out."""
+    assert bench.live is not None
+    run = bench.live.run
+    if run.health is Health.GROWING:
+        st.warning(run.health.value, icon=":material/trending_up:")
+    elif run.stop_reason is StopReason.DIVERGED:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.error(run.stop_reason.value, icon=":material/error:", width="stretch")
+            arguments = (bench, bench.drawn, _halve, bench, type(run.problem))
+            st.button("Halve the step size", key="halve", on_click=once, args=arguments)
+
+
+def _theme() -> str:
+    return "dark" if st.context.theme.type == "dark" else "light"

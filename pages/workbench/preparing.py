@@ -1,0 +1,57 @@
+"""The long work before a run can begin: done in a process of its own, shown, and given up for other data or at a click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dsgcore.data import Split
+from dsgcore.experiments import Spec
+from dsgcore.experiments.engine import LongWork
+from dsgcore.experiments.jobs import Job, JobState, shared_jobs
+from pages.upload.own_file import plain
+
+TICK_SECONDS = 0.3
+# How long the work goes on after the browser has gone; a hidden tab may ask once a minute only.
+LEASE_SECONDS = 90.0
+MEMORY_LIMIT = 4 * 10**9
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """A run that is to begin, and the job that does the work for it."""
+
+    spec: Spec
+    split: Split
+    work: LongWork
+    at: str
+    job: Job
+
+
+def prepare(spec: Spec, split: Split, work: LongWork, at: str) -> Preparation:
+    """Begin the work for a run, which is to be shown at the iteration `at`."""
+    limit, lease = MEMORY_LIMIT, LEASE_SECONDS
+    return Preparation(
+        spec, split, work, at, shared_jobs().submit(work.function, *work.arguments, memory_limit=limit, lease=lease)
+    )
+
+
+def sign(preparation: Preparation, try_again: Callable[[], None], *, may_begin: bool) -> None:
+    """Draw how far the work is, with the way out; draw the page again when it is done and the run may begin."""
+    job = preparation.job
+    job.keep()
+    if job.state is JobState.DONE and may_begin:
+        st.rerun()
+    if job.state is JobState.DONE:
+        return
+    if not job.is_over:
+        doing, share = job.progress or ("starting", 0.0)
+        text = f"Getting these points ready, once: {doing}. Other data on the left end this."
+        st.progress(share, text=job.state.value if job.state is JobState.WAITING else text)
+        st.button("Cancel", key="give-up", icon=":material/close:", on_click=job.cancel)
+        return
+    said = "The points have not been made ready: it was cancelled. Choose other data, or fewer points."
+    st.warning(plain(job.error) if job.state is JobState.FAILED else said, icon=":material/hourglass_disabled:")
+    st.button("Try again", key="try-again", icon=":material/replay:", on_click=try_again)

@@ -1,0 +1,82 @@
+"""What moving a control does to the run: nothing, a change from the next iteration on, or a new beginning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dsgcore import ParameterError, ProblemError, SpecError
+from dsgcore.data import DataError
+from dsgcore.experiments import Setting, Spec, long_work
+from dsgcore.experiments.jobs import JobState
+from pages.controls import controls
+from pages.upload.own_file import plain
+from pages.workbench import link
+from pages.workbench.bench import Bench, begin, begin_prepared
+
+BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
+
+
+def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
+    """Bring the run in line with what the controls ask for: leave it, steer it, or begin another."""
+    try:
+        if bench.wants_link or bench.asked is None:
+            _follow_link(problem, bench, asked)
+        elif bench.preparation is not None and asked == bench.asked and not bench.wants_restart:
+            if bench.preparation.job.state is JobState.DONE:
+                begin_prepared(bench)
+        elif bench.live is None or bench.preparation is not None or bench.wants_restart or _wants_new_run(bench, asked):
+            bench.wants_restart = False
+            begin(bench, asked)
+        elif asked != bench.asked:
+            bench.live.steer(asked.values_at(0))
+        bench.asked = asked
+    except BAD_INPUT as error:
+        st.error(plain(str(error)))
+
+
+def _wants_new_run(bench: Bench, asked: Spec) -> bool:
+    if bench.asked is None or asked == bench.asked:
+        return False
+    assert bench.live is not None
+    problem = type(asked.problem)
+    if controls.viewed(problem, controls.SLIDER) == "redo" or controls.viewed(problem, controls.SPEED) == "instant":
+        return True
+    if bench.live.run.is_finished or not bench.live.run.t:
+        return True
+    # What the run is to find by itself is found before it begins; so is a graph that takes long.
+    if any(value is None and bench.asked.values_at(0)[name] is not None for name, value in asked.values_at(0).items()):
+        return True
+    if long_work(asked, bench.live.run.split) is not None:
+        return True
+    return _without_steerable(asked) != _without_steerable(bench.asked)
+
+
+def _without_steerable(spec: Spec) -> dict[str, Any]:
+    plain = spec.to_dict()
+    for section in ("solver", "problem"):
+        plain[section] = {name: v for name, v in plain[section].items() if name not in spec.steerable}
+    return plain
+
+
+def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
+    """Begin the run that the link says, unless it is the one that the page was left with.
+
+    A link that holds an iteration shows the run as it was there. The link is read first: once the run has begun, nothing may
+    end this before it is where the link says.
+    """
+    changes, at = (_linked(controls.key_of(problem, name)) for name in ("changes", "at"))
+    bench.wants_link = False
+    if bench.spec is not None and (asked, changes) == (bench.asked, link.changes_to_text(bench.spec)):
+        return
+    spec = asked
+    try:
+        spec = link.with_changes(asked, changes)
+    except BAD_INPUT as error:
+        bench.notices.append(str(error))
+    begin(bench, spec, at)
+
+
+def _linked(key: str) -> str:
+    return str(st.query_params.get(key, ""))

@@ -1,0 +1,174 @@
+"""The tabs beside the live one: compare, theory, data and code."""
+
+from __future__ import annotations
+
+import html
+import io
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dsgcore.data import CONVERSIONS
+from dsgcore.data.conversions import AS_IS
+from dsgcore.experiments import History, LiveRun, Run, kept_to, script, theory_of
+from pages.charts import figures as charts
+from pages.charts.live_plotly import live_chart
+from pages.gallery import data_views
+from pages.race.views import race
+from pages.upload.own_file import plain
+from pages.workbench.bench import PLAYING, Bench
+
+TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
+KEEP_HELP = "Begins a new run with values of the controls for which the assumptions hold that can be made to hold."
+# In place of the value that a setting of the other run has: another kernel has other parameters.
+NOT_THERE = "–"
+
+
+def as_of(bench: Bench, tab: str) -> None:
+    """Say of which step a tab is: while the run goes on it stands still, until it is opened or asked for anew."""
+    assert bench.live is not None
+    if not bench.is_playing or bench.live.is_finished:
+        st.caption(f"As of step {bench.live.run.model_t}.")
+        return
+    with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
+        st.caption(f"As of step {bench.live.run.t}: this stands still while the run goes on.", width="content")
+        st.button("Bring up to date", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
+
+
+def compare(live: LiveRun) -> None:
+    """Draw the table of this run, its labels-only twin and the previous run: the settings that differ, and the results."""
+    rows = {"this run": _summary(live.run.history)}
+    if live.supervised is not None:
+        rows[live.run.problem.twin_name] = _summary(live.supervised.history)
+    if live.previous is not None:
+        rows["previous run"] = _summary(live.previous)
+    st.dataframe(pd.DataFrame(rows).T, width="stretch")
+    differing = _differences(live)
+    if differing:
+        st.markdown("Settings that differ from the previous run's:")
+        st.dataframe(pd.DataFrame(differing), width="stretch", hide_index=True)
+    else:
+        st.caption(
+            "Change a setting and run again: the previous run stays as a pale line, and this table says what differs."
+        )
+    race(live)
+
+
+def _summary(history: History) -> dict[str, float]:
+    row = history.last()
+    if not row:
+        return {}
+    return {
+        "iterations": row["t"],
+        "objective": row["objective"],
+        "test score": row["score_test"],
+        "best test score": float(np.nanmax(history.column("score_test"))),
+        "|f − h|²": row.get("error_mean", float("nan")),
+    }
+
+
+def _differences(live: LiveRun) -> list[dict[str, str]]:
+    if live.previous_spec is None:
+        return []
+    now, before = _flat(live.run.spec.to_dict()), _flat(live.previous_spec.to_dict())
+    sections = list(live.run.spec.to_dict())
+    names = sorted(now | before, key=lambda name: sections.index(name.split(".")[0]))
+    return [
+        {"setting": name, "this run": str(now.get(name, NOT_THERE)), "previous run": str(before.get(name, NOT_THERE))}
+        for name in names
+        if now.get(name, NOT_THERE) != before.get(name, NOT_THERE)
+    ]
+
+
+def _flat(plain: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in plain.items():
+        flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, dict) else {name: value}
+    return flat
+
+
+def theory(live: LiveRun, keep_to: Callable[[], None]) -> None:
+    """Say what the theorem promises and assumes, and whether this run keeps to it; draw the parts of the risk.
+
+    `keep_to` begins a run that does, as far as one can.
+    """
+    said = theory_of(live.run.spec)
+    st.markdown(said.statement)
+    for assumption in said.assumptions:
+        mark = ":green[● holds:]" if assumption.holds else "○ does not hold:"
+        why_not = "" if assumption.holds else f" {assumption.why_not}"
+        st.markdown(f"{mark} {assumption.sentence}{why_not}")
+    if kept_to(live.run.spec) != live.run.spec:
+        st.button("Make them hold", key="keep-to", icon=":material/rule:", on_click=keep_to, help=KEEP_HELP)
+    history = live.run.history
+    terms = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
+    if terms and len(history):
+        figure = charts.terms_chart(history.column("t"), terms, TERM_COLORS, title="Parts of the objective")
+        live_chart(figure, key="chart-terms", alt="Signed parts of the objective over iterations.", height=320)
+
+
+def data(live: LiveRun) -> None:
+    """Describe the data and how labels were hidden."""
+    run, split = live.run, live.run.split
+    conversion = run.spec.data.convert
+    if conversion is not None and conversion != AS_IS:
+        names = " against ".join(split.class_names) if len(split.class_names) == 2 else ", ".join(split.class_names)
+        st.markdown(f"{CONVERSIONS[conversion].sentence} Here: {plain(names)}.")
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    data_views.split_views(split, run.problem.labels, theme, key="chart-tab")
+    d = split.X_train.shape[1]
+    st.caption(
+        f"{d} features, scaling: {run.spec.data.scaling}, fitted on the training points. The labels of unlabeled points are "
+        "known here and used for nothing but the diagnostic scores."
+    )
+    data_views.columns_and_table(run.spec, split, theme)
+
+
+def code(bench: Bench) -> None:
+    """Offer what can be taken away: history, spec, model, a script that repeats the run, and the frame to embed it."""
+    assert bench.live is not None
+    run = bench.live.run
+    text = script(run.spec, run.tried)
+    with st.container(horizontal=True):
+        _download("History (CSV)", "history.csv", "text/csv", lambda: _history_csv(run))
+        _download("Spec (JSON)", "spec.json", "application/json", lambda: run.spec.to_json(indent=2))
+        _download("Model (NumPy)", "model.npz", "application/octet-stream", lambda: _model_bytes(run))
+        _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: script(run.spec, run.tried))
+    st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
+    st.code(text, language="python", wrap_lines=True)
+    st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
+    st.code(
+        f'<iframe src="{_frame_address(bench.link)}" width="100%" height="900"></iframe>',
+        language="html",
+        wrap_lines=True,
+    )
+    st.caption(f"sha256 of the spec: {run.spec.sha256}")
+
+
+def _download(label: str, file_name: str, mime: str, make: Callable[[], str | bytes]) -> None:
+    st.download_button(
+        label, make, file_name, mime, on_click="ignore", icon=":material/download:", key=f"get-{file_name}"
+    )
+
+
+def _history_csv(run: Run) -> str:
+    text = io.StringIO()
+    run.history.write_csv(text)
+    return text.getvalue()
+
+
+def _model_bytes(run: Run) -> bytes:
+    content = io.BytesIO()
+    run.model.save(content)
+    return content.getvalue()
+
+
+def _frame_address(link: dict[str, str]) -> str:
+    """Return the page's link for a frame, as an attribute of HTML holds it; a run that goes on begins there at its start."""
+    said = {name: text for name, text in link.items() if text and not text.endswith(PLAYING)}
+    given = said | {"embed": "true", "hide": "sidebar,tabs"}
+    return html.escape(f"{st.context.url or ''}?{urlencode(given)}")

@@ -1,0 +1,77 @@
+"""The bar with play, step, reset, speed and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.data.options import SEED
+from dsgcore.experiments import Setting
+from pages.controls import controls
+from pages.workbench.bench import Bench, begin_again, once
+
+
+def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -> DeltaGenerator:
+    """Draw the bar with play, step, reset, speed and seed; return the place in it that says where the run is."""
+    bench.drawn += 1
+    is_finished = bench.live is not None and bench.live.run.is_finished
+    off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None}
+    with st.container(key="part-transport", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        is_going = is_active and bench.is_playing and not is_finished
+        icon = ":material/pause:" if is_going else ":material/play_arrow:"
+        label = "Pause" if is_going else "Play"
+        _button(bench, label, "play", _toggle, bench, icon=icon, shortcut="P", type="primary", **off)
+        _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
+        _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
+        controls.draw_choice(problem, controls.SPEED)
+        seed = SEED
+        st.number_input(
+            seed.label,
+            min_value=seed.low,
+            max_value=seed.high,
+            value=seed.default,
+            key=controls.key_of(problem, "seed"),
+            bind="query-params",
+            help=seed.sentence,
+            label_visibility="collapsed",
+            width=128,
+        )
+        off = {"disabled": not is_active}
+        _button(
+            bench, "Another seed", "dice", _roll, problem, bench, icon=":material/casino:", help="Another seed", **off
+        )
+        return st.empty()
+
+
+_STEP_HELP = "One iteration (key S)"
+_RESET_HELP = "Back to the start, same seed (key 0)"
+
+
+def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
+    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
+
+
+def _toggle(bench: Bench) -> None:
+    if bench.live is not None and bench.live.run.is_finished:
+        begin_again(bench)
+    else:
+        bench.is_playing = not bench.is_playing
+
+
+def _step(bench: Bench) -> None:
+    bench.is_playing = False
+    if bench.live is not None:
+        bench.live.advance(1)
+
+
+def _reset(bench: Bench) -> None:
+    begin_again(bench)
+    bench.is_playing = False
+
+
+def _roll(problem: type[Setting], bench: Bench) -> None:
+    bench.given[controls.key_of(problem, "seed")] = int(np.random.default_rng().integers(0, 10_000))
