@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.baselines.base import Baseline, BinaryBaseline, unlabeled_rows
 from dsgcore.baselines.basis import choose_centers, count_centers
@@ -85,12 +85,24 @@ def check_prior(prior: float, eta: float) -> None:
         raise ValueError(f"prior must be {'below 1' if eta > 0.0 else 'above 0'} with eta = {eta:g}, got {prior:g}")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ClosedForm(Baseline):
     """What minimises one squared pairwise risk, or several, over the same features."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = AUC_PARAMETERS
     kernels: ClassVar[tuple[str, ...]] = AUC_KERNELS
     unlabeled: ClassVar[int]  # what `_learn` gets for an unlabeled point
+
+    kernel: str = field(default="gaussian", kw_only=False)
+    sigma: float | str = "scale"
+    length: float | str = "scale"
+    nu: str = "3/2"
+    power: int | str = 3
+    lam: float = 1e-2
+    penalty: str = "euclidean"
+    centers: int | ArrayLike | None = None
+    memory_limit: float = 4.0
+    random_state: int | np.random.RandomState | None = None
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = d if getattr(self, "kernel", "gaussian") == "lm" else count_centers(n, s["centers"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ DRAWS = 5
 TIE = 1e-9
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BGS3VM(S3VMBaseline):
     """Semi-supervised support vector machine by stochastic gradients, with budgets of support vectors.
 
@@ -135,34 +137,15 @@ class BGS3VM(S3VMBaseline):
         STEP_SIZE,
     )
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        C: float = 100.0,
-        C_star: float | None = None,
-        loss: str = "symmetric hinge",
-        s: float = -0.3,
-        budget_labeled: int = 100,
-        budget_unlabeled: int | None = None,
-        n_passes: int = 1,
-        step_size: float = 1.0,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.C = C
-        self.C_star = C_star
-        self.loss = loss
-        self.s = s
-        self.budget_labeled = budget_labeled
-        self.budget_unlabeled = budget_unlabeled
-        self.n_passes = n_passes
-        self.step_size = step_size
-        self.memory_limit = memory_limit
-        self.random_state = random_state
+    C: float = 100.0
+    C_star: float | None = None
+    loss: str = "symmetric hinge"
+    s: float = -0.3
+    budget_labeled: int = 100
+    budget_unlabeled: int | None = None
+    n_passes: int = 1
+    step_size: float = 1.0
+    random_state: int | np.random.RandomState | None = None
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         n_l, n_u = (n, n) if y is None else (int(np.sum(y != 0)), int(np.sum(y == 0)))

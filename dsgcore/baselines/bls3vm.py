@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +30,7 @@ SCALE = 0.1
 MAX_RESCALES = 6
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BLS3VM(S3VMBaseline):
     """Semi-supervised support vector machine with the ramp loss and a balance constraint, by CCCP.
 
@@ -137,30 +139,14 @@ class BLS3VM(S3VMBaseline):
         ),
     )
 
-    dual_coef_: NDArray
+    dual_coef_: NDArray = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        C: float = 1.0,
-        C_star: float | None = None,
-        s: float = -0.3,
-        balance_target: float | None = None,
-        tol: float = 1e-5,
-        max_iter: int = 100,
-        memory_limit: float = 4.0,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.C = C
-        self.C_star = C_star
-        self.s = s
-        self.balance_target = balance_target
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_limit = memory_limit
+    C: float = 1.0
+    C_star: float | None = None
+    s: float = -0.3
+    balance_target: float | None = None
+    tol: float = 1e-5
+    max_iter: int = 100
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * len(HOLDERS) * (n + 1), CACHE)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dsgcore.baselines.basis import Basis, BasisModel, choose_centers
 from dsgcore.baselines.memory import Memory, numbers
@@ -77,6 +78,7 @@ OWN: tuple[Parameter, ...] = (
 )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CUU(PairsBaseline):
     """Classification from similar pairs and unlabeled points: the corrected risk, by mini-batches on kernel features.
 
@@ -147,44 +149,12 @@ class CUU(PairsBaseline):
     sentence: ClassVar[str] = "learns from similar pairs by mini-batches on kernels at fixed centres, risk corrected"
     parameters: ClassVar[tuple[Parameter, ...]] = (Y_HOLDS, PRIOR, LAM, CENTERS, *OWN)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        y_holds: str = "pairs",
-        prior: float | str = "estimate",
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        loss: str = "squared",
-        correction: str = "absolute value",
-        lam: float = 1e-2,
-        centers: int | ArrayLike | None = None,
-        n_iter: int = 100,
-        batch_size: int = 1000,
-        step_size: float = 1.0,
-        schedule: str = "constant",
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.y_holds = y_holds
-        self.prior = prior
-        self.sigma = sigma
-        self.length = length
-        self.nu = nu
-        self.power = power
-        self.loss = loss
-        self.correction = correction
-        self.lam = lam
-        self.centers = centers
-        self.n_iter = n_iter
-        self.batch_size = batch_size
-        self.step_size = step_size
-        self.schedule = schedule
-        self.memory_limit = memory_limit
-        self.random_state = random_state
+    loss: str = "squared"
+    correction: str = "absolute value"
+    n_iter: int = 100
+    batch_size: int = 1000
+    step_size: float = 1.0
+    schedule: str = "constant"
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m, rows = self._count_features(n, d, s), 2 * s["batch_size"]

@@ -21,6 +21,7 @@ from dsgcore.problems.s3vm import SemiSupervisedSVM
 MAX_VALUES = 2**22
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FRS3VM(S3VMBaseline):
     """Semi-supervised support vector machine by stochastic gradients on random features drawn once.
 
@@ -118,34 +119,15 @@ class FRS3VM(S3VMBaseline):
         STEP_SIZE,
     )
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        C: float = 100.0,
-        C_star: float | None = None,
-        loss: str = "symmetric hinge",
-        s: float = -0.3,
-        n_features: int = 256,
-        batch_size: int = 128,
-        n_passes: int = 10,
-        step_size: float = 1.0,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.C = C
-        self.C_star = C_star
-        self.loss = loss
-        self.s = s
-        self.n_features = n_features
-        self.batch_size = batch_size
-        self.n_passes = n_passes
-        self.step_size = step_size
-        self.memory_limit = memory_limit
-        self.random_state = random_state
+    C: float = 100.0
+    C_star: float | None = None
+    loss: str = "symmetric hinge"
+    s: float = -0.3
+    n_features: int = 256
+    batch_size: int = 128
+    n_passes: int = 10
+    step_size: float = 1.0
+    random_state: int | np.random.RandomState | None = None
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         size = d if self.kernel == "linear" else 2 * s["n_features"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,6 +88,7 @@ def _sets(X: NDArray, y: NDArray, j: int) -> dict[str, NDArray]:
     return {"positive": X[y >= j], "negative": X[(y != UNLABELED) & (y < j)]}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MSAMULT(CutBaseline):
     """Semi-supervised ordinal regression by k - 1 models of SAMULT, one for each place where the classes can be cut.
 
@@ -136,37 +138,13 @@ class MSAMULT(CutBaseline):
     sentence: ClassVar[str] = "ranks ordered classes by one SAMULT model for each place where they can be cut in two"
     parameters: ClassVar[tuple[Parameter, ...]] = (GAMMAS, *AUC_PARAMETERS)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        gamma: float | ArrayLike = 0.5,
-        lam: float = 1e-2,
-        penalty: str = "euclidean",
-        centers: int | ArrayLike | None = None,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.length = length
-        self.nu = nu
-        self.power = power
-        self.gamma = gamma
-        self.lam = lam
-        self.penalty = penalty
-        self.centers = centers
-        self.memory_limit = memory_limit
-        self.random_state = random_state
+    gamma: float | ArrayLike = 0.5
 
     def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
         return [samult_risk(gamma) for gamma in for_each_cut("gamma", s["gamma"], len(sets))]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MPNUAUC(CutBaseline):
     """Semi-supervised ordinal regression by k - 1 models of PNU-AUC, one for each place where the classes can be cut.
 
@@ -207,36 +185,10 @@ class MPNUAUC(CutBaseline):
     sentence: ClassVar[str] = "ranks ordered classes by one PNU-AUC model for each place where they can be cut in two"
     parameters: ClassVar[tuple[Parameter, ...]] = (ETAS, PRIORS, *AUC_PARAMETERS)
 
-    priors_: NDArray
+    priors_: NDArray = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        eta: float | ArrayLike = 0.5,
-        prior: float | str | ArrayLike = "estimate",
-        lam: float = 1e-2,
-        penalty: str = "euclidean",
-        centers: int | ArrayLike | None = None,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.length = length
-        self.nu = nu
-        self.power = power
-        self.eta = eta
-        self.prior = prior
-        self.lam = lam
-        self.penalty = penalty
-        self.centers = centers
-        self.memory_limit = memory_limit
-        self.random_state = random_state
+    eta: float | ArrayLike = 0.5
+    prior: float | str | ArrayLike = "estimate"
 
     def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
         etas = for_each_cut("eta", s["eta"], len(sets))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -47,6 +48,7 @@ POINTS_FOR_PRIOR = 2000
 MATRICES_FOR_PRIOR = 5.5
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PairsBaseline(ClassifierMixin, Baseline):
     """Shell of a method that learns from similar pairs: `_learn` gets points and their pair ids, -1 for unlabeled.
 
@@ -56,37 +58,20 @@ class PairsBaseline(ClassifierMixin, Baseline):
     parameters: ClassVar[tuple[Parameter, ...]] = (Y_HOLDS, PRIOR, LAM, PENALTY, CENTERS)
     kernels: ClassVar[tuple[str, ...]] = ("lm", "linear", *KERNELS)
 
-    classes_: NDArray
-    prior_: float
+    classes_: NDArray = field(init=False)
+    prior_: float = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        y_holds: str = "pairs",
-        prior: float | str = "estimate",
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        lam: float = 1e-2,
-        penalty: str = "half euclidean",
-        centers: int | ArrayLike | None = None,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.y_holds = y_holds
-        self.prior = prior
-        self.sigma = sigma
-        self.length = length
-        self.nu = nu
-        self.power = power
-        self.lam = lam
-        self.penalty = penalty
-        self.centers = centers
-        self.memory_limit = memory_limit
-        self.random_state = random_state
+    kernel: str = field(default="gaussian", kw_only=False)
+    sigma: float | str = "scale"
+    y_holds: str = "pairs"
+    prior: float | str = "estimate"
+    length: float | str = "scale"
+    nu: str = "3/2"
+    power: int | str = 3
+    lam: float = 1e-2
+    centers: int | ArrayLike | None = None
+    memory_limit: float = 4.0
+    random_state: int | np.random.RandomState | None = None
 
     def __sklearn_tags__(self) -> Tags:
         """Say that two classes are wanted, and that of classes of equal share nothing can be learned."""

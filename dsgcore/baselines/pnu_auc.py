@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dsgcore.baselines.auc_base import AUC_PARAMETERS, AUCBaseline, check_prior, estimated_prior
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk
@@ -33,6 +33,7 @@ SHARE = Prior(
 )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PNUAUC(AUCBaseline):
     """Semi-supervised AUC maximisation by PNU-AUC, in closed form.
 
@@ -121,36 +122,10 @@ class PNUAUC(AUCBaseline):
     )
     parameters: ClassVar[tuple[Parameter, ...]] = (ETA, SHARE, *AUC_PARAMETERS)
 
-    prior_: float
+    prior_: float = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        eta: float = 0.5,
-        prior: float | str = "estimate",
-        lam: float = 1e-2,
-        penalty: str = "euclidean",
-        centers: int | ArrayLike | None = None,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.length = length
-        self.nu = nu
-        self.power = power
-        self.eta = eta
-        self.prior = prior
-        self.lam = lam
-        self.penalty = penalty
-        self.centers = centers
-        self.memory_limit = memory_limit
-        self.random_state = random_state
+    eta: float = 0.5
+    prior: float | str = "estimate"
 
     def _risk(self, sets: Mapping[str, NDArray], s: dict[str, Any]) -> PairRisk:
         self.prior_ = estimated_prior(sets) if s["prior"] == "estimate" else s["prior"]

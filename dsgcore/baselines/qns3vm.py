@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ MEMORY = 50  # corrections of the quasi-Newton method
 ROUNDING = 1e-12  # a smaller relative fall of the objective is none
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class QNS3VM(S3VMBaseline):
     """Semi-supervised support vector machine by a quasi-Newton method on smooth losses.
 
@@ -146,29 +148,14 @@ class QNS3VM(S3VMBaseline):
         ),
     )
 
-    dual_coef_: NDArray
-    weights_: NDArray
+    dual_coef_: NDArray = field(init=False)
+    weights_: NDArray = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        lam: float = 1e-2,
-        lam_u: float = 1.0,
-        balance_target: float | None = None,
-        tol: float = 1e-5,
-        max_iter: int = 5000,
-        memory_limit: float = 4.0,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.lam = lam
-        self.lam_u = lam_u
-        self.balance_target = balance_target
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_limit = memory_limit
+    lam: float = 1e-2
+    lam_u: float = 1.0
+    balance_target: float | None = None
+    tol: float = 1e-5
+    max_iter: int = 5000
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * (MEMORY + 5) * n)

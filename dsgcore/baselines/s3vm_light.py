@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ LEAST_GAIN = 1e-3
 MAX_SWITCHES = 1000
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class S3VMLight(S3VMBaseline):
     """Transductive support vector machine by label switching.
 
@@ -111,25 +113,12 @@ class S3VMLight(S3VMBaseline):
         ),
     )
 
-    labels_: NDArray
-    weights_: NDArray
+    labels_: NDArray = field(init=False)
+    weights_: NDArray = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        C: float = 1.0,
-        C_star: float | None = None,
-        positive_share: float | None = None,
-        memory_limit: float = 4.0,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.C = C
-        self.C_star = C_star
-        self.positive_share = positive_share
-        self.memory_limit = memory_limit
+    C: float = 1.0
+    C_star: float | None = None
+    positive_share: float | None = None
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, cache=CACHE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -83,10 +83,15 @@ class OrderedPoints:
         return len(self.X) - len(self.y)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class S3VMBaseline(BinaryBaseline):
     """Shell of a semi-supervised support vector machine."""
 
     kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
+
+    kernel: str = field(default="gaussian", kw_only=False)
+    sigma: float | str = "scale"
+    memory_limit: float = 4.0
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
         if not (y == 0).any():  # the labeled points are the unlabeled sample too

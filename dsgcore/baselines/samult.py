@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dsgcore.baselines.auc_base import AUC_PARAMETERS, AUCBaseline
 from dsgcore.baselines.pair_risk import PairRisk, samult_risk
@@ -23,6 +23,7 @@ GAMMA = Real(
 )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SAMULT(AUCBaseline):
     """Semi-supervised AUC maximisation by SAMULT, in closed form.
 
@@ -73,32 +74,7 @@ class SAMULT(AUCBaseline):
     sentence: ClassVar[str] = "ranks with unlabeled points taken as both classes, in closed form"
     parameters: ClassVar[tuple[Parameter, ...]] = (GAMMA, *AUC_PARAMETERS)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        gamma: float = 0.5,
-        lam: float = 1e-2,
-        penalty: str = "euclidean",
-        centers: int | ArrayLike | None = None,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.length = length
-        self.nu = nu
-        self.power = power
-        self.gamma = gamma
-        self.lam = lam
-        self.penalty = penalty
-        self.centers = centers
-        self.memory_limit = memory_limit
-        self.random_state = random_state
+    gamma: float = 0.5
 
     def _risk(self, sets: Mapping[str, NDArray], s: dict[str, Any]) -> PairRisk:
         return samult_risk(s["gamma"])

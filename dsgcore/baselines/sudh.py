@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from dsgcore.baselines.basis import choose_centers
@@ -42,6 +42,7 @@ TOL = Real(
 N_CORRECTIONS = 30
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SUDH(PairsBaseline):
     """Classification from similar pairs and unlabeled points with the double hinge loss, by its dual.
 
@@ -121,44 +122,13 @@ class SUDH(PairsBaseline):
         TOL,
     )
 
-    dual_coef_: NDArray
-    gap_: float
-    objective_: float
+    dual_coef_: NDArray = field(init=False)
+    gap_: float = field(init=False)
+    objective_: float = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        y_holds: str = "pairs",
-        prior: float | str = "estimate",
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        lam: float = 1e-2,
-        penalty: str = "half euclidean",
-        centers: int | ArrayLike | None = None,
-        max_iter: int = 5000,
-        tol: float = 1e-7,
-        memory_limit: float = 4.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            kernel,
-            y_holds=y_holds,
-            prior=prior,
-            sigma=sigma,
-            length=length,
-            nu=nu,
-            power=power,
-            lam=lam,
-            penalty=penalty,
-            centers=centers,
-            memory_limit=memory_limit,
-            random_state=random_state,
-        )
-        self.max_iter = max_iter
-        self.tol = tol
+    penalty: str = "half euclidean"
+    max_iter: int = 5000
+    tol: float = 1e-7
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = self._count_features(n, d, s)

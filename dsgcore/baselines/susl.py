@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.progress import Watch
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SUSL(PairsBaseline):
     """Classification from similar pairs and unlabeled points with the squared loss, in closed form.
 
@@ -89,8 +91,10 @@ class SUSL(PairsBaseline):
     citation: ClassVar[str] = "Bao, Niu and Sugiyama, ICML 2018"
     sentence: ClassVar[str] = "learns from similar pairs with the squared loss, in closed form"
 
-    condition_: float
-    objective_: float
+    penalty: str = "half euclidean"
+
+    condition_: float = field(init=False)
+    objective_: float = field(init=False)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         centers = choose_centers(X, s["centers"], self._seed())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -26,6 +26,7 @@ PENALTY = 10.0
 STILL = 1e-4
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SVOREX(OrdinalBaseline):
     """Support vector ordinal regression with explicit constraints: one function, and a threshold between classes.
 
@@ -131,26 +132,15 @@ class SVOREX(OrdinalBaseline):
     )
     kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
 
-    dual_coef_: NDArray
+    dual_coef_: NDArray = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        C: float = 1.0,
-        ridge: float = 1e-3,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        memory_limit: float = 4.0,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.C = C
-        self.ridge = ridge
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_limit = memory_limit
+    kernel: str = field(default="gaussian", kw_only=False)
+    sigma: float | str = "scale"
+    C: float = 1.0
+    ridge: float = 1e-3
+    tol: float = 1e-4
+    max_iter: int = 100
+    memory_limit: float = 4.0
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         examples = 2 * n if y is None else 2 * n - int(np.sum((y == 0) | (y == y.max())))
