@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dsgcore.core.parameters import Choice
+from dsgcore.experiments import SETTINGS, load_split
+from dsgcore.settings import profile_of
+from pages.controls import controls
+from pages.controls.controls import in_link
 from pages.shell import warm_up
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
@@ -166,7 +171,7 @@ def test_more_labels_than_points_get_one_sentence():
     assert "must be a whole number between 2 and 398" in app.error[0].value
 
 
-PAGES = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "ord_", "multiclass": "mc_"}
+PAGES = {name: profile_of(setting).prefix for name, setting in SETTINGS.items()}
 
 
 def open_page(name, **link):
@@ -187,6 +192,46 @@ def test_every_page_runs_at_once_and_has_its_details(name):
     assert any(caption.value.startswith("As of step 20.") for caption in app.caption)
     assert figure(app, "chart-details")["data"]
     assert len(app.error) == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_home_and_the_data_page_lead_to_every_setting(name):
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    assert name in {link.proto.page for link in app.get("page_link")}
+    app.query_params["set"] = "Two moons"
+    app.switch_page("pages/data.py").run()
+    assert not app.exception
+    assert name in {link.proto.page for link in app.get("page_link")}
+
+
+def away_from_defaults(problem):
+    """Values that make a spec together, as many as there are, none of them the default; and the link that asks for them."""
+    dataset = controls.dataset_choice(problem).default
+    offered = controls.controls_for(problem, dataset)
+    values, link = {name: c.parameter.default for name, c in offered.items()}, {}
+    for name, control in offered.items():
+        others = [value for value in control.options if value != control.parameter.default]
+        if not others or name == "kernel":
+            continue
+        wanted = values | {name: others[len(others) // 2]}
+        try:
+            load_split(controls.to_spec(problem, wanted, dataset, 3))
+        except ValueError:  # not with the values of the others
+            continue
+        values = wanted
+        link[control.key] = (
+            control.say(values[name]) if isinstance(control.parameter, Choice) else in_link(values[name])
+        )
+    return values, link, controls.to_spec(problem, values, dataset, 3)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_link_of_every_control_gives_its_spec(name):
+    values, link, spec = away_from_defaults(SETTINGS[name])
+    app = open_page(name, seed="3", **link)
+    assert said(app) == []
+    assert len(link) > len(values) / 2
+    assert app.session_state[f"_bench_{name}"].live.run.spec == spec
 
 
 @pytest.mark.parametrize("name", PAGES)

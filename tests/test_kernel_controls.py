@@ -6,17 +6,18 @@ import pytest
 from test_app import figure, open_page, said
 
 from dsgcore import Spec
-from dsgcore.baselines import COMPETITORS
 from dsgcore.core.kernels import KERNELS
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, theory_of
-from dsgcore.experiments.kernel_words import KERNEL_WORDS
+from dsgcore.experiments.kernel_words import words_of
+from dsgcore.experiments.race import competitors
 from dsgcore.experiments.race_parameters import fixed_parameters, kernel_note
 from dsgcore.experiments.settings import kernel_names
+from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.kernel_parameters import OWN_KEYS, kernel_title
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if len(kernel_names(setting)) > 1]
-CUT = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_"}
+CUT = {setting: profile_of(SETTINGS[setting]).prefix for setting in STOCHASTIC}
 on_pages = pytest.mark.compiled  # a page runs at once: without the compiler that takes minutes
 
 
@@ -94,7 +95,7 @@ def test_a_run_with_the_first_values_of_another_kernel_does_not_diverge(setting,
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_theory_speaks_of_the_runs_kernel(kernel):
     said_of = theory_of(spec_with("auc", kernel))
-    assert f"**{KERNEL_WORDS[kernel].title} kernel.**" in said_of.statement
+    assert f"**{words_of(kernel).title} kernel.**" in said_of.statement
     assert said_of.statement.count("$") % 2 == 0
     bounded, independent = (
         next(a for a in said_of.assumptions if word in a.sentence) for word in ("bounded", "independently")
@@ -107,7 +108,7 @@ def test_the_theory_speaks_of_the_runs_kernel(kernel):
 def test_a_competitor_without_the_runs_kernel_says_so_in_one_sentence(kernel):
     for setting in STOCHASTIC:
         spec = spec_with(setting, kernel)
-        for kind in COMPETITORS[setting]:
+        for kind in competitors(setting):
             note = kernel_note(spec, kind)
             assert bool(note) == (fixed_parameters(spec, kind).get("kernel", kernel) != kernel)
             assert note == "" or (note.startswith(kind.title) and note.endswith(".") and note.count(". ") == 0)
@@ -129,9 +130,10 @@ def test_another_kernel_begins_a_new_run_and_a_lesson_sets_it_back(setting):
     changed = next(table.value for table in app.dataframe if "setting" in table.value.columns).set_index("setting")
     assert changed.loc["kernel.name"].tolist() == ["matern", "gaussian"]
     assert changed.loc["kernel.length", "previous run"] == changed.loc["kernel.sigma", "this run"] == "–"
-    app = app.button(key="preset-0").click().run()
-    assert said(app) == []
-    assert '"name": "gaussian"' in code(app)
+    if profile_of(SETTINGS[setting]).lessons:
+        app = app.button(key="preset-0").click().run()
+        assert said(app) == []
+        assert '"name": "gaussian"' in code(app)
 
 
 @on_pages
@@ -150,6 +152,38 @@ def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_wi
     app = app.selectbox(key="data").select("blobs").run()
     assert '"length": 0.2' in code(app)
     assert said(app) == []
+
+
+VIEW = {
+    "speed",
+    "slider",
+    "map",
+    "class_map",
+    "log_objective",
+    "seed",
+    "data",
+    "changes",
+    "at",
+    "file",
+    "hide",
+    "embed",
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_no_parameter_takes_a_name_that_the_view_has_in_the_link(setting):
+    problem = SETTINGS[setting]
+    for kernel in kernel_names(problem):
+        keys = {c.key for c in controls.controls_for(problem, default_spec(setting).data.name, kernel).values()}
+        assert not keys & VIEW
+
+
+@on_pages
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_kernel_runs_on_its_page(kernel):
+    app = open_page("auc", kernel=words_of(kernel).title, at="3")
+    assert said(app) == []
+    assert app.session_state["_bench_auc"].live.run.spec.kernel.name == kernel
 
 
 @on_pages

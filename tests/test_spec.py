@@ -13,9 +13,10 @@ from dsgcore.core.parameters import Choice, Flag, Integer, Real, Text
 from dsgcore.core.schedules import Change
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS
+from dsgcore.experiments.settings import Setting, defaults_of
 from dsgcore.experiments.spec import DATA_PARAMETERS, DIAGNOSTICS_PARAMETERS, SETTINGS, STOP_PARAMETERS
 from dsgcore.problems import PROBLEMS
-from dsgcore.settings import PROFILES
+from dsgcore.settings import PROFILES, profile_of
 
 PLAIN = Spec().to_dict()
 SECTIONS = {
@@ -190,3 +191,14 @@ def test_lessons_name_parameters_that_exist_and_values_that_are_allowed(setting,
             assert DATASETS[value].suits(SETTINGS[setting].labels)
         else:
             parameters[name].check(value)
+
+
+@pytest.mark.parametrize("kind", ["binary", "pairs", "ordinal", "classes"])
+def test_a_setting_without_words_begins_with_data_that_suit_it(kind):
+    class Plain(Setting):
+        name = "plain"
+        labels = kind
+
+    assert DATASETS[{"data": {"name": "digits"}, **defaults_of(Plain)}["data"]["name"]].suits(kind)
+    said = profile_of(Plain)
+    assert (said.short, said.prefix, said.card) == ("Plain", "plain_", "Learns from few labels.")

@@ -62,13 +62,15 @@ def like_gaussian(name: str, sigma: float, d: int) -> dict[str, float]:
     Returns
     -------
     dict
-        The kernel's own parameter to its value; what was converted is the stop of a slider.
+        The kernel's own parameter to its value; what was converted is the stop of a slider, and what cannot be is its default.
     """
     kernel = KERNELS[name]
     if issubclass(kernel, Gaussian):
         return {"sigma": sigma}
-    width = next(p for p in kernel.parameters if isinstance(p, Real))
-    return {width.name: _nearest(grid(width), _WIDTHS[name](sigma, d))}
+    width = next((p for p in kernel.parameters if isinstance(p, Real)), None)
+    if width is None:
+        return {}
+    return {width.name: _nearest(grid(width), _WIDTHS[name](sigma, d)) if name in _WIDTHS else width.default}
 
 
 def usual_width(name: str, X: NDArray) -> dict[str, float]:

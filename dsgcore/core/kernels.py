@@ -3,58 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dsgcore.core import _loops, features, features_orthogonal
+from dsgcore.core import _loops, features_orthogonal
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.features import FeatureMap, scratch_of_this_thread
+from dsgcore.core.kernels_base import Kernel as Kernel
 from dsgcore.core.kernels_dot_product import DotProduct
 from dsgcore.core.kernels_shift_invariant import Laplacian, Matern
-from dsgcore.core.parameters import Parameter, parameters_of_fields, real
+from dsgcore.core.parameters import real
 from dsgcore.core.sampling import FREQUENCIES, generator
 
 
-class Kernel(Protocol):
-    """What the solver, the model and the diagnostics need of a kernel.
-
-    Attributes
-    ----------
-    name : str
-    parameters : tuple of Parameter
-        What can be set, with its range.
-    bound : float
-        kappa, the largest k(x, x).
-    feature_bound : float
-        phi, the largest |phi_w(x)' phi_w(x')|.
-    feature_map : FeatureMap
-        How its random features are accumulated and evaluated.
-    """
-
-    name: ClassVar[str]
-    parameters: ClassVar[tuple[Parameter, ...]]
-    bound: ClassVar[float]
-    feature_bound: ClassVar[float]
-    feature_map: ClassVar[FeatureMap]
-
-    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
-        """Return k(x_i, z_j), of shape (n, p)."""
-        ...
-
-    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
-        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
-        ...
-
-    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
-        """Draw what makes float32 features, (d, m) frequencies in turns per unit or what else `feature_map` takes."""
-        ...
-
-
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Kernel):
     """The Gaussian kernel k(x, x') = exp(-sigma ||x - x'||^2); its frequencies are normal, N(0, 2 sigma I).
 
     Parameters
@@ -75,10 +41,6 @@ class Gaussian:
     )
 
     name: ClassVar[str] = "gaussian"
-    bound: ClassVar[float] = 1.0
-    feature_bound: ClassVar[float] = 1.0
-    feature_map: ClassVar[FeatureMap] = features
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
@@ -115,6 +77,7 @@ class OrthogonalGaussian(Gaussian):
     """
 
     name: ClassVar[str] = "orthogonal_gaussian"
+    has_independent_features: ClassVar[bool] = False
     feature_map: ClassVar[FeatureMap] = features_orthogonal
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from dsgcore.core import features_product
 from dsgcore.core.features import FeatureMap
-from dsgcore.core.kernels_shift_invariant import add_sums
-from dsgcore.core.parameters import Parameter, choice, parameters_of_fields, real
+from dsgcore.core.kernels_base import Kernel
+from dsgcore.core.parameters import choice, real
 
 
 @dataclass(frozen=True)
-class DotProduct:
+class DotProduct(Kernel):
     """The dot product kernel k(x, x') = (sigma <x, x'>)^power, with the features prod_l <w_l, x> of random signs w_l.
 
     With w_1 .. w_p of independent entries +-sqrt(sigma), E[prod_l <w_l, x> <w_l, x'>] = (sigma <x, x'>)^p: the random
@@ -61,15 +61,10 @@ class DotProduct:
     bound: ClassVar[float] = math.inf
     feature_bound: ClassVar[float] = math.inf
     feature_map: ClassVar[FeatureMap] = features_product
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
         return (self.sigma * (np.asarray(X, dtype=float) @ np.asarray(Z, dtype=float).T)) ** int(self.power)
-
-    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
-        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
-        add_sums(self, X, c, Z, decay, out)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
         """Draw the random signs, times sqrt(sigma), as float32 of shape (power, d, m)."""

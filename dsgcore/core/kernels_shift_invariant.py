@@ -8,36 +8,18 @@ features hardly changes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dsgcore.core import features
-from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.features import FeatureMap
-from dsgcore.core.parameters import Parameter, choice, parameters_of_fields, real
-
-# Kernel values held at a time.
-MAX_VALUES = 2**21
-
-
-class _HasMatrix(Protocol):
-    def matrix(self, X: NDArray, Z: NDArray) -> NDArray: ...
-
-
-def add_sums(kernel: _HasMatrix, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
-    """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place, a piece of the kernel matrix at a time."""
-    size = max(1, MAX_VALUES // max(1, len(X)))
-    out *= out.dtype.type(decay)
-    with single_threaded_blas():
-        for start in range(0, len(Z), size):
-            out[start : start + size] += c @ kernel.matrix(X, Z[start : start + size])
+from dsgcore.core.kernels_base import Kernel
+from dsgcore.core.parameters import choice, real
 
 
 @dataclass(frozen=True)
-class Laplacian:
+class Laplacian(Kernel):
     """The Laplacian kernel k(x, x') = exp(-sigma ||x - x'||_1); each coordinate of its frequencies is Cauchy(0, sigma).
 
     Parameters
@@ -62,18 +44,10 @@ class Laplacian:
     )
 
     name: ClassVar[str] = "laplacian"
-    bound: ClassVar[float] = 1.0
-    feature_bound: ClassVar[float] = 1.0
-    feature_map: ClassVar[FeatureMap] = features
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
         return np.exp(-self.sigma * cdist(X, Z, "cityblock"))
-
-    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
-        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
-        add_sums(self, X, c, Z, decay, out)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
         """Draw float32 frequencies of shape (d, m), in turns per unit."""
@@ -91,7 +65,7 @@ MATERN = {
 
 
 @dataclass(frozen=True)
-class Matern:
+class Matern(Kernel):
     """The Matérn kernel: with r = sqrt(2 nu) ||x - x'|| / length, exp(-r) times 1, 1 + r or 1 + r + r^2 / 3.
 
     Its frequencies follow a multivariate t distribution with 2 nu degrees of freedom:
@@ -128,20 +102,12 @@ class Matern:
     )
 
     name: ClassVar[str] = "matern"
-    bound: ClassVar[float] = 1.0
-    feature_bound: ClassVar[float] = 1.0
-    feature_map: ClassVar[FeatureMap] = features
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
         nu, polynomial = MATERN[self.nu]
         r = cdist(X, Z) * ((2 * nu) ** 0.5 / self.length)
         return polynomial(r) * np.exp(-r)
-
-    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
-        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
-        add_sums(self, X, c, Z, decay, out)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
         """Draw float32 frequencies of shape (d, m), in turns per unit."""

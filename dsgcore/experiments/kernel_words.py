@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dsgcore.core.kernels import KERNELS
+
 
 @dataclass(frozen=True)
 class KernelWords:
@@ -30,7 +32,7 @@ class KernelWords:
 
 _WAVES = "$\\cos\\omega_j^\\top x$ and $\\sin\\omega_j^\\top x$, $j = 1 \\ldots m$, over $\\sqrt m$"
 _NORMAL = "$\\omega_j \\sim \\mathcal{N}(0, 2\\sigma I)$"
-KERNEL_WORDS: dict[str, KernelWords] = {
+_WORDS: dict[str, KernelWords] = {
     "gaussian": KernelWords(
         "Gaussian",
         "smooth functions of the distance between two points; the usual choice.",
@@ -72,3 +74,11 @@ KERNEL_WORDS: dict[str, KernelWords] = {
         "cosines do, the more the higher the power.",
     ),
 }
+
+
+def words_of(name: str) -> KernelWords:
+    """Return a kernel in words; of one that has none here, the first line of its own description."""
+    kernel = KERNELS[name]
+    said = (kernel.__doc__ or kernel.name).strip().splitlines()[0].rstrip(".")
+    plain = KernelWords(name.replace("_", " ").capitalize(), f"{said}.", said, "those of this kernel")
+    return _WORDS.get(name, plain)

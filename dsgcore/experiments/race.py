@@ -118,7 +118,7 @@ class RaceResult:
 
 def competitors(setting: str) -> tuple[type[Any], ...]:
     """Return the classes of the methods that compete in a setting."""
-    return COMPETITORS[setting]
+    return COMPETITORS.get(setting, ())
 
 
 def competitor(setting: str, name: str) -> type[Any]:

@@ -14,7 +14,7 @@ from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, 
 from dsgcore.core.problem import UNLABELED
 from dsgcore.data import Split
 from dsgcore.estimators.inputs import width
-from dsgcore.experiments.kernel_words import KERNEL_WORDS
+from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.spec import Spec
 from dsgcore.settings import profile_of
 
@@ -64,11 +64,11 @@ def kernel_note(spec: Spec, kind: type[Any]) -> str:
     """
     if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
         return ""
-    run_has = KERNEL_WORDS[spec.kernel.name].title
+    run_has = words_of(spec.kernel.name).title
     if isinstance(spec.kernel, Gaussian):
         return f"{kind.title} has no orthogonal features: it gets the same Gaussian kernel without them."
     return (
-        f"{kind.title} has no {run_has} kernel: it gets a {KERNEL_WORDS[GAUSSIAN].title} one, to begin with as sharp as the "
+        f"{kind.title} has no {run_has} kernel: it gets a {words_of(GAUSSIAN).title} one, to begin with as sharp as the "
         "points' spread suggests."
     )
 

@@ -114,6 +114,17 @@ DIAGNOSTICS_PARAMETERS: tuple[Parameter, ...] = (
 )
 
 
+def defaults_of(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
+    """Return what a setting's spec begins with, by section, where it differs from the parameters' own defaults.
+
+    Where nothing is said of the data and the usual ones do not suit, the first set that is made for such labels.
+    """
+    said = profile_of(setting).defaults
+    if "data" in said or DATASETS[DEFAULT_DATASET].suits(setting.labels):
+        return said
+    return {**said, "data": {"name": next(e.name for e in DATASETS.values() if e.is_made_for(setting.labels))}}
+
+
 def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
     """Return the parameters of the solver section: the same for all settings, but for the precisions that there are."""
     dtypes = profile_of(setting).dtypes

@@ -24,6 +24,7 @@ from dsgcore.experiments.settings import (
     SETTINGS,
     STOP_PARAMETERS,
     Setting,
+    defaults_of,
     kernel_names,
     solver_parameters,
 )
@@ -207,7 +208,7 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     if "setting" not in given:
         raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
-    defaults = profile_of(setting).defaults
+    defaults = defaults_of(setting)
     solver = SolverParameters(**_section(given, "solver", solver_parameters(setting), defaults))
     data = _data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels)
     problem = setting(**_section(given, "problem", setting.parameters, defaults))
@@ -235,7 +236,7 @@ def _section(
 
 
 def _kernel(given: Mapping[str, Any], setting: type[Setting], dataset: str) -> Kernel:
-    usual = profile_of(setting).defaults.get("kernel", {}).get("name", "gaussian")
+    usual = defaults_of(setting).get("kernel", {}).get("name", "gaussian")
     name = Choice("kernel name", usual, options=kernel_names(setting)).check(given.get("name", usual))
     kernel = KERNELS[name]
     own = {field: value for field, value in given.items() if field != "name"}

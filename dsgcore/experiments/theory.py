@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dsgcore.core.kernels import Kernel
-from dsgcore.experiments.kernel_words import KERNEL_WORDS
+from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.spec import Spec
 from dsgcore.settings import Assumption, profile_of
 
@@ -61,6 +61,6 @@ def kept_to(spec: Spec) -> Spec:
 
 def kernel_statement(kernel: Kernel) -> str:
     """Return in Markdown what a run's kernel and its random features are, and what the theorem does not say of them."""
-    words = KERNEL_WORDS[kernel.name]
+    words = words_of(kernel.name)
     said = f"**{words.title} kernel.** {words.formula}. Its random features are {words.features}."
     return f"{said} {words.remark}".rstrip()

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from dsgcore.core.kernel_widths import like_gaussian, usual_sigma, usual_width
 from dsgcore.data import DATASETS, load
-from dsgcore.experiments.settings import DEFAULT_DATASET, FILE, Setting
-from dsgcore.settings import profile_of
+from dsgcore.experiments.settings import DEFAULT_DATASET, FILE, Setting, defaults_of
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
@@ -30,7 +29,7 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
     kernel : str
         One of `KERNELS`.
     """
-    defaults = profile_of(setting).defaults
+    defaults = defaults_of(setting)
     first = defaults.get("data", {}).get("name", DEFAULT_DATASET)
     known = first if dataset == FILE else dataset
     own = defaults.get("kernel", {}).get("sigma") if known == first else None

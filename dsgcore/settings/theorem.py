@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dsgcore.core.kernels import Gaussian, Kernel, OrthogonalGaussian
+from dsgcore.core.kernels import Gaussian, Kernel
 from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
 
 if TYPE_CHECKING:
@@ -93,7 +93,6 @@ def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
 def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
     is_bounded = math.isfinite(kernel.bound) and math.isfinite(kernel.feature_bound)
     here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
-    is_orthogonal = isinstance(kernel, OrthogonalGaussian)
     return (
         Assumption(
             f"Kernel and features are bounded: κ and φ are finite (here: {here}).",
@@ -102,8 +101,8 @@ def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
         ),
         Assumption(
             "The features of an iteration are drawn independently of each other"
-            f"{' (here: in blocks of orthogonal ones)' if is_orthogonal else ''}.",
-            not is_orthogonal,
+            f"{' (here: in blocks of orthogonal ones)' if not kernel.has_independent_features else ''}.",
+            kernel.has_independent_features,
             remedy={"kernel": {"name": Gaussian.name}},
         ),
     )

@@ -8,7 +8,7 @@ from dsgcore.core.kernel_widths import like_gaussian
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.experiments import Setting, default_spec
-from dsgcore.experiments.kernel_words import KERNEL_WORDS
+from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import FILE, kernel_names
 from dsgcore.experiments.widths import usual_width_of
 from pages.upload.own_file import own_file
@@ -31,14 +31,14 @@ def kernel_choices(problem: type[Setting]) -> list[Choice]:
     names = kernel_names(problem)
     if len(names) == 1:
         return []
-    each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(KERNEL_WORDS.__getitem__, names))
+    each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(words_of, names))
     sentence = f"What makes two points alike. Another kernel begins a new run.\n\n{each}\n\n"
     return [Choice(PICKER, usual_kernel(problem), "k", "Kernel", sentence, options=names)]
 
 
 def kernel_title(name: str) -> str:
     """Return the name of a kernel that people see."""
-    return KERNEL_WORDS[name].title
+    return words_of(name).title
 
 
 def kernel_parameters(problem: type[Setting], dataset: str, kernel: str) -> tuple[Parameter, ...]:

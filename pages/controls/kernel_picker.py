@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from dsgcore.experiments import Run, Setting, Spec
-from dsgcore.experiments.kernel_words import KERNEL_WORDS
+from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import kernel_names
 from pages.controls import controls
 from pages.controls.kernel_parameters import PICKER, usual_kernel
@@ -24,7 +24,7 @@ def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
     if PICKER in offered:
         kernel = controls.draw(replace(offered[PICKER], on_change=partial(_use_defaults, problem, dataset)))
         values[PICKER] = kernel
-        sentence = KERNEL_WORDS[kernel].sentence
+        sentence = words_of(kernel).sentence
         st.caption(f"{sentence[0].upper()}{sentence[1:]}")
     st.session_state[_drawn_key(problem)] = kernel
     _clean_link(problem, dataset, kernel)

@@ -32,6 +32,9 @@ _WANTED = "_race_wanted"
 def race(live: LiveRun) -> None:
     """Draw the choice of a competitor, and the race that has been started, be it for this run or for one before it."""
     setting = live.run.problem.name
+    if not competitors(setting):
+        st.caption("No other method is known here that learns from the same data.")
+        return
     with st.container(key="part-race"):
         _choice(live)
         is_going = _is_going(setting)

@@ -1,0 +1,162 @@
+"""What is new needs one file and its name in one other: a toy of each kind, in a copy of the project, meets all tests that know it.
+
+A generated data set is not even a file: a function in the file of all of them.
+
+In a copy and not in this process, so that what reads the lists when it is imported, and the processes of races, are tested
+as they are. The tests are those that run for whatever is registered: they are not written again for the toys.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# The tests take pages and whole runs.
+pytestmark = [pytest.mark.compiled, pytest.mark.slow]
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A file, where it goes (to the end of what is there), the list that gets its name, and the tests that it has to meet."""
+
+    file: str
+    place: str
+    list_file: str
+    line: tuple[str, str]  # what is written for what
+    imported: str
+    tests: tuple[str, ...]
+
+
+TOYS = {
+    "problem": Toy(
+        "problem.py",
+        "dsgcore/problems/toy_problem.py",
+        "dsgcore/problems/__init__.py",
+        (
+            "SemiSupervisedAUC, SemiSupervisedSVM, SemiSupervisedOrdinal)",
+            "SemiSupervisedAUC, SemiSupervisedSVM, SemiSupervisedOrdinal, ToyProblem)",
+        ),
+        "from dsgcore.problems.toy_problem import ToyProblem\n",
+        (
+            "test_problems.py::test_coefficients_are_the_derivatives_of_the_terms",
+            "test_problems.py::test_the_mean_over_all_batches_is_the_full_gradient_and_risk",
+            "test_problems.py::test_the_solver_equals_a_dull_loop",
+            "test_settings.py::test_json_reads_back_exactly",
+            "test_settings.py::test_same_spec_same_bits_however_it_is_advanced",
+            "test_settings.py::test_the_command_line_runs_a_spec",
+            "test_settings.py::test_the_exported_script_gives_the_history_of_the_run",
+            "test_settings.py::test_the_theory_says_what_it_assumes",
+            "test_app.py::test_home_and_the_data_page_lead_to_every_setting",
+            "test_app.py::test_every_page_runs_at_once_and_has_its_details",
+            "test_app.py::test_a_link_of_every_control_gives_its_spec",
+        ),
+    ),
+    "kernel": Toy(
+        "kernel.py",
+        "dsgcore/core/kernels_toy.py",
+        "dsgcore/core/kernels.py",
+        ("Matern, DotProduct)", "Matern, DotProduct, ToyKernel)"),
+        "from dsgcore.core.kernels_toy import ToyKernel\n",
+        (
+            "test_kernels.py::test_random_features_are_unbiased",
+            "test_kernels.py::test_sums_equal_the_product_with_the_matrix",
+            "test_kernels.py::test_the_matrix_is_symmetric_and_positive_semidefinite",
+            "test_kernel_controls.py::test_every_kernel_runs_on_its_page",
+        ),
+    ),
+    "data set": Toy(
+        "data_set.txt",
+        "dsgcore/data/generated.py",
+        "",
+        ("", ""),
+        "",
+        (
+            "test_data_registry.py::test_entries_describe_what_they_load",
+            "test_data_combinations.py::test_a_set_in_a_setting_starts_trains_and_is_drawn",
+            "test_data_combinations.py::test_every_set_has_a_small_picture",
+        ),
+    ),
+    "competitor": Toy(
+        "competitor.py",
+        "dsgcore/baselines/toy.py",
+        "dsgcore/baselines/registry.py",
+        ('("samult", "SAMULT"))', '("samult", "SAMULT"), ("toy", "ToyMeans"))'),
+        "",
+        (
+            "test_race.py::test_every_competitor_is_named_and_runs_with_the_runs_parameters",
+            "test_race.py::test_a_race_in_a_process_of_its_own_gives_the_same_numbers",
+        ),
+    ),
+}
+# Also over the combinations of the toys with everything else: some of each are enough.
+LEFT_OUT = "not wine and not iris and not breast and not ten_digits and not high_dim and not friedman and not diabetes"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """A copy of the project with the toys; modification times stay, so that what is compiled is not compiled again."""
+    folder = tmp_path_factory.mktemp("house")
+    for name in ("dsgcore", "pages", "tests", "sample_data", ".streamlit", ".github"):
+        if (ROOT / name).exists():
+            shutil.copytree(ROOT / name, folder / name)
+    for name in ("app.py", "pyproject.toml"):
+        shutil.copy2(ROOT / name, folder / name)
+    for toy in TOYS.values():
+        with (folder / toy.place).open("a", encoding="utf-8") as place:
+            place.write((ROOT / "tests" / "toys" / toy.file).read_text(encoding="utf-8"))
+        if toy.list_file:
+            _add_name(toy, folder / toy.list_file)
+    return folder
+
+
+def _add_name(toy, listed):
+    text = listed.read_text(encoding="utf-8")
+    found, written = toy.line
+    assert text.count(found) == 1, f"{toy.list_file} has changed: {found}"
+    text = text.replace(found, written)
+    if toy.imported:
+        text = text.replace("\nfrom dsgcore", f"\n{toy.imported}from dsgcore", 1)
+    listed.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def met(house):
+    """The tests that were run for the toys, each with how it ended."""
+    files = sorted({f"tests/{test.split('::')[0]}" for toy in TOYS.values() for test in toy.tests})
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-rA",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        f"toy and {LEFT_OUT}",
+        *files,
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(house)}
+    done = subprocess.run(command, cwd=house, env=environment, capture_output=True, text=True, check=False)
+    found = re.findall(r"^(PASSED|FAILED|ERROR|SKIPPED) tests/(\S+?\.py::\w+)", done.stdout, flags=re.MULTILINE)
+    assert found, done.stdout[-4000:] + done.stderr[-4000:]
+    return found, done.stdout
+
+
+@pytest.mark.parametrize("kind", TOYS)
+def test_a_new_thing_is_one_file_and_its_name_in_another(kind, met):
+    found, output = met
+    passed = {name for outcome, name in found if outcome == "PASSED"}
+    assert set(TOYS[kind].tests) <= passed, output[-6000:]
+
+
+def test_nothing_that_knows_the_toys_fails(met):
+    found, output = met
+    assert [name for outcome, name in found if outcome in ("FAILED", "ERROR")] == [], output[-6000:]
