@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.expansion import Expansion
@@ -15,6 +15,7 @@ from dsgcore.estimators.classes import best_threshold
 from dsgcore.problems.auc import SemiSupervisedAUC
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class QSGS2AUC(BinaryEstimator):
     """Semi-supervised AUC optimisation by quadruply stochastic gradients.
 
@@ -98,42 +99,8 @@ class QSGS2AUC(BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        gamma: float = 0.5,
-        lam: float = 1e-2,
-        n_iter: int = 100,
-        n_features: int = 256,
-        batch_size: int = 128,
-        step_size: float = 0.5,
-        schedule: str = "constant",
-        pairing: str = "triplets",
-        dtype: str = "float32",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            kernel,
-            sigma=sigma,
-            length=length,
-            nu=nu,
-            power=power,
-            lam=lam,
-            n_iter=n_iter,
-            n_features=n_features,
-            batch_size=batch_size,
-            step_size=step_size,
-            schedule=schedule,
-            dtype=dtype,
-            random_state=random_state,
-        )
-        self.gamma = gamma
-        self.pairing = pairing
+    gamma: float = 0.5
+    pairing: str = "triplets"
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
         labeled = codes != UNLABELED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,46 +26,30 @@ from dsgcore.problems import Problem
 POINTS_AT_A_TIME = 65_536
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FunctionalGradientEstimator(ClassifierMixin, BaseEstimator):
     """Shell of an estimator that is trained by the solver; subclasses say which problem, and what the values mean."""
 
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
 
-    classes_: NDArray
-    model_: Expansion
-    n_iter_: int
+    classes_: NDArray = field(init=False)
+    model_: Expansion = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        lam: float = 1e-2,
-        n_iter: int = 100,
-        n_features: int = 256,
-        batch_size: int = 128,
-        step_size: float = 0.5,
-        schedule: str = "constant",
-        dtype: str = "float32",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.length = length
-        self.nu = nu
-        self.power = power
-        self.lam = lam
-        self.n_iter = n_iter
-        self.n_features = n_features
-        self.batch_size = batch_size
-        self.step_size = step_size
-        self.schedule = schedule
-        self.dtype = dtype
-        self.random_state = random_state
+    kernel: str = field(default="gaussian", kw_only=False)
+    sigma: float | str = "scale"
+    length: float | str = "scale"
+    nu: str = "3/2"
+    power: int | str = 3
+    lam: float = 1e-2
+    n_iter: int = 100
+    n_features: int = 256
+    batch_size: int = 128
+    step_size: float = 0.5
+    schedule: str = "constant"
+    dtype: str = "float32"
+    random_state: int | np.random.RandomState | None = None
 
     def __sklearn_tags__(self) -> Tags:
         """Say how many classes are wanted."""

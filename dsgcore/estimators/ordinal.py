@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.expansion import Expansion
@@ -25,6 +25,7 @@ _CUT: tuple[Parameter, ...] = (
 )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     """Semi-supervised ordinal regression by AUC, by quadruply stochastic gradients.
 
@@ -33,18 +34,8 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
 
     Parameters
     ----------
-    kernel : {"gaussian", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
-        The kernel; the second one is the Gaussian with random features that cost less where d is some hundreds or more.
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1), scale
-        of the dot product kernel (sigma <x, x'>)^power. "scale" is 1 / (n_features_in_ * X.var()),
-        1 / (n_features_in_ * X.std()) and 1 / mean ||x||^2.
-    length : float in [1e-6, 1e6] or "scale", default="scale"
-        Length scale of the Matérn kernel; "scale" is sqrt(n_features_in_ * X.var()).
-    nu : {"1/2", "3/2", "5/2"}, default="3/2"
-        Smoothness of the Matérn kernel.
-    power : {1, 3, 5}, default=3
-        Degree of the dot product kernel.
+    kernel, sigma, length, nu, power, n_iter, n_features, batch_size, dtype, random_state
+        As in `dsgcore.QSGS2AUC`.
     gamma : float in [0, 1], or k - 1 of them, default=0.5
         Weight of the labeled pairs, in all or in each of the k - 1 places where the classes can be cut in two; 1 - gamma is
         that of the pairs with unlabeled points.
@@ -57,21 +48,11 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         squared loss, whose thresholds would all be the mean of f with 0.
     lam : float in [0, 1000], default=1e-2
         Ridge.
-    n_iter : int in [1, 100000], default=100
-        Number of iterations T, of `fit` or of one call of `partial_fit`.
-    n_features : int in [1, 65536], default=256
-        Random features m per iteration.
-    batch_size : int in [1, 65536], default=128
-        Points drawn from each source per iteration, with replacement.
     step_size : float in [1e-6, 1e6], default=0.5
         Step eta, or the schedule's constant theta. The dot product kernel, which is not bounded, may need a smaller one.
     schedule : {"constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"}, default="constant"
         How the step depends on the iteration t and the length T of the run. The paper's theorem is for
         "theta/t" with theta * lam in (1, 2).
-    dtype : {"float32", "float64"}, default="float32"
-        Precision.
-    random_state : int, RandomState instance or None, default=None
-        Seed of batches and features; an int gives the same numbers at every call.
 
     Attributes
     ----------
@@ -125,46 +106,10 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     problem_class: ClassVar[type[SemiSupervisedOrdinal]] = SemiSupervisedOrdinal
     is_binary: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        gamma: float | Sequence[float] = 0.5,
-        pairing: str = "paired",
-        thresholds: str = "hinge",
-        margin: float | None = None,
-        lam: float = 1e-2,
-        n_iter: int = 100,
-        n_features: int = 256,
-        batch_size: int = 128,
-        step_size: float = 0.5,
-        schedule: str = "constant",
-        dtype: str = "float32",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            kernel,
-            sigma=sigma,
-            length=length,
-            nu=nu,
-            power=power,
-            lam=lam,
-            n_iter=n_iter,
-            n_features=n_features,
-            batch_size=batch_size,
-            step_size=step_size,
-            schedule=schedule,
-            dtype=dtype,
-            random_state=random_state,
-        )
-        self.gamma = gamma
-        self.pairing = pairing
-        self.thresholds = thresholds
-        self.margin = margin
+    gamma: float | Sequence[float] = 0.5
+    pairing: str = "paired"
+    thresholds: str = "hinge"
+    margin: float | None = None
 
     def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
         return ordered_labels(y)

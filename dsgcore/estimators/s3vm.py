@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.expansion import Expansion
@@ -13,6 +13,7 @@ from dsgcore.estimators.base import BinaryEstimator, evaluate
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TSGS3VM(BinaryEstimator):
     """Semi-supervised support vector machine, by triply stochastic gradients.
 
@@ -21,18 +22,8 @@ class TSGS3VM(BinaryEstimator):
 
     Parameters
     ----------
-    kernel : {"gaussian", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
-        The kernel; the second one is the Gaussian with random features that cost less where d is some hundreds or more.
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1), scale
-        of the dot product kernel (sigma <x, x'>)^power. "scale" is 1 / (n_features_in_ * X.var()),
-        1 / (n_features_in_ * X.std()) and 1 / mean ||x||^2.
-    length : float in [1e-6, 1e6] or "scale", default="scale"
-        Length scale of the Matérn kernel; "scale" is sqrt(n_features_in_ * X.var()).
-    nu : {"1/2", "3/2", "5/2"}, default="3/2"
-        Smoothness of the Matérn kernel.
-    power : {1, 3, 5}, default=3
-        Degree of the dot product kernel.
+    kernel, sigma, length, nu, power, n_iter, n_features, batch_size, dtype, random_state
+        As in `dsgcore.QSGS2AUC`.
     C : float in [1e-6, 1e6], default=100.0
         Weight of the labeled points' mean hinge loss (not of their sum, as in scikit-learn's SVC).
     C_star : float in [0, 1e6] or None, default=None
@@ -47,12 +38,6 @@ class TSGS3VM(BinaryEstimator):
         after it.
     lam : float in [0, 1000], default=1.0
         Ridge. The paper's objective has 1: other values stand for the paper's C / lam, C_star / lam, step_size * lam.
-    n_iter : int in [1, 100000], default=100
-        Number of iterations T, of `fit` or of one call of `partial_fit`.
-    n_features : int in [1, 65536], default=256
-        Random features m per iteration.
-    batch_size : int in [1, 65536], default=128
-        Points drawn from each source per iteration, with replacement.
     step_size : float in [1e-6, 1e6], default=1.0
         The schedule's constant theta, or the step eta itself ("constant").
     schedule : {"theta/t", "constant", "theta/sqrt(T)", "theta/T^(3/4)"}, default="theta/t"
@@ -60,10 +45,6 @@ class TSGS3VM(BinaryEstimator):
         with "theta/t" and theta * lam = 1 the model is the mean of what the iterations added, whatever C. Its first
         values are near C, and it forgets them in n_iter >> C iterations only: where C is larger than that, "constant"
         with a step_size of about 4 / C comes closer to the solution.
-    dtype : {"float32", "float64"}, default="float32"
-        Precision.
-    random_state : int, RandomState instance or None, default=None
-        Seed of batches and features; an int gives the same numbers at every call.
 
     Attributes
     ----------
@@ -104,48 +85,14 @@ class TSGS3VM(BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        C: float = 100.0,
-        C_star: float | None = None,
-        loss: str = "symmetric hinge",
-        s: float = -0.3,
-        balance: bool = False,
-        lam: float = 1.0,
-        n_iter: int = 100,
-        n_features: int = 256,
-        batch_size: int = 128,
-        step_size: float = 1.0,
-        schedule: str = "theta/t",
-        dtype: str = "float32",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            kernel,
-            sigma=sigma,
-            length=length,
-            nu=nu,
-            power=power,
-            lam=lam,
-            n_iter=n_iter,
-            n_features=n_features,
-            batch_size=batch_size,
-            step_size=step_size,
-            schedule=schedule,
-            dtype=dtype,
-            random_state=random_state,
-        )
-        self.C = C
-        self.C_star = C_star
-        self.loss = loss
-        self.s = s
-        self.balance = balance
+    C: float = 100.0
+    C_star: float | None = None
+    loss: str = "symmetric hinge"
+    s: float = -0.3
+    balance: bool = False
+    lam: float = 1.0
+    step_size: float = 1.0
+    schedule: str = "theta/t"
 
     def _problem_parameters(self, **given: object) -> dict[str, Any]:
         return super()._problem_parameters(is_balanced=self.balance, **given)

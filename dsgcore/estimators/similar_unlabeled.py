@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 _PRIOR = next(p for p in SimilarUnlabeled.parameters if p.name == "prior")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TSGSU(BinaryEstimator):
     """Classification from similar pairs and unlabeled points, by triply stochastic gradients.
 
@@ -31,18 +33,8 @@ class TSGSU(BinaryEstimator):
 
     Parameters
     ----------
-    kernel : {"gaussian", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
-        The kernel; the second one is the Gaussian with random features that cost less where d is some hundreds or more.
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1), scale
-        of the dot product kernel (sigma <x, x'>)^power. "scale" is 1 / (n_features_in_ * X.var()),
-        1 / (n_features_in_ * X.std()) and 1 / mean ||x||^2.
-    length : float in [1e-6, 1e6] or "scale", default="scale"
-        Length scale of the Matérn kernel; "scale" is sqrt(n_features_in_ * X.var()).
-    nu : {"1/2", "3/2", "5/2"}, default="3/2"
-        Smoothness of the Matérn kernel.
-    power : {1, 3, 5}, default=3
-        Degree of the dot product kernel.
+    kernel, sigma, length, nu, power, n_iter, n_features, batch_size, dtype, random_state
+        As in `dsgcore.QSGS2AUC`.
     y_holds : {"pairs", "classes"}, default="pairs"
         What `y` says. "pairs": pair ids, whole numbers >= 0, the same for the two members of a similar pair; -1 for
         unlabeled points. "classes": labels of two classes, -1 for unlabeled points (without any, all points serve as the
@@ -63,20 +55,10 @@ class TSGSU(BinaryEstimator):
         Slope of the leaky ReLU below zero, its sign turned: 0 is ReLU, 1 the absolute value.
     lam : float in [0, 1000], default=1e-2
         Ridge.
-    n_iter : int in [1, 100000], default=100
-        Number of iterations T, of `fit` or of one call of `partial_fit`.
-    n_features : int in [1, 65536], default=256
-        Random features m per iteration.
-    batch_size : int in [1, 65536], default=128
-        Points drawn from each source per iteration, with replacement.
     step_size : float in [1e-6, 1e6], default=1.0
         The schedule's constant theta, or the step eta itself ("constant").
     schedule : {"theta/sqrt(T)", "constant", "theta/t", "theta/T^(3/4)"}, default="theta/sqrt(T)"
         How the step depends on the iteration t and the length T of the run. The paper's theorem is for "theta/sqrt(T)".
-    dtype : {"float32", "float64"}, default="float32"
-        Precision.
-    random_state : int, RandomState instance or None, default=None
-        Seed of batches and features; an int gives the same numbers at every call.
 
     Attributes
     ----------
@@ -121,48 +103,13 @@ class TSGSU(BinaryEstimator):
 
     problem_class: ClassVar[type[SimilarUnlabeled]] = SimilarUnlabeled
 
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        y_holds: str = "pairs",
-        prior: float | str = "estimate",
-        sigma: float | str = "scale",
-        length: float | str = "scale",
-        nu: str = "3/2",
-        power: int | str = 3,
-        loss: str = "squared",
-        correction: str = "absolute value",
-        leak: float = 0.5,
-        lam: float = 1e-2,
-        n_iter: int = 100,
-        n_features: int = 256,
-        batch_size: int = 128,
-        step_size: float = 1.0,
-        schedule: str = "theta/sqrt(T)",
-        dtype: str = "float32",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            kernel,
-            sigma=sigma,
-            length=length,
-            nu=nu,
-            power=power,
-            lam=lam,
-            n_iter=n_iter,
-            n_features=n_features,
-            batch_size=batch_size,
-            step_size=step_size,
-            schedule=schedule,
-            dtype=dtype,
-            random_state=random_state,
-        )
-        self.y_holds = y_holds
-        self.prior = prior
-        self.loss = loss
-        self.correction = correction
-        self.leak = leak
+    y_holds: str = "pairs"
+    prior: float | str = "estimate"
+    loss: str = "squared"
+    correction: str = "absolute value"
+    leak: float = 0.5
+    step_size: float = 1.0
+    schedule: str = "theta/sqrt(T)"
 
     def __sklearn_tags__(self) -> Tags:
         """Say that on classes of equal share, such as scikit-learn's checks have, nothing can be learned."""
