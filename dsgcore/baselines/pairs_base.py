@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from dsgcore.baselines.base import Baseline, unlabeled_rows
 from dsgcore.baselines.basis import count_centers
@@ -22,7 +21,7 @@ from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.inputs import encode
-from dsgcore.estimators.pairs import drawn_members, members_of, pair_ids, stacked
+from dsgcore.estimators.pairs import drawn_members, pair_ids, points_and_labels, stacked
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
@@ -116,25 +115,15 @@ class PairsBaseline(ClassifierMixin, Baseline):
         Cancelled
             If the callback returned True.
         """
-        points, given = self._validated(X, y, pairs)
-        if self._checked()["y_holds"] == "pairs":
+        holds_pairs = self._checked()["y_holds"] == "pairs"
+        points, given = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)
+        if holds_pairs:
             return self._learn_pairs(points, pair_ids(given), np.array([0, 1]), callback)
         classes, codes = encode(given)
         check_two_classes(classes)
         labeled, unlabeled = codes[codes != UNLABELED], points[unlabeled_rows(codes == UNLABELED)]
         members = points[drawn_members(codes, self._seed())]
         return self._learn_pairs(*stacked(members, unlabeled), classes, callback, share=float(np.mean(labeled)))
-
-    def _validated(self, X: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None) -> tuple[NDArray, NDArray]:
-        """Return points, and pair ids or classes."""
-        if pairs is None:
-            return validate_data(self, X, y, dtype=np.float64)
-        if y is not None:
-            raise ValueError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
-        if self._checked()["y_holds"] != "pairs":
-            raise ValueError(f"pairs go with y_holds='pairs' only, got y_holds={self.y_holds!r}")
-        unlabeled = validate_data(self, X, dtype=np.float64)
-        return stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
 
     def _learn_pairs(
         self, X: NDArray, ids: NDArray, classes: NDArray, callback: Callback | None, share: float | None = None

@@ -58,19 +58,10 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     ----------
     classes_ : ndarray of shape (k,)
         The labels in their order.
-    model_ : dsgcore.Expansion
-        The scorer f.
     thresholds_ : ndarray of shape (k - 1,)
         Values of f, in rising order, that separate the classes.
-    n_iter_ : int
-        Iterations made, in all calls of `partial_fit` together.
-    n_features_in_ : int
-        Number of coordinates d of a point.
-
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
+    model_, n_iter_, n_features_in_
+        As in `dsgcore.QSGS2AUC`.
 
     Warns
     -----

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import generator
@@ -60,6 +63,37 @@ def members_of(pairs: ArrayLike, d: int) -> NDArray:
     if not shape[0]:
         raise ValueError("similar-unlabeled learning needs at least one similar pair, got none")
     return check_array(np.reshape(pairs, (-1, d)), dtype=[np.float64, np.float32], input_name="pairs")
+
+
+def points_and_labels(
+    estimator: Any, X: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None, *, holds_pairs: bool, **options: Any
+) -> tuple[NDArray, NDArray]:
+    """Validate what `fit` was given.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its `n_features_in_` is set, or checked.
+    X, y, pairs
+        As in `fit`: all points with pair ids or classes, or unlabeled points alone with the similar pairs.
+    holds_pairs : bool
+        Whether `y` would hold pair ids.
+    **options
+        For scikit-learn's `validate_data`.
+
+    Returns
+    -------
+    points, labels : ndarray
+        Labels are pair ids or classes.
+    """
+    if pairs is None:
+        return validate_data(estimator, X, y, **options)
+    if y is not None:
+        raise ValueError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
+    if not holds_pairs:
+        raise ValueError(f"pairs go with y_holds='pairs' only, got y_holds={estimator.y_holds!r}")
+    unlabeled = validate_data(estimator, X, **options)
+    return stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
 
 
 def drawn_members(codes: NDArray, seed: int) -> NDArray:

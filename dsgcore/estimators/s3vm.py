@@ -50,20 +50,11 @@ class TSGS3VM(BinaryEstimator):
     ----------
     classes_ : ndarray of shape (2,)
         The labels; the second one is the positive class.
-    model_ : dsgcore.Expansion
-        The function f.
     shift_ : float
         What `decision_function` adds to f: with `balance` so much that the mean over the unlabeled points given last is
         as wanted, else 0.
-    n_iter_ : int
-        Iterations made, in all calls of `partial_fit` together.
-    n_features_in_ : int
-        Number of coordinates d of a point.
-
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
+    model_, n_iter_, n_features_in_
+        As in `dsgcore.QSGS2AUC`.
 
     Notes
     -----

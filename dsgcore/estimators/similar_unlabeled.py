@@ -9,14 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.parameters import Choice, ParameterError
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.inputs import encode, known_classes
-from dsgcore.estimators.pairs import drawn_members, members_of, pair_ids, stacked
+from dsgcore.estimators.pairs import drawn_members, pair_ids, points_and_labels, stacked
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
@@ -66,17 +65,8 @@ class TSGSU(BinaryEstimator):
         The labels, the second one positive; [0, 1] where `y` holds pairs (-1 means unlabeled here, not negative).
     prior_ : float
         The share of positives that was used.
-    model_ : dsgcore.Expansion
-        The scorer f; positive where it is above zero.
-    n_iter_ : int
-        Iterations made, in all calls of `partial_fit` together.
-    n_features_in_ : int
-        Number of coordinates d of a point.
-
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
+    model_, n_iter_, n_features_in_
+        As in `dsgcore.QSGS2AUC`.
 
     Notes
     -----
@@ -190,15 +180,8 @@ class TSGSU(BinaryEstimator):
     def _validated(
         self, X: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None, *, is_first: bool
     ) -> tuple[NDArray, NDArray]:
-        """Return points, and pair ids or classes."""
-        if pairs is None:
-            return validate_data(self, X, y, dtype=[np.float32, np.float64], reset=is_first)
-        if y is not None:
-            raise ValueError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
-        if not self._holds_pairs():
-            raise ValueError(f"pairs go with y_holds='pairs' only, got y_holds={self.y_holds!r}")
-        unlabeled = validate_data(self, X, dtype=[np.float32, np.float64], reset=is_first)
-        return stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
+        dtypes = [np.float32, np.float64]
+        return points_and_labels(self, X, y, pairs, holds_pairs=self._holds_pairs(), dtype=dtypes, reset=is_first)
 
     def _learn_pairs(self, X: NDArray, ids: NDArray, model: Expansion | None) -> Self:
         seed, rows = self._seed(model), SimilarUnlabeled().rows(ids)

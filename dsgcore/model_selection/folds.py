@@ -65,8 +65,8 @@ class _Folds(BaseCrossValidator):
         ----------
         X : object
             Not looked at.
-        y : array-like of shape (n,)
-            As in `fit` of the estimators, -1 for unlabeled points.
+        y : array-like of shape (n,), or (n, 2)
+            As in `fit` of the estimators, -1 for unlabeled points; or as `SeenLabels` takes it.
         groups : object
             Not looked at.
         """
@@ -74,7 +74,12 @@ class _Folds(BaseCrossValidator):
             raise FoldError("folds follow from the labels, so y must be given, got None")
         fold = self.folds(y)
         for number in range(self.n_splits):
-            yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            is_test = self._is_test(fold, number)
+            yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
+
+    def _is_test(self, fold: NDArray, number: int) -> NDArray:
+        """Mark the points that are tested in one split."""
+        return fold == number
 
 
 class LabeledFolds(_Folds):
@@ -173,24 +178,8 @@ class UnlabeledFolds(_Folds):
         _deal(fold, unlabeled, self.n_splits, seed)
         return fold
 
-    def split(self, X: object, y: ArrayLike | None = None, groups: object = None) -> Iterator[tuple[NDArray, NDArray]]:
-        """Yield rows for training and rows for testing.
-
-        Parameters
-        ----------
-        X : object
-            Not looked at.
-        y : array-like of shape (n,), or (n, 2)
-            As in `fit` of the estimators, -1 for unlabeled points; or as `SeenLabels` takes it.
-        groups : object
-            Not looked at.
-        """
-        if y is None:
-            raise FoldError("folds follow from the labels, so y must be given, got None")
-        fold = self.folds(y)
-        for number in range(self.n_splits):
-            is_test = (fold != number) & (fold >= 0)
-            yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
+    def _is_test(self, fold: NDArray, number: int) -> NDArray:
+        return (fold != number) & (fold >= 0)
 
 
 def _deal(fold: NDArray, rows: NDArray, n_splits: int, seed: int) -> None:
