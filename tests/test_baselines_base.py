@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 import dsgcore
 from dsgcore import baselines
 from dsgcore.baselines import COMPETITORS, Baseline, Cancelled, MemoryLimitError, Progress
-from dsgcore.baselines.basis import Basis, Linear, Model, choose_centers, count_centers
+from dsgcore.baselines.basis import Basis, BasisModel, Linear, choose_centers, count_centers
 from dsgcore.baselines.bgs3vm import BGS3VM
 from dsgcore.baselines.cuu import CUU
 from dsgcore.baselines.design import make_design
@@ -328,9 +328,9 @@ def test_models_are_evaluated_in_pieces(kernel, has_bias, monkeypatch):
     coef = rng.normal(size=(basis.size, 2))
     K = X if kernel is None else kernel.matrix(X, centers)
     wanted = np.hstack([K, np.ones((50, 1))][: 1 + has_bias]) @ coef
-    np.testing.assert_allclose(Model(basis, coef).evaluate(X), wanted)
+    np.testing.assert_allclose(BasisModel(basis, coef).evaluate(X), wanted)
     monkeypatch.setattr("dsgcore.baselines.basis.MAX_VALUES", 20)
-    np.testing.assert_allclose(Model(basis, coef[:, 0]).evaluate(X), wanted[:, 0])
+    np.testing.assert_allclose(BasisModel(basis, coef[:, 0]).evaluate(X), wanted[:, 0])
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.5), Gaussian(1e-4), Linear()])

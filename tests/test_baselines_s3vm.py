@@ -23,7 +23,7 @@ from dsgcore.baselines.bls3vm import BLS3VM
 from dsgcore.baselines.frs3vm import FRS3VM
 from dsgcore.baselines.qns3vm import QNS3VM, Objective
 from dsgcore.baselines.s3vm_light import S3VMLight
-from dsgcore.baselines.s3vm_parts import Points, centred_matrix
+from dsgcore.baselines.s3vm_parts import OrderedPoints, centred_matrix
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.sampling import batch_rows, generator
 
@@ -207,7 +207,7 @@ def test_bls3vms_coefficients_are_those_of_its_function(moons):
     X, _, few = moons
     model = make(BLS3VM, C=5.0).fit(X, few)
     order = np.concatenate([X[few != -1], X[few == -1]])
-    points = Points(order, 2.0 * few[few != -1] - 1.0)
+    points = OrderedPoints(order, 2.0 * few[few != -1] - 1.0)
     f = centred_matrix(Gaussian(2.0), points) @ model.dual_coef_ + points.y.mean()
     np.testing.assert_allclose(model.decision_function(order), f, atol=1e-9)
     C_star = 5.0 * 30 / 130
@@ -242,7 +242,7 @@ def test_bls3vm_says_in_one_sentence_that_it_has_not_converged(moons):
 @pytest.fixture(scope="module")
 def smooth():
     rng = np.random.default_rng(3)
-    points = Points(rng.normal(size=(20, 2)), np.where(np.arange(8) % 2, 1.0, -1.0))
+    points = OrderedPoints(rng.normal(size=(20, 2)), np.where(np.arange(8) % 2, 1.0, -1.0))
     return Objective(centred_matrix(Gaussian(0.5), points), points, 0.1, 0.7, 0.2)
 
 
@@ -264,7 +264,7 @@ def test_qns3vms_objective_is_the_papers(smooth):
 def test_qns3vm_ends_where_the_gradient_vanishes(moons):
     X, _, few = moons
     model = make(QNS3VM, lam=0.05, lam_u=0.5).fit(X, few)
-    points = Points(np.concatenate([X[few != -1], X[few == -1]]), 2.0 * few[few != -1] - 1.0)
+    points = OrderedPoints(np.concatenate([X[few != -1], X[few == -1]]), 2.0 * few[few != -1] - 1.0)
     objective = Objective(centred_matrix(Gaussian(2.0), points), points, 0.05, 0.5, float(points.y.mean()))
     value, gradient = objective(model.dual_coef_)
     assert np.abs(gradient).max() < 1e-4
