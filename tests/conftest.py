@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import oracle_files
 import pytest
 from hypothesis import settings
 from streamlit.testing.v1 import AppTest
@@ -25,6 +26,10 @@ def switch_page(app, path):
 
 
 AppTest.switch_page = switch_page
+
+
+def pytest_terminal_summary(terminalreporter):
+    oracle_files.say_missing(terminalreporter)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,66 @@
+"""What contributors are told is so: files, tests and recipes that CONTRIBUTING names are there; what is missing is said loudly."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+
+import oracle_files
+import pytest
+from test_toys import TOYS
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+ROOTS = ("dsgcore/", "pages/", "tests/", ".github/", ".streamlit/", "app.py", "pyproject.toml")
+NAMED = sorted({word for word in re.findall(r"`([^`\s]+)`", TEXT) if word.startswith(ROOTS) and "<" not in word})
+
+
+@pytest.mark.parametrize("path", NAMED)
+def test_what_contributors_are_pointed_to_is_there(path):
+    assert (ROOT / path).exists()
+
+
+def test_every_room_is_in_the_picture():
+    picture = TEXT.split("```")[3]
+    rooms = [folder.name for folder in (ROOT / "dsgcore").iterdir() if (folder / "__init__.py").exists()]
+    rooms += [folder.name for folder in (ROOT / "pages").iterdir() if folder.is_dir() and list(folder.glob("*.py"))]
+    assert [room for room in rooms if f"{room}/" not in picture] == []
+
+
+@pytest.mark.parametrize("kind", TOYS)
+def test_a_recipe_names_the_files_that_its_toy_touches(kind):
+    recipe = next(line for line in TEXT.split("\n- ") if line.lower().startswith(f"**a {kind}"))
+    place = Path(TOYS[kind].place)
+    assert f"`{TOYS[kind].list_file or place.as_posix()}`" in recipe
+    assert place.parent.as_posix() + "/" in recipe
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (ROOT / "dsgcore" / "py.typed").is_file()
+    assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"]["dsgcore"]
+
+
+def test_the_citation_is_of_this_version():
+    citation = (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {PROJECT['project']['version']}\n" in citation
+    assert citation.count("- type: ") == 5
+
+
+def test_oracles_that_are_not_there_are_said_loudly():
+    skip = oracle_files.files("no_such_prefix_")[0].marks[0]
+    skipped = [SimpleNamespace(longrepr=("a.py", 1, f"Skipped: {skip.kwargs['reason']}"))] * 2
+    lines = []
+    reporter = SimpleNamespace(
+        stats={"skipped": skipped},
+        section=lambda title, **_: lines.append(title),
+        write_line=lambda line, **_: lines.append(line),
+    )
+    oracle_files.say_missing(reporter)
+    assert lines == ["NOT COMPARED with the original programs", skip.kwargs["reason"]]
+    lines.clear()
+    reporter.stats = {"skipped": [SimpleNamespace(longrepr=("a.py", 1, "Skipped: no browser"))]}
+    oracle_files.say_missing(reporter)
+    assert lines == []
