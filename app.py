@@ -7,12 +7,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-# Asked before anything else, which takes its time: another visit's run could answer it meanwhile.
-IS_EARLY = bool(getattr(PagesManager, "uses_pages_directory", False))
-
-from pages.shell.front_page import routes  # noqa: E402
-from pages.shell.router import route  # noqa: E402
-from pages.shell.warm_up import warm_up  # noqa: E402
+from pages.shell.front_page import routes
+from pages.shell.router import route
+from pages.shell.warm_up import warm_up
 
 # A file of our own: named icons would be fetched from elsewhere.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")
@@ -20,6 +17,8 @@ ICON = str(Path(__file__).parent / ".github" / "icon.svg")
 if __name__ == "__main__":  # a visit's script
     st.set_page_config(page_icon=ICON, layout="wide")
     warm_up()
-    route(is_early=IS_EARLY)
+    route()
 else:  # the server's module
+    # Else the first visit finds the pages of an app without `st.navigation`: the files of a folder named pages/.
+    PagesManager.uses_pages_directory = False
     app = st.App(__file__, routes=routes())

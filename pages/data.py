@@ -20,7 +20,6 @@ from pages.controls import controls
 from pages.gallery import data_views as views
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.gallery.thumbnails import class_colors
-from pages.shell.router import ensure_routed
 from pages.upload.own_file import TITLE as OWN_TITLE
 from pages.upload.own_file import entry_of, plain, store
 from pages.upload.upload import draw_upload
@@ -118,7 +117,7 @@ def _setting(dataset: str) -> str:
     suiting = [name for name, problem in SETTINGS.items() if entry_of(problem, dataset).suits(problem.labels)]
     made_for = next(
         name
-        for name in ("auc", "ordinal", "multiclass")
+        for name in sorted(suiting, key=lambda name: SETTINGS[name].labels == "pairs")  # which need more than classes
         if entry_of(SETTINGS[name], dataset).is_made_for(SETTINGS[name].labels)
     )
     return st.selectbox(
@@ -192,5 +191,4 @@ def _show_all() -> None:
     _begin_anew()
 
 
-ensure_routed()
 page()

@@ -10,7 +10,7 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import Profile, profile_of
 from pages.pictures.making import file_of
-from pages.shell.router import ensure_routed, page_of
+from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.workbench.link import link_to_lesson
 
@@ -75,6 +75,5 @@ def _data_card() -> None:
     st.page_link("pages/data.py", label="Data", icon=":material/arrow_forward:")
 
 
-ensure_routed()
 home()
 is_ready()

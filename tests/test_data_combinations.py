@@ -104,7 +104,7 @@ def draw_data(spec, run):
     assert (look.pairs is not None) == (labels == "pairs")
     colors = class_colors(DATASETS[spec.data.name].target, len(split.class_names))
     xy = Plane.through(split.X_train).project(split.X_train)
-    points = data_charts.Points(xy, split.y_hidden, split.y_train >= 0)
+    points = data_charts.PlanePoints(xy, split.y_hidden, split.y_train >= 0)
     axes = data_views.AXES
     n_drawn = sum(
         len(trace.x)

@@ -46,8 +46,6 @@ BROWSER_ARGUMENTS = (
 # Opened at /compare, streamlit's page looks for its server below /compare first, and the browser
 # logs two answers 404. Nothing in the configuration prevents it. At the root it would be an error.
 SERVER_SOUGHT = re.compile(r"://[^/]+/[^/]+/_stcore/(health|host-config)$")
-# Said of a setting's page on the first visit to a fresh server, which is then asked again; a dialog that stays is an error.
-COMES_TOO_EARLY = "The page that you have requested does not seem to exist."
 START_SECONDS = 60  # a cold start compiles kernels; two busy cores
 READY_MS = 30_000
 LOG_TAIL = 4_000  # characters
@@ -191,8 +189,7 @@ class PageHealth:
 
     def _on_console(self, message: ConsoleMessage) -> None:
         url = message.location.get("url", "")
-        is_expected = SERVER_SOUGHT.search(url) or message.text.startswith(COMES_TOO_EARLY)
-        if message.type == "error" and not is_expected:
+        if message.type == "error" and not SERVER_SOUGHT.search(url):
             self.errors.append(f"console: {message.text} ({url})")
 
     def _on_url(self, url: str) -> None:
