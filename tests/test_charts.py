@@ -62,10 +62,8 @@ def test_four_digits_keep_the_shape_and_leave_gaps():
 def test_four_digits_of_a_surface_are_those_of_its_rows():
     z = np.random.default_rng(0).normal(size=(6, 5))
     z[2, 3] = np.nan
-    figure = charts.map_chart(
-        [], charts.Surface(z, 0.0, 1.0, 0.0, 1.0), title="", axes=("x", "y"), centre=0.0, theme="light"
-    )
-    assert figure["data"][0]["z"] == [by_text(row) for row in z]
+    heat = charts.heat(charts.Surface(z, 0.0, 1.0, 0.0, 1.0), 0.0, "light")
+    assert heat["z"] == [by_text(row) for row in z]
 
 
 def test_a_thinned_curve_keeps_the_lowest_number_beside_gaps():
@@ -116,7 +114,7 @@ def test_the_text_of_a_chart_has_one_size():
         [curve([1e-5, 1e3])], title="", is_log_y=True, marks=[Mark(3, "η 1 → 2")], x_range=(0, 9)
     )
     surface = charts.Surface(np.ones((3, 3)), 0, 1, 0, 1)
-    chart_of_map = charts.map_chart([], surface, title="", axes=("", ""), centre=0.0, theme="light")
+    chart_of_map = charts.map_figure([charts.heat(surface, 0.0, "light")], title="", axes=("", ""), revision="0")
     assert sizes_of_text(figure) + sizes_of_text(chart_of_map) == []  # the page's
     assert figure["layout"]["yaxis"]["exponentformat"] != "power"  # plotly draws it a quarter larger
 

@@ -10,13 +10,12 @@ import pytest
 
 from dsgcore import SpecError
 from dsgcore.data import DATASETS, convert
-from dsgcore.experiments import SETTINGS, LiveRun, Plane, Spec, Surface, load_dataset
-from pages.charts import class_charts
-from pages.charts import figures as charts
+from dsgcore.experiments import SETTINGS, LiveRun, Plane, Spec, load_dataset
+from pages.charts.run_map import run_map
 from pages.controls import controls
 from pages.gallery import data_charts, data_views
 from pages.gallery.thumbnails import class_colors, thumbnail
-from pages.workbench import class_views, map_views
+from pages.workbench import class_views, map_view
 from pages.workbench import live_views as views
 
 # Whole runs: without the compiler they take minutes.
@@ -72,26 +71,10 @@ def test_a_set_in_a_setting_starts_trains_and_is_drawn(setting, dataset, convers
 
 
 def map_figure(run, theme):
-    plane = Plane.through(run.split.X_train)
-    if not views.is_multiclass(run):
-        z = Surface(plane.grid(GRID), run.model).values(run.model).reshape(GRID, GRID)
-        low, step = plane.low, plane.spacing(GRID)
-        surface = charts.Surface(z, float(low[0]), float(step[0]), float(low[1]), float(step[1]))
-        points = map_views.point_sets(run, plane)
-        return charts.map_chart(points, surface, title="f", axes=plane.names, centre=0.0, theme=theme)
-    scores = run.model.evaluate(plane.grid(GRID)).reshape(GRID, GRID, -1)
-    return class_charts.class_map_chart(
-        plane.project(run.split.X_train),
-        run.split.y_train,
-        class_charts.Regions(scores, plane.low, plane.spacing(GRID)),
-        names=run.split.class_names,
-        edges=np.zeros((0, 2), dtype=int),
-        title="classes",
-        axes=plane.names,
-        shows_margin=False,
-        theme=theme,
-        revision="1",
-    )
+    state = map_view._new_map(run)
+    shown = "classes" if views.is_multiclass(run) else "f"
+    state.values = map_view._values(run, state, shown)
+    return run_map(run, state.plane, map_view.heat_of(run, state, shown, theme), title=shown, theme=theme, revision="1")
 
 
 def draw_data(spec, run):

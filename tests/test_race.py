@@ -33,7 +33,8 @@ from dsgcore.experiments.race import (
 )
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
 from pages.charts.figures import Curve, Surface
-from pages.race.race_charts import Finish, finish_line, region_heat, score_by_iteration, score_by_time
+from pages.charts.run_map import region_heat
+from pages.race.race_charts import Finish, finish_line, score_by_iteration, score_by_time
 from pages.race.state import Started, same_data, whose
 
 # Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
@@ -400,9 +401,9 @@ def test_the_line_is_horizontal_over_the_iterations_and_begins_with_the_result_i
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_regions_have_a_pale_shade_of_each_classs_colour(theme):
-    surface = Surface(np.zeros((2, 2)), 0.0, 1.0, 0.0, 1.0)
-    heat = region_heat(np.array([[0, 1], [2, 2]]), surface, ["#000000", "rgb(255, 0, 0)", "#FFFFFF"], theme)
-    assert heat["z"] == [[0, 1], [2, 2]]
+    surface = Surface(np.array([[0, 1], [2, np.nan]]), 0.0, 1.0, 0.0, 1.0)
+    heat = region_heat(surface, ["#000000", "rgb(255, 0, 0)", "#FFFFFF"], theme)
+    assert heat["z"] == [[0, 1], [2, None]]
     assert (heat["zmin"], heat["zmax"]) == (-0.5, 2.5)
     shades = [shade for _, shade in heat["colorscale"]]
     assert len(shades) == 6

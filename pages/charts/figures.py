@@ -180,22 +180,6 @@ SEQUENTIAL = "Viridis"
 COLORBAR = {"thickness": 8, "len": 0.9, "nticks": 5, "x": 1.01, "xpad": 4}
 
 
-def map_chart(
-    points: Sequence[PointSet],
-    surface: Surface | None,
-    *,
-    title: str,
-    axes: tuple[str, str],
-    centre: float | None,
-    theme: str,
-    revision: str = "0",
-) -> Figure:
-    """Return the map of the data over the surface of f: diverging round `centre`, or sequential where that is None."""
-    traces = [_heat(surface, centre, theme)] if surface is not None else []
-    traces += [scatter(point_set, theme) for point_set in points]
-    return map_figure(traces, title=title, axes=axes, revision=revision)
-
-
 def map_figure(traces: list[dict[str, Any]], *, title: str, axes: tuple[str, str], revision: str) -> Figure:
     """Return a map of these traces."""
     layout = _layout(title, revision)
@@ -206,9 +190,10 @@ def map_figure(traces: list[dict[str, Any]], *, title: str, axes: tuple[str, str
     return {"data": traces, "layout": layout}
 
 
-def _heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
+def heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
+    """Return the trace of a surface: diverging round `centre`, or sequential where that is None."""
     finite = surface.z[np.isfinite(surface.z)]
-    heat: dict[str, Any] = {
+    trace: dict[str, Any] = {
         "type": "heatmap",
         "z": four_digits(surface.z),
         "x0": surface.x0,
@@ -221,10 +206,10 @@ def _heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
         "hovertemplate": "%{z}<extra></extra>",
     }
     if centre is None:
-        return heat | {"colorscale": SEQUENTIAL}
+        return trace | {"colorscale": SEQUENTIAL}
     reach = float(np.abs(finite - centre).max()) if len(finite) else 1.0
     reach = reach or 1.0
-    return heat | {"colorscale": DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
+    return trace | {"colorscale": DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
 
 
 def ordered_colors(n: int) -> list[str]:

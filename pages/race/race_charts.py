@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +11,6 @@ from numpy.typing import NDArray
 from pages.charts import figures as charts
 
 COMPETITOR = "#E69F00"
-# How much of a class's colour its region has; the rest is the ground.
-REGION_SHARE = {"light": 0.35, "dark": 0.5}
 
 
 @dataclass(frozen=True)
@@ -72,35 +69,3 @@ def objective_chart(name: str, steps: NDArray, objectives: NDArray) -> charts.Fi
     """Return the competitor's own objective over its outer steps."""
     curve = charts.Curve(name, steps, objectives, COMPETITOR)
     return charts.line_chart([curve], title=f"Objective of {name}, its own", x_title="outer step")
-
-
-def region_heat(codes: NDArray, surface: charts.Surface, colors: Sequence[str], theme: str) -> dict[str, Any]:
-    """Return the trace of the regions of predicted classes, codes of shape (ny, nx), each in a pale shade of its colour."""
-    k = len(colors)
-    shades = [_blended(color, theme) for color in colors]
-    return {
-        "type": "heatmap",
-        "z": codes.tolist(),
-        "x0": surface.x0,
-        "dx": surface.dx,
-        "y0": surface.y0,
-        "dy": surface.dy,
-        "zmin": -0.5,
-        "zmax": k - 0.5,
-        "colorscale": [[(label + end) / k, shade] for label, shade in enumerate(shades) for end in (0, 1)],
-        "showscale": False,
-        "zsmooth": False,
-        "hoverinfo": "skip",
-    }
-
-
-def _blended(color: str, theme: str) -> str:
-    parts = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (_as_hex(color), charts.GROUND[theme]))
-    share = REGION_SHARE[theme]
-    return "rgb({}, {}, {})".format(*(round(share * a + (1 - share) * b) for a, b in zip(*parts, strict=True)))
-
-
-def _as_hex(color: str) -> str:
-    if color.startswith("#"):
-        return color
-    return "#{:02x}{:02x}{:02x}".format(*(int(part) for part in color[4:-1].split(",")))

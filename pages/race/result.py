@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from dsgcore.experiments import LiveRun, Plane, Run
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.race import GRID, RaceResult
-from pages.charts import class_charts
 from pages.charts import figures as charts
 from pages.charts.live_plotly import live_chart
+from pages.charts.run_map import colors_of, lead, region_heat, run_map, surface_on
 from pages.race import race_charts
 from pages.race.state import Started, whose
-from pages.workbench.map_views import point_sets
 
 CURVE_HEIGHT, MAP_HEIGHT = 240, 330
 BY_ITERATION, BY_TIME = "by iteration", "by time"
@@ -140,41 +139,19 @@ def _map(
     run: Run, plane: Plane, values: NDArray, classes: NDArray, *, title: str, shown: str, theme: str
 ) -> charts.Figure:
     """Return a map of values, or of the classes that they stand for, under the points."""
-    low, step = plane.low, plane.spacing(GRID)
-    if run.problem.decision == "highest":
-        return class_charts.class_map_chart(
-            plane.project(run.split.X_train),
-            run.split.y_train,
-            class_charts.Regions(values.reshape(GRID, GRID, -1), low, step),
-            names=run.split.class_names,
-            edges=np.zeros((0, 2), dtype=int),
-            title=title,
-            axes=plane.names,
-            shows_margin=shown == SCORE,
-            theme=theme,
-            revision=shown,
-        )
-    z = values.astype(float).reshape(GRID, GRID)
-    surface = charts.Surface(z, float(low[0]), float(step[0]), float(low[1]), float(step[1]))
-    points = point_sets(run, plane)
     if shown == CLASSES:
-        heat = race_charts.region_heat(classes.reshape(GRID, GRID), surface, _colors(run), theme)
-        traces = [heat, *(charts.scatter(point_set, theme) for point_set in points)]
-        return charts.map_figure(traces, title=title, axes=plane.names, revision=shown)
-    centre = _centre(z, classes, run.problem.decision)
-    return charts.map_chart(points, surface, title=title, axes=plane.names, centre=centre, theme=theme, revision=shown)
-
-
-def _colors(run: Run) -> list[str]:
-    if run.problem.decision == "ranks":
-        return charts.ordered_colors(len(run.split.class_names))
-    return [charts.NEGATIVE, charts.POSITIVE]
+        heat = region_heat(surface_on(plane, classes, GRID), colors_of(run), theme)
+    elif run.problem.decision == "highest":
+        heat = charts.heat(surface_on(plane, lead(values), GRID), None, theme)
+    else:
+        centre = _centre(values.astype(float), classes, run.problem.decision)
+        heat = charts.heat(surface_on(plane, values, GRID), centre, theme)
+    return run_map(run, plane, heat, title=title, theme=theme, revision=shown)
 
 
 def _centre(z: NDArray, classes: NDArray, decision: str) -> float:
     """Return the value where the colours change over: between the two classes, or the middle of ordered ones."""
-    flat = z.ravel()
-    above, below = flat[classes == 1], flat[classes == 0]
+    above, below = z[classes == 1], z[classes == 0]
     if decision == "ranks":
-        return float((flat.min() + flat.max()) / 2)
+        return float((z.min() + z.max()) / 2)
     return float((above.min() + below.max()) / 2) if len(above) and len(below) else 0.0

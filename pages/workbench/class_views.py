@@ -1,88 +1,28 @@
-"""What the multi-class page shows in place of a score: the map of the classes with the graph, and the singular values."""
+"""What the multi-class page shows below its map: the singular values of the weights, and the error of random features."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from dsgcore.experiments import History, LiveRun, Plane, Run
+from dsgcore.experiments import History, LiveRun, Run
 from dsgcore.multiclass.engine import MultiClassEngine
-from pages.charts import class_charts, words
 from pages.charts import figures as charts
+from pages.charts import words
 from pages.charts.live_plotly import live_chart
-from pages.controls import controls
 from pages.workbench.marks import marks_of
 
-GRAPH = "mc_graph"
-GRID = 60
-SECONDS_BETWEEN_SURFACES = 1.0
-MAP_HEIGHT, BELOW_HEIGHT = 350, 250
-MAX_EDGES = 600
-MAP_TITLES = {"classes": "Class", "margin": "Lead"}
+BELOW_HEIGHT = 250
 # On a log axis, numbers this much smaller than the largest are zeros with rounding.
 SMALLEST_SHARE = 1e-9
-
-
-@dataclass
-class ClassMap:
-    """The plane on which the points are drawn, the scores of all classes on a grid over it, and the graph's links."""
-
-    plane: Plane
-    scores: NDArray
-    drawn_at: float = 0.0
-    drawn_t: int = -1
-    edges: NDArray = field(default_factory=lambda: np.zeros((0, 2), dtype=int))
 
 
 def engine_of(run: Run) -> MultiClassEngine:
     """Return the engine of a run whose method is this one: what is drawn here, no other method has."""
     return cast(MultiClassEngine, run.engine)
-
-
-def draw_map(bench: Any, theme: str) -> None:
-    """Draw the training points over the regions of the classes, or over the lead of the highest score."""
-    run: Run = bench.live.run
-    if bench.surface is None:
-        bench.surface = ClassMap(Plane.through(run.split.X_train), np.zeros((GRID * GRID, len(run.split.class_names))))
-    state: ClassMap = bench.surface
-    _refresh(run, state, is_playing=bench.is_playing)
-    shown = controls.viewed(type(run.problem), controls.CLASS_MAP)
-    figure = class_charts.class_map_chart(
-        state.plane.project(run.split.X_train),
-        run.split.y_train,
-        class_charts.Regions(state.scores.reshape(GRID, GRID, -1), state.plane.low, state.plane.spacing(GRID)),
-        names=run.split.class_names,
-        edges=_edges(run, state),
-        title=MAP_TITLES[shown],
-        axes=state.plane.names,
-        shows_margin=shown == "margin",
-        theme=theme,
-        revision=f"{bench.number}-{shown}",
-    )
-    live_chart(figure, key="chart-map", alt="Map of the data over the regions of the classes.", height=MAP_HEIGHT)
-
-
-def _refresh(run: Run, state: ClassMap, *, is_playing: bool) -> None:
-    """Compute the scores on the grid anew: once a second while the run goes on, at once when it stands still."""
-    now = time.monotonic()
-    is_due = now - state.drawn_at >= SECONDS_BETWEEN_SURFACES or not is_playing or run.is_finished
-    if state.drawn_t != run.model_t and is_due:
-        state.scores = run.model.evaluate(state.plane.grid(GRID))
-        state.drawn_at, state.drawn_t = now, run.model_t
-
-
-def _edges(run: Run, state: ClassMap) -> NDArray:
-    """Return the links to draw, of shape (m, 2): none unless they are asked for."""
-    if not st.session_state.get(GRAPH, False):
-        return state.edges[:0]
-    if not len(state.edges):
-        state.edges = engine_of(run).links(MAX_EDGES)
-    return state.edges
 
 
 def below(live: LiveRun, theme: str, revision: str) -> None:

@@ -26,7 +26,8 @@ from pages.charts import words
 from pages.charts.live_plotly import live_chart
 from pages.controls import controls
 from pages.race.state import add_finish_line
-from pages.workbench import class_views, map_views
+from pages.workbench import class_views
+from pages.workbench.map_view import draw_map
 from pages.workbench.marks import marks_of
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
@@ -130,7 +131,7 @@ def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset()) -> None:
                 _below(live, theme, revision)
         if has_map:
             with columns[0], st.container(key="part-map"):
-                (class_views if is_multiclass(live.run) else map_views).draw_map(bench, theme)
+                draw_map(bench, theme)
         if has_error and not is_beside:
             with st.container(key="part-error"):
                 _below(live, theme, revision)

@@ -31,11 +31,11 @@ from pages.upload.upload import draw_upload
 from pages.workbench import live_views as views
 from pages.workbench import tabs
 from pages.workbench.bench import Bench, once, try_again
-from pages.workbench.class_views import GRAPH
 from pages.workbench.coming import bench_key, bench_of, keep_place
 from pages.workbench.details import details
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
+from pages.workbench.map_view import GRAPH
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
 from pages.workbench.steering import BAD_INPUT, follow

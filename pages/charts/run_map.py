@@ -1,0 +1,118 @@
+"""The map of a run: its training points, as the method sees them, over what has been learned on a plane through them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.experiments import Plane, Run
+from pages.charts import figures as charts
+from pages.charts.class_charts import class_color, class_symbol
+
+# How much of a class's colour its region has; the rest is the ground.
+REGION_SHARE = {"light": 0.35, "dark": 0.45}
+NO_LINKS = np.zeros((0, 2), dtype=int)
+
+
+def run_map(
+    run: Run, plane: Plane, heat: dict[str, Any], *, title: str, theme: str, revision: str, links: NDArray = NO_LINKS
+) -> charts.Figure:
+    """Return the map: the heat, the graph's links of shape (m, 2), and the training points."""
+    traces = [heat, *([_lines(plane.project(run.split.X_train), links, theme)] if len(links) else [])]
+    traces += [charts.scatter(points, theme) for points in point_sets(run, plane)]
+    return charts.map_figure(traces, title=title, axes=plane.names, revision=revision)
+
+
+def surface_on(plane: Plane, z: NDArray, grid: int) -> charts.Surface:
+    """Return values at the points of a plane's grid as a surface."""
+    low, step = plane.low, plane.spacing(grid)
+    z = z.astype(float).reshape(grid, grid)
+    return charts.Surface(z, float(low[0]), float(step[0]), float(low[1]), float(step[1]))
+
+
+def lead(scores: NDArray) -> NDArray:
+    """Return by how much the highest score of several classes leads over the next one, of scores (n, K)."""
+    two = np.partition(scores, -2, axis=-1)[..., -2:]
+    return two[..., 1] - two[..., 0]
+
+
+def region_heat(codes: charts.Surface, colors: Sequence[str], theme: str) -> dict[str, Any]:
+    """Return the trace of the regions of classes, each in a pale shade of its colour; a code that is NaN is of none."""
+    k, shades = len(colors), [_blended(color, theme) for color in colors]
+    return {
+        "type": "heatmap",
+        "z": [[None if np.isnan(code) else int(code) for code in row] for row in codes.z],
+        "x0": codes.x0,
+        "dx": codes.dx,
+        "y0": codes.y0,
+        "dy": codes.dy,
+        "zmin": -0.5,
+        "zmax": k - 0.5,
+        "colorscale": [[(label + end) / k, shade] for label, shade in enumerate(shades) for end in (0, 1)],
+        "showscale": False,
+        "zsmooth": False,
+        "hoverinfo": "skip",
+    }
+
+
+def _blended(color: str, theme: str) -> str:
+    parts = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (_as_hex(color), charts.GROUND[theme]))
+    share = REGION_SHARE[theme]
+    return "rgb({}, {}, {})".format(*(round(share * a + (1 - share) * b) for a, b in zip(*parts, strict=True)))
+
+
+def _as_hex(color: str) -> str:
+    if color.startswith("#"):
+        return color
+    return "#{:02x}{:02x}{:02x}".format(*(int(part) for part in color[4:-1].split(",")))
+
+
+def colors_of(run: Run) -> list[str]:
+    """Return the colours of the classes that a run tells apart."""
+    names = run.split.class_names
+    if run.problem.decision == "ranks":
+        return charts.ordered_colors(len(names))
+    return [class_color(label, len(names)) for label in range(len(names))]
+
+
+def point_sets(run: Run, plane: Plane) -> list[charts.PointSet]:
+    """Return the training points as they are drawn: what the method sees of their labels."""
+    xy, y = plane.project(run.split.X_train), run.split.y_train
+    unlabeled = charts.PointSet("unlabeled", xy[y < 0], charts.UNLABELED, "circle-open", size=5, opacity=0.55)
+    return [unlabeled, *(_pairs(xy, y) if run.problem.labels == "pairs" else _classes(run, xy, y))]
+
+
+def _classes(run: Run, xy: NDArray, y: NDArray) -> list[charts.PointSet]:
+    """Return the labeled points of each class; of two, the positive ones first."""
+    names, colors, size = run.split.class_names, colors_of(run), 9.0 if run.problem.decision == "highest" else 7.0
+    made = [
+        charts.PointSet(name, xy[y == label], color, class_symbol(label, len(names)), size)
+        for label, (name, color) in enumerate(zip(names, colors, strict=True))
+    ]
+    return made[::-1] if len(made) == 2 else made
+
+
+def _pairs(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
+    """Return the members of each pair next to each other, to be joined by a line."""
+    members = np.flatnonzero(y >= 0)
+    members = members[np.argsort(y[members], kind="stable")]
+    return [charts.PointSet("similar pairs", xy[members], charts.PREDICTED, "diamond", is_paired=True)]
+
+
+def _lines(xy: NDArray, links: NDArray, theme: str) -> dict[str, Any]:
+    gaps = np.full((len(links), 1, 2), np.nan)
+    line = np.concatenate([xy[links], gaps], axis=1).reshape(-1, 2)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "graph",
+        "x": charts.four_digits(line[:, 0]),
+        "y": charts.four_digits(line[:, 1]),
+        "line": {"color": charts.INK[theme], "width": 0.8},
+        "opacity": 0.6,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }

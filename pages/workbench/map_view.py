@@ -1,0 +1,120 @@
+"""The map of the run that goes on: what it has learned is computed anew now and then, and drawn under its points."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from dsgcore.experiments import Plane, Run, Surface
+from pages.charts import figures as charts
+from pages.charts.live_plotly import live_chart
+from pages.charts.run_map import NO_LINKS, colors_of, lead, region_heat, run_map, surface_on
+from pages.controls import controls
+
+GRAPH = "mc_graph"
+GRID = 60
+SECONDS_BETWEEN_SURFACES = 1.0
+MAP_HEIGHT = 350
+MAX_LINKS = 600
+TITLES = {
+    "f": "Score f",
+    "h": "Exact-kernel twin h",
+    "error": "Error |f − h|",
+    "classes": "Class",
+    "margin": "Lead",
+}
+
+
+@dataclass
+class MapState:
+    """The plane on which a run's data are drawn, and what was computed on it last."""
+
+    plane: Plane
+    surface: Surface | None  # a score's; those of several classes are evaluated at the grid
+    values: NDArray
+    computed_at: float = 0.0
+    computed_t: int = -1
+    shown: str = ""
+    links: NDArray | None = None
+
+
+def draw_map(bench: Any, theme: str) -> None:
+    """Draw the training points over f, h or the error; of several classes, over their regions or the lead."""
+    run: Run = bench.live.run
+    shown = controls.viewed(type(run.problem), controls.map_choice(type(run.problem)))
+    if bench.surface is None:
+        bench.surface = _new_map(run)
+    state: MapState = bench.surface
+    _refresh(run, state, shown, is_playing=bench.is_playing)
+    figure = run_map(
+        run,
+        state.plane,
+        heat_of(run, state, shown, theme),
+        title=TITLES[shown],
+        theme=theme,
+        revision=f"{bench.number}-{shown}",
+        links=_links(run, state),
+    )
+    live_chart(figure, key="chart-map", alt=f"Map of the data over: {TITLES[shown]}.", height=MAP_HEIGHT)
+
+
+def _new_map(run: Run) -> MapState:
+    plane = Plane.through(run.split.X_train)
+    if run.problem.decision == "highest":
+        return MapState(plane, None, np.zeros((GRID * GRID, len(run.split.class_names))))
+    return MapState(plane, Surface(plane.grid(GRID), run.model), np.zeros(GRID * GRID))
+
+
+def _refresh(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None:
+    """Compute the values anew: once a second while the run goes on, at once when it stands still or others are asked for."""
+    now = time.monotonic()
+    is_due = now - state.computed_at >= SECONDS_BETWEEN_SURFACES or not is_playing or run.is_finished
+    if (state.computed_t == run.model_t and state.shown == shown) or not (is_due or state.shown != shown):
+        return
+    state.values = _values(run, state, shown)
+    state.computed_at, state.computed_t, state.shown = now, run.model_t, shown
+
+
+def _values(run: Run, state: MapState, shown: str) -> NDArray:
+    if state.surface is None:
+        return run.model.evaluate(state.plane.grid(GRID))
+    f = state.surface.values(run.model).astype(float)
+    if shown == "f":
+        return f.copy()
+    h = run.exact_values(state.surface.points).astype(float)
+    return h if shown == "h" else np.abs(f - h)
+
+
+def heat_of(run: Run, state: MapState, shown: str, theme: str) -> dict[str, Any]:
+    """Return the trace of what lies under the points."""
+    values = state.values
+    if shown == "classes":
+        # Where all scores are zero, before the first iteration, no class is the highest.
+        codes = np.where(np.ptp(values, axis=-1) > 0, values.argmax(axis=-1), np.nan)
+        return region_heat(surface_on(state.plane, codes, GRID), colors_of(run), theme)
+    z = lead(values) if shown == "margin" else values
+    centre = _centre(run) if shown in ("f", "h") else None
+    return charts.heat(surface_on(state.plane, z, GRID), centre, theme)
+
+
+def _centre(run: Run) -> float:
+    """Return the value where the map's colours change over: the boundary, or half way between the labeled classes' means."""
+    if run.problem.decision == "sign":
+        return 0.0
+    y, values = run.split.y_train[run.labeled_rows], run.labeled_values
+    means = [float(values[y == label].mean()) for label in np.unique(y)]
+    return float(np.mean(means)) if np.isfinite(means).all() else 0.0
+
+
+def _links(run: Run, state: MapState) -> NDArray:
+    """Return the graph's links to draw: none unless there is a graph and they are asked for."""
+    if run.problem.decision != "highest" or not st.session_state.get(GRAPH, False):
+        return NO_LINKS
+    if state.links is None:
+        state.links = run.engine.links(MAX_LINKS)  # type: ignore[attr-defined]
+    return state.links
