@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("plotly")
 
 from pages.charts import figures as charts
 from pages.charts.axes import MAX_STEPS, Mark
+from pages.gallery import data_charts, data_views
 
 
 def by_text(values):
@@ -136,3 +138,17 @@ def test_marks_of_changes_have_names_that_do_not_cover_each_other():
     assert [note["text"] for note in layout["annotations"]] == ["η 10 → 11 +2", "η 250 → 251"]
     assert [note["xanchor"] for note in layout["annotations"]] == ["left", "right"]  # away from the edge
     assert all(note["y"] == 1 and note["yanchor"] == "bottom" for note in layout["annotations"])  # above the curves
+
+
+def test_counts_of_any_number_of_classes_are_readable():
+    for k in (2, 4, 10, 20):
+        names = [f"class {j}" for j in range(k)]
+        counts = pd.DataFrame({"labeled": range(1, k + 1), "unlabeled": [1234] * k, "test": [0] * k}, index=names)
+        figure = data_charts.balance_chart(counts, theme="light")
+        assert [bar["text"] for bar in figure["data"]] == [[f"{j}" for j in range(1, k + 1)], ["1,234"] * k, ["0"] * k]
+        for place, bar in enumerate(figure["data"]):
+            assert bar["textposition"] == "outside"  # inside, plotly makes text smaller until it fits
+            axis = figure["layout"][f"xaxis{place + 1 if place else ''}"]
+            assert axis["range"][1] >= 1.4 * max(bar["x"])  # room beside the longest
+        assert figure["layout"]["yaxis"]["dtick"] == 1  # every class has its name
+        assert (data_views.CLASS_HEIGHT - 0.3 * data_views.CLASS_HEIGHT) >= 12

@@ -69,6 +69,8 @@ class Split:
         Rows of the data set that `X_test` holds.
     class_names : tuple of str
         Names of the classes, in the order of their codes.
+    feature_names : tuple of str
+        Names of the columns of `X_train`.
     """
 
     X_train: NDArray[np.float32]
@@ -81,6 +83,7 @@ class Split:
     train_rows: NDArray[np.int64]
     test_rows: NDArray[np.int64]
     class_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
 
     def of_rows(self, kept: NDArray[np.intp]) -> Split:
         """Return the split with these training rows only."""
@@ -312,6 +315,7 @@ def _assembled(
         train_rows=train_rows,
         test_rows=test_rows,
         class_names=dataset.class_names,
+        feature_names=dataset.feature_names,
     )
 
 

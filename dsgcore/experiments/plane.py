@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,21 +13,21 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.expansion import Expansion
 
 MARGIN = 0.06
+PRINCIPAL_AXES = ("first principal axis", "second principal axis")
 # Enough rows for two stable principal axes.
 MAX_ROWS_FOR_AXES = 5000
 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """The points origin + a * axes[0] + b * axes[1].
+    """Two coordinates of points, a = axes[0] . (x - origin) and b = axes[1] . (x - origin), and the plane that they span.
 
     Attributes
     ----------
     origin : ndarray of shape (d,)
     axes : ndarray of shape (2, d)
-        Orthonormal.
     low, high : ndarray of shape (2,)
-        The rectangle that holds the data, with a margin.
+        The rectangle that holds the data, with a margin; of two-dimensional points a square.
     names : tuple of two str
         What the two coordinates are.
     """
@@ -38,21 +39,38 @@ class Plane:
     names: tuple[str, str]
 
     @classmethod
-    def through(cls, X: NDArray) -> Plane:
-        """Return the plane of two-dimensional points itself; for more coordinates, that of the first two principal axes."""
+    def through(cls, X: NDArray, features: Sequence[int | None] = (None, None), names: Sequence[str] = ()) -> Plane:
+        """Return a plane through points: of two-dimensional ones their own, of others that of two coordinates.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        features : sequence of two int or None
+            Which column each coordinate is; None: a principal axis of the columns, each scaled by its range.
+        names : sequence of str
+            Names of the columns.
+
+        Returns
+        -------
+        Plane
+        """
         d = X.shape[1]
         if d <= 2:
-            origin, axes = np.zeros(d), np.eye(2, d)
-            names = ("x₁", "x₂")
-        else:
-            with single_threaded_blas():  # several threads take longer for so little, and disturb the other sessions
-                pca = PCA(n_components=2, svd_solver="full").fit(X[:MAX_ROWS_FOR_AXES])
-            origin, axes = pca.mean_, pca.components_
-            names = ("first principal axis", "second principal axis")
+            return cls._around(X, np.zeros(d), np.eye(2, d), ("x₁", "x₂"), is_square=True)
+        named = tuple(p if f is None else names[f] for p, f in zip(PRINCIPAL_AXES, features, strict=True))
+        principal = _principal_axes(X[:MAX_ROWS_FOR_AXES]) if None in features else np.zeros((2, d))
+        axes = np.stack([p if f is None else np.eye(1, d, f)[0] for p, f in zip(principal, features, strict=True)])
+        return cls._around(X, X[:MAX_ROWS_FOR_AXES].mean(axis=0), axes, (named[0], named[1]))
+
+    @classmethod
+    def _around(
+        cls, X: NDArray, origin: NDArray, axes: NDArray, names: tuple[str, str], *, is_square: bool = False
+    ) -> Plane:
         xy = (X - origin) @ axes.T
         low, high = xy.min(axis=0), xy.max(axis=0)
-        margin = MARGIN * np.maximum(high - low, 1e-6)
-        return cls(origin, axes, low - margin, high + margin, names)
+        width = np.maximum(high - low, 1e-6)
+        half = (0.5 + MARGIN) * (width.max() if is_square else width)
+        return cls(origin, axes, (low + high) / 2 - half, (low + high) / 2 + half, names)
 
     def project(self, X: NDArray) -> NDArray:
         """Return the coordinates on the plane of the points nearest to the rows of `X`, of shape (n, 2)."""
@@ -62,11 +80,25 @@ class Plane:
         """Return size * size points of the plane, of shape (size^2, d), row by row from the lower left."""
         a, b = (np.linspace(self.low[i], self.high[i], size) for i in range(2))
         xy = np.stack(np.meshgrid(a, b), axis=-1).reshape(-1, 2)
-        return self.origin + xy @ self.axes
+        return self.origin + xy @ np.linalg.pinv(self.axes).T
 
     def spacing(self, size: int) -> NDArray:
         """Return the distance between neighbouring grid points along both axes."""
         return (self.high - self.low) / (size - 1)
+
+
+def _principal_axes(X: NDArray) -> NDArray:
+    """Return the first two principal axes, of shape (2, d), of columns scaled by their range.
+
+    Columns of two values are left out where there are others: those that a category becomes would outweigh all, and the
+    points would fall on a few dots.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    is_two_valued = ((low == X) | (high == X)).all(axis=0)
+    is_used = ~is_two_valued if (~is_two_valued).sum() >= 2 else high > low
+    scale = np.where(is_used, 1 / np.where(high > low, high - low, 1), 0)
+    with single_threaded_blas():  # several threads take longer for so little, and disturb the other sessions
+        return PCA(n_components=2, svd_solver="full").fit(X * scale).components_ * scale
 
 
 class Surface:

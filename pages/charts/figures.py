@@ -15,6 +15,7 @@ from pages.charts.axes import Mark, line_at, names_of, ticks_to, value_axis
 from pages.charts.short_numbers import four_digits as four_digits
 
 Figure = dict[str, Any]
+Frame = tuple[tuple[float, float], tuple[float, float]]
 
 # Okabe and Ito's colours: told apart by colour-blind readers; dash and marker differ as well.
 POSITIVE, NEGATIVE, UNLABELED = "#0072B2", "#D55E00", "#8A949E"
@@ -180,13 +181,18 @@ SEQUENTIAL = "Viridis"
 COLORBAR = {"thickness": 8, "len": 0.9, "nticks": 5, "x": 1.01, "xpad": 4}
 
 
-def map_figure(traces: list[dict[str, Any]], *, title: str, axes: tuple[str, str], revision: str) -> Figure:
-    """Return a map of these traces."""
+def map_figure(
+    traces: list[dict[str, Any]], *, title: str, axes: tuple[str, str], revision: str, frame: Frame | None = None
+) -> Figure:
+    """Return a map of these traces: square at any width where it is said from where to where it reaches."""
     layout = _layout(title, revision)
-    layout |= {
-        "xaxis": {"title": {"text": axes[0]}, "showgrid": False, "zeroline": False},
-        "yaxis": {"title": {"text": axes[1]}, "showgrid": False, "zeroline": False},
-    }
+    x_axis, y_axis = ({"title": {"text": name}, "showgrid": False, "zeroline": False} for name in axes)
+    if frame is not None:
+        (left, right), (bottom, top) = frame
+        x_axis |= {"range": [left, right], "constrain": "domain", "constraintoward": "left"}
+        y_axis |= {"range": [bottom, top], "constrain": "domain", "constraintoward": "top"}
+        y_axis |= {"scaleanchor": "x", "scaleratio": (right - left) / (top - bottom)}
+    layout |= {"xaxis": x_axis, "yaxis": y_axis}
     return {"data": traces, "layout": layout}
 
 

@@ -23,7 +23,8 @@ def run_map(
     """Return the map: the heat, the graph's links of shape (m, 2), and the training points."""
     traces = [heat, *([_lines(plane.project(run.split.X_train), links, theme)] if len(links) else [])]
     traces += [charts.scatter(points, theme) for points in point_sets(run, plane)]
-    return charts.map_figure(traces, title=title, axes=plane.names, revision=revision)
+    across, up = zip(plane.low.tolist(), plane.high.tolist(), strict=True)
+    return charts.map_figure(traces, title=title, axes=plane.names, revision=revision, frame=(across, up))
 
 
 def surface_on(plane: Plane, z: NDArray, grid: int) -> charts.Surface:

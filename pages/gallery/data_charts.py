@@ -16,7 +16,8 @@ from pages.charts.detail_charts import Sample, histogram_chart
 # In every chart of samples: labeled in ink, unlabeled grey, test in the twin's green.
 SAMPLES = ("labeled", "unlabeled", "test")
 MAX_DOTS = 2000
-MAX_CLASSES_WITH_COUNTS = 6
+# Of a panel's width, what lies between it and the next.
+PANEL_GAP = 0.12
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +30,18 @@ class PlanePoints:
 
 
 def plane_chart(
-    points: PlanePoints, *, names: Sequence[str], colors: Sequence[str], axes: tuple[str, str], theme: str
+    points: PlanePoints,
+    *,
+    names: Sequence[str],
+    colors: Sequence[str],
+    axes: tuple[str, str],
+    theme: str,
+    is_equal: bool = False,
 ) -> charts.Figure:
-    """Return the training points by their true class: small without a label, large and rimmed with one."""
+    """Return the training points by their true class: small without a label, large and rimmed with one.
+
+    `is_equal` says that both axes have the same unit: what is round is then drawn so.
+    """
     kept = _evenly(points)
     traces = []
     for label, (name, color) in enumerate(zip(names, colors, strict=True)):
@@ -42,7 +52,10 @@ def plane_chart(
         traces += [_dots(many, theme, is_rimmed=False), _dots(few, theme, is_rimmed=True)]
     unknown = charts.PointSet("no class known", kept.xy[kept.y < 0], charts.UNLABELED, "circle-open", 5, 0.55)
     traces += [_dots(unknown, theme, is_rimmed=False)] if len(unknown.xy) else []
-    return charts.map_figure(traces, title="Training points", axes=axes, revision="-".join(axes))
+    figure = charts.map_figure(traces, title="Training points", axes=axes, revision="-".join(axes))
+    if is_equal:
+        figure["layout"]["yaxis"] |= {"scaleanchor": "x", "scaleratio": 1}
+    return figure
 
 
 def _evenly(points: PlanePoints) -> PlanePoints:
@@ -80,32 +93,41 @@ def sample_color(sample: str, theme: str) -> str:
 
 
 def balance_chart(counts: pd.DataFrame, *, theme: str) -> charts.Figure:
-    """Return each class's share of the labeled, unlabeled and test points, with the counts, as bars."""
-    traces = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": sample,
-            "y": counts.index.tolist(),
-            "x": charts.four_digits(counts[sample].to_numpy() / max(1, counts[sample].sum())),
-            "text": counts[sample].tolist(),
-            "textposition": "auto" if len(counts) <= MAX_CLASSES_WITH_COUNTS else "none",
-            "textangle": 0,
-            "marker": {"color": sample_color(sample, theme)},
-            "hovertemplate": f"%{{y}}, {sample}: %{{text}} points, %{{x:.1%}}<extra></extra>",
-        }
-        for sample in SAMPLES
-        if sample in counts
-    ]
-    figure = charts.plain_figure(traces, title="Class balance")
-    figure["layout"] |= {
-        "barmode": "group",
-        "bargap": 0.25,
-        "xaxis": {"tickformat": ".0%", "title": {"text": "share of the sample"}, "rangemode": "tozero"},
-        "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False},
-        "margin": {"l": 52, "r": 8, "t": 46, "b": 40},
+    """Return each class's share of the labeled, unlabeled and test points as bars with the counts, a panel for each sample."""
+    samples = [sample for sample in SAMPLES if sample in counts]
+    figure = charts.plain_figure([], title="Class balance")
+    layout = figure["layout"] | {"annotations": [], "showlegend": False, "bargap": 0.3}
+    layout["margin"] |= {"t": 28, "r": 8}
+    for place, sample in enumerate(samples):
+        shares = counts[sample].to_numpy() / max(1, counts[sample].sum())
+        number = "" if place == 0 else str(place + 1)
+        figure["data"].append(_bars(sample, counts[sample], shares, f"x{number}", sample_color(sample, theme)))
+        left, right = place / len(samples), (place + 1 - PANEL_GAP) / len(samples)
+        # A third of the room is for the count beside the longest bar.
+        longest = float(shares.max(initial=0.0)) or 1.0
+        ticks = {"tickformat": ".0%", "nticks": 3, "range": [0, 1.5 * longest]}
+        layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": "y", **ticks}
+        said = f"{sample}: {counts[sample].sum():,}"
+        above = {"xref": "paper", "yref": "paper", "x": left, "y": 1, "xanchor": "left", "yanchor": "bottom"}
+        layout["annotations"].append({"text": said, "showarrow": False, **above})
+    layout["yaxis"] = {"type": "category", "autorange": "reversed", "showgrid": False, "dtick": 1}
+    return figure | {"layout": layout}
+
+
+def _bars(sample: str, counts: pd.Series, shares: NDArray, axis: str, color: str) -> dict:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": sample,
+        "xaxis": axis,
+        "y": [str(name) for name in counts.index],
+        "x": charts.four_digits(shares),
+        "text": [f"{count:,}" for count in counts],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "marker": {"color": color},
+        "hovertemplate": f"%{{y}}, {sample}: %{{text}} points, %{{x:.1%}}<extra></extra>",
     }
-    return figure
 
 
 def spread_chart(samples: Sequence[Sample], *, title: str, axis: str, theme: str) -> charts.Figure:

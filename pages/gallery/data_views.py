@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dsgcore.data import DATASETS, DataError, Dataset, Split
 from dsgcore.data import inspection as inspect
 from dsgcore.experiments import Plane, Spec, load_dataset
+from dsgcore.experiments.plane import PRINCIPAL_AXES
 from dsgcore.problems import UNLABELED
 from pages.charts import figures as charts
 from pages.charts.detail_charts import Sample
@@ -25,7 +26,8 @@ from pages.upload.own_file import plain, store
 
 HEIGHT = 320
 MAX_ROWS, MAX_COLUMNS, MAX_LISTED = 1000, 100, 20
-AXES = ("first principal axis", "second principal axis")
+AXES = PRINCIPAL_AXES
+CLASS_HEIGHT = 24
 # Nearest to a labeled point of the own class this often, or more: the labels alone nearly do.
 GOOD_COVERAGE = 0.95
 
@@ -56,7 +58,7 @@ def split_views(split: Split, labels: str, theme: str, *, key: str) -> None:
     look = look_at(split, labels)
     left, right = st.columns(2, gap="medium")
     with left:
-        height = max(HEIGHT, 34 * 3 * len(look.balance) // 2)
+        height = max(HEIGHT, CLASS_HEIGHT * len(look.balance) + 90)
         figure = data_charts.balance_chart(look.balance, theme=theme)
         live_chart(figure, key=f"{key}-balance", alt=_alt_balance(look.balance), height=height)
     with right:
@@ -173,7 +175,10 @@ def plane_view(dataset: Dataset, split: Split, colors: list[str], theme: str) ->
         up = _axis("Up", "up", offered[1], usual[1])
     xy = np.stack([_coordinate(dataset, split, name) for name in (across, up)], axis=1)
     points = data_charts.PlanePoints(xy, split.y_hidden, split.y_train != UNLABELED)
-    figure = data_charts.plane_chart(points, names=split.class_names, colors=colors, axes=(across, up), theme=theme)
+    is_equal = len(dataset.feature_names) == 2 and across != up
+    figure = data_charts.plane_chart(
+        points, names=split.class_names, colors=colors, axes=(across, up), theme=theme, is_equal=is_equal
+    )
     live_chart(figure, key="chart-plane", alt=f"Training points: {across} and {up}.", height=HEIGHT + 130)
 
 

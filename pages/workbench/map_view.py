@@ -15,6 +15,7 @@ from pages.charts import figures as charts
 from pages.charts.live_plotly import live_chart
 from pages.charts.run_map import NO_LINKS, colors_of, lead, region_heat, run_map, surface_on
 from pages.controls import controls
+from pages.workbench.map_axes import Axes, axes_asked, plane_of
 
 GRAPH = "mc_graph"
 GRID = 60
@@ -35,6 +36,7 @@ class MapState:
     """The plane on which a run's data are drawn, and what was computed on it last."""
 
     plane: Plane
+    axes: Axes
     surface: Surface | None  # a score's; those of several classes are evaluated at the grid
     values: NDArray
     computed_at: float = 0.0
@@ -47,8 +49,9 @@ def draw_map(bench: Any, theme: str) -> None:
     """Draw the training points over f, h or the error; of several classes, over their regions or the lead."""
     run: Run = bench.live.run
     shown = controls.viewed(type(run.problem), controls.map_choice(type(run.problem)))
-    if bench.surface is None:
-        bench.surface = _new_map(run)
+    axes = axes_asked(run)
+    if bench.surface is None or bench.surface.axes != axes:
+        bench.surface = _new_map(run, axes)
     state: MapState = bench.surface
     _refresh(run, state, shown, is_playing=bench.is_playing)
     figure = run_map(
@@ -57,17 +60,17 @@ def draw_map(bench: Any, theme: str) -> None:
         heat_of(run, state, shown, theme),
         title=TITLES[shown],
         theme=theme,
-        revision=f"{bench.number}-{shown}",
+        revision=f"{bench.number}-{shown}-{axes}",
         links=_links(run, state),
     )
     live_chart(figure, key="chart-map", alt=f"Map of the data over: {TITLES[shown]}.", height=MAP_HEIGHT)
 
 
-def _new_map(run: Run) -> MapState:
-    plane = Plane.through(run.split.X_train)
+def _new_map(run: Run, axes: Axes) -> MapState:
+    plane = plane_of(run, axes)
     if run.problem.decision == "highest":
-        return MapState(plane, None, np.zeros((GRID * GRID, len(run.split.class_names))))
-    return MapState(plane, Surface(plane.grid(GRID), run.model), np.zeros(GRID * GRID))
+        return MapState(plane, axes, None, np.zeros((GRID * GRID, len(run.split.class_names))))
+    return MapState(plane, axes, Surface(plane.grid(GRID), run.model), np.zeros(GRID * GRID))
 
 
 def _refresh(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None:

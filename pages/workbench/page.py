@@ -35,6 +35,7 @@ from pages.workbench.coming import bench_key, bench_of, keep_place
 from pages.workbench.details import details
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
+from pages.workbench.map_axes import draw_axes
 from pages.workbench.map_view import GRAPH
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
@@ -169,6 +170,7 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
         if bench.live is not None and "map" not in hidden_parts():
             controls.draw_choice(problem, controls.map_choice(problem))
+            draw_axes(bench.live.run)
             _graph_toggle(bench.live)
         st.toggle("log", key=controls.key_of(problem, controls.LOG_OBJECTIVE), bind="query-params", help=_LOG_HELP)
 

@@ -98,5 +98,26 @@ def test_on_a_phone_the_sliders_are_a_drawer_below_what_they_change(open_page):
     slider = page.locator(".st-key-step_size input[type=range]")
     slider.focus()
     slider.press("ArrowLeft")
-    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    page.wait_for_url("**step_size=0.2*", timeout=15_000)
     expect(page.locator(".st-key-step_size")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("viewport", [(1280, 900), (1920, 1080), (390, 844)])
+@pytest.mark.parametrize("link", ["s3vm?svm_at=20&svm_data=Circles", "multiclass?mc_at=20", "auc?at=20"])
+def test_the_map_is_square_at_any_width(open_page, link, viewport):
+    page = open_drawn(open_page, link, viewport=viewport)
+    drawn = box(page, ".st-key-chart-map .nsewdrag")
+    assert drawn["width"] == pytest.approx(drawn["height"], abs=2)
+    assert drawn["width"] > 0.55 * min(390, box(page, ".st-key-chart-map")["width"])
+
+
+def test_the_axes_of_the_map_are_chosen_beside_it(open_page):
+    page = open_drawn(open_page, "auc?at=20&data=Breast+cancer&map_y=mean+texture")
+    axes = page.locator(".st-key-chart-map .ytitle")
+    expect(axes).to_have_text("mean texture")
+    page.get_by_role("button", name="Axes").click()
+    page.get_by_role("combobox", name="Across").click()
+    page.get_by_role("option", name="mean radius").click()
+    expect(page.locator(".st-key-chart-map .xtitle")).to_have_text("mean radius")
+    page.wait_for_url("**map_x=mean*")
+    expect(page.locator(".st-key-status")).to_contain_text("step 20 of")

@@ -1,0 +1,43 @@
+"""Which two coordinates the map shows of data with more than two: principal axes, or columns that are chosen beside it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsgcore.experiments import Plane, Run
+from dsgcore.experiments.plane import PRINCIPAL_AXES
+from pages.controls import controls
+
+_NAMES = ("map_x", "map_y")
+_LABELS = ("Across", "Up")
+Axes = tuple[int | None, int | None]
+
+
+def draw_axes(run: Run) -> None:
+    """Draw the choice of the map's axes, where the data have more than two coordinates."""
+    names = run.split.feature_names
+    if len(names) <= 2:
+        return
+    with st.popover("Axes", key="axes", width="content"):
+        for number, (name, label) in enumerate(zip(_NAMES, _LABELS, strict=True)):
+            options = (PRINCIPAL_AXES[number], *names)
+            key = controls.key_of(type(run.problem), name)
+            if st.session_state.get(key, options[0]) not in options:
+                del st.session_state[key]  # a column of other data
+            st.selectbox(label, options, key=key, bind="query-params", help=_HELP)
+
+
+_HELP = "A column, or a principal axis: the direction in which the points, scaled by column, lie furthest apart."
+
+
+def axes_asked(run: Run) -> Axes:
+    """Return the columns that are chosen as the map's axes; None for a principal axis."""
+    names = run.split.feature_names
+    chosen = [st.session_state.get(controls.key_of(type(run.problem), name)) for name in _NAMES]
+    across, up = (names.index(name) if name in names else None for name in chosen)
+    return across, up
+
+
+def plane_of(run: Run, axes: Axes) -> Plane:
+    """Return the plane of the run's points with these axes."""
+    return Plane.through(run.split.X_train, axes, run.split.feature_names)
