@@ -27,6 +27,8 @@ MAX_DATA_POINTS = 1200
 GHOST = 0.25
 ITERATION = "iteration t"
 ROW = 14  # pixels of a line of text
+# So far below the axis that the first of its ticks' texts does not meet the lowest one at the left.
+CLEAR_OF_CORNER = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def line_chart(
     """Return a chart of curves over iterations, with a vertical mark at every change made during the run."""
     layout = _layout(title, revision)
     layout["meta"] = {"note": note, "help": explanation}
-    x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear", "title": {"text": x_title}}
+    x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear", "title": {"text": x_title}, **CLEAR_OF_CORNER}
     if x_range is not None:
         x_axis["range"] = [float(np.log10(v)) if is_log_x else v for v in x_range]
         x_axis |= ticks_to(x_range[1], is_log=is_log_x) if x_title == ITERATION else {}

@@ -34,4 +34,4 @@ _ROOM = {
     "view": ".st-key-chart-map .live-chart-head {padding-top: 0 !important} .live-chart-title {display: inline !important}",
     "error": '[data-testid="stMain"] {--row: var(--charts) !important}',
 }
-_EMBEDDED = '[data-testid="stMainBlockContainer"] {padding-top: 1rem !important}'
+_EMBEDDED = '[data-testid="stMainBlockContainer"]:has(.st-key-part-sentence) {padding-top: 1rem !important}'
