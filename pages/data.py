@@ -17,11 +17,11 @@ from dsgcore.experiments.settings import FILE
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from pages.controls import controls
+from pages.controls.own_file import TITLE as OWN_TITLE
+from pages.controls.own_file import entry_of, plain, store
 from pages.gallery import data_views as views
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.gallery.thumbnails import class_colors
-from pages.upload.own_file import TITLE as OWN_TITLE
-from pages.upload.own_file import entry_of, plain, store
 from pages.upload.upload import draw_upload
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)

@@ -8,8 +8,10 @@ import pytest
 from test_imports import PAGES, ROOT, nodes
 
 NAMES = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in PAGES}
-# Rooms from the ground up: each may import those before it, and itself.
+# Rooms from the ground up: each may import those before it, and itself. The router stands above all of them.
 ORDER = ("charts", "pictures", "shell", "controls", "upload", "gallery", "race", "workbench")
+
+ROUTER = "pages.shell.router"
 
 
 def imported(file):
@@ -40,6 +42,19 @@ def test_a_page_imports_nothing_private_of_the_core(file):
         if name.startswith("dsgcore.") and any(part.startswith("_") for part in name.split("."))
     ]
     assert private == []
+
+
+@pytest.mark.parametrize("room", ORDER)
+def test_a_room_imports_nothing_that_stands_above_it(room):
+    below = {*ORDER[: ORDER.index(room) + 1]}
+    strange = {
+        f"{name} imports {other}"
+        for name, file in NAMES.items()
+        if name.startswith(f"pages.{room}.") and name != ROUTER
+        for other in pages_of(file) - {ROUTER}
+        if other.split(".")[1] not in below
+    }
+    assert strange == set()
 
 
 def test_the_pages_import_in_no_circle():

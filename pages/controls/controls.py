@@ -26,7 +26,7 @@ from pages.controls.kernel_parameters import (
     kernel_title,
     usual_kernel,
 )
-from pages.upload.own_file import entry_of
+from pages.controls.own_file import entry_of
 
 N_HEROES = 3
 SHOWN_FROM_LINK = 40

@@ -14,7 +14,7 @@ from dsgcore.data.conversions import ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
 from dsgcore.experiments.spec import DataSpec
-from pages.upload.own_file import entry_of, suited_to_own
+from pages.controls.own_file import entry_of, suited_to_own
 
 # What unlabeled points and the graph may weigh goes with the data: defaults where the setting's do not suit.
 SUITED: dict[str, dict[str, float]] = {

@@ -9,7 +9,7 @@ from dsgcore.data.conversions import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import Setting
 from pages.controls.controls import Control, controls_for, dataset_choice, kernel_asked, kernel_widths, key_of
 from pages.controls.data_parameters import SUITED
-from pages.upload.own_file import entry_of
+from pages.controls.own_file import entry_of
 
 DATA_PAGE = "pages/data.py"
 

@@ -11,7 +11,7 @@ from dsgcore.experiments import Setting, default_spec
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import FILE, kernel_names
 from dsgcore.experiments.widths import usual_width_of
-from pages.upload.own_file import own_file
+from pages.controls.own_file import own_file
 
 PICKER = "kernel"
 # Parameters of one name that say something else of each kernel are controls of their own.

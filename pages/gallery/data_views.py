@@ -20,9 +20,9 @@ from dsgcore.problems import UNLABELED
 from pages.charts import figures as charts
 from pages.charts.detail_charts import Sample
 from pages.charts.live_plotly import live_chart
+from pages.controls.own_file import plain, store
 from pages.gallery import data_charts
 from pages.gallery.thumbnails import class_colors
-from pages.upload.own_file import plain, store
 
 HEIGHT = 320
 MAX_ROWS, MAX_COLUMNS, MAX_LISTED = 1000, 100, 20

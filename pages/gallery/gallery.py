@@ -12,9 +12,9 @@ from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
+from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.gallery.thumbnails import thumbnail
 from pages.shell.router import page_of
-from pages.upload.own_file import TITLE as OWN_TITLE
 
 COLUMNS = 5
 GROUPS = {

@@ -12,8 +12,8 @@ from dsgcore.experiments import LiveRun, Spec
 from dsgcore.experiments.jobs import Job
 from dsgcore.experiments.race import Race
 from pages.charts import figures as charts
+from pages.controls.own_file import plain
 from pages.race.race_charts import Finish, finish_line
-from pages.upload.own_file import plain
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -13,33 +12,15 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.data.reading import Limits, Recipe, Source, sniff_format, unpacked
 from dsgcore.experiments import Setting
 from pages.controls import controls
-from pages.upload.own_file import OwnFile, store
+from pages.controls.own_file import Choosing, choosing_key, store
 
 LAST = "_last_file"
 _LONGEST_LINK = 20_000
 
 
-@dataclass
-class Choosing:
-    """Where a page is with its file: which one, the recipe that its widgets begin with, and the roles they show."""
-
-    name: str
-    sha256: str
-    begun: Recipe
-    is_from_link: bool = False
-    instead_of: str | None = None  # the file that the link was made for
-    format: Recipe | None = None  # that the roles were guessed for
-    label: str | None = None
-    roles: dict[str, str] | None = None  # that the editor began with
-    edited: dict[str, str] | None = None
-    version: int = 0
-    own: OwnFile | None = None  # as it was read last
-    is_suited: bool = False  # the controls have the values that suit it
-
-
 def choosing_in(problem: type[Setting], uploaded: Any) -> Choosing | None:
     """Return where the page is: with a new file at its beginning, or where it was."""
-    state: Choosing | None = st.session_state.get(_state_key(problem))
+    state: Choosing | None = st.session_state.get(choosing_key(problem))
     files = store()
     if uploaded is not None:
         digest, name = files.add(uploaded.getvalue()), uploaded.name
@@ -53,7 +34,7 @@ def choosing_in(problem: type[Setting], uploaded: Any) -> Choosing | None:
         state = _begun(problem, digest, name)
         # In this order: if the page's drawing is ended in between, the next one does both.
         st.session_state[LAST] = digest, name
-        st.session_state[_state_key(problem)] = state
+        st.session_state[choosing_key(problem)] = state
     return state
 
 
@@ -71,12 +52,8 @@ def _begun(problem: type[Setting], digest: str, name: str) -> Choosing:
 def forget_if_removed(problem: type[Setting], key: str) -> None:
     """Forget the file, on this page and for the others, where it has been taken away."""
     if st.session_state.get(key) is None:
-        st.session_state.pop(_state_key(problem), None)
+        st.session_state.pop(choosing_key(problem), None)
         st.session_state.pop(LAST, None)
-
-
-def _state_key(problem: type[Setting]) -> str:
-    return f"_choosing_{problem.name}"
 
 
 def linked_file(problem: type[Setting]) -> dict[str, Any] | None:

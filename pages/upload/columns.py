@@ -19,7 +19,7 @@ from dsgcore.data.reading import (
     guess_role,
     guess_roles,
 )
-from pages.upload.choosing import Choosing
+from pages.controls.own_file import Choosing
 
 ROLE_NAMES = {
     "number": "feature: number",

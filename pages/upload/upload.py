@@ -13,11 +13,10 @@ from dsgcore.data.reading import Limits, Recipe, Source, Table, dataset_of, list
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
+from pages.controls.own_file import Choosing, OwnFile, plain, store, suited_to_own
 from pages.upload import choosing as state
 from pages.upload import columns
-from pages.upload.choosing import Choosing
 from pages.upload.classes import draw_classes
-from pages.upload.own_file import OwnFile, keep, own_file, plain, store, suited_to_own
 
 SHOWN_ROWS = 20
 
@@ -38,14 +37,16 @@ def draw_upload(problem: type[Setting], place: DeltaGenerator) -> dict[str, Any]
         args=(problem, key),
     )
     st.caption(f"CSV, TSV, Parquet, LIBSVM or .npz. {limits.sentence()}")
+    choosing = None
     try:
         choosing = state.choosing_in(problem, uploaded)
         if choosing is not None:
-            return _read(problem, choosing, place)
-        _ask(problem)
+            return _learn_from(problem, choosing, place)
+        _ask_for_file(problem)
     except DataError as error:
+        if choosing is not None:
+            choosing.own = None
         st.error(plain(f"{_beginning(str(error))}."), icon=":material/error:")
-    keep(problem, None)
     return None
 
 
@@ -53,7 +54,7 @@ def _beginning(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:].rstrip(".")
 
 
-def _ask(problem: type[Setting]) -> None:
+def _ask_for_file(problem: type[Setting]) -> None:
     linked = state.linked_file(problem)
     if linked is None:
         st.info("Choose a file: each row a point, one column its label; rows without a label help as unlabeled points.")
@@ -64,29 +65,62 @@ def _ask(problem: type[Setting]) -> None:
     )
 
 
-def _read(problem: type[Setting], choosing: Choosing, place: DeltaGenerator) -> dict[str, Any]:
-    """Draw what can be set, and read the file so."""
-    key = f"own-{problem.name}-{choosing.sha256[:8]}"
+def _learn_from(problem: type[Setting], choosing: Choosing, place: DeltaGenerator) -> dict[str, Any]:
+    """Go from the bytes to what a spec says of them: ask for the recipe, read by it, suit the controls, keep the link."""
     title = f"{plain(choosing.name)}: columns, first rows, what was done"
-    with place:
-        box = st.expander(title, icon=":material/table:", key=f"part-own-{problem.name}")
-    with box:
+    with place, st.expander(title, icon=":material/table:", key=f"part-own-{problem.name}"):
         columns_tab, rows_tab, done_tab, format_tab = st.tabs(["Columns", "First rows", "What was done", "Format"])
+    recipe, table = _ask_for_recipe(problem, choosing, columns_tab, format_tab)
+    rows_tab.dataframe(table.head(SHOWN_ROWS), width="stretch", height=280)
+    with done_tab:
+        own = _read(problem, choosing, table, recipe)
+        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in own.report))
+    if not choosing.is_suited:
+        _use_suited(problem, choosing)
+    choosing.is_from_link = False
+    _say_what_it_is(choosing, own, table, place)
+    state.write_link(problem, choosing, recipe, place)
+    return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}
+
+
+def _ask_for_recipe(
+    problem: type[Setting], choosing: Choosing, columns_tab: DeltaGenerator, format_tab: DeltaGenerator
+) -> tuple[Recipe, Table]:
+    """Draw what can be set of the format, the label, the columns and the classes; return it, and the table read so far."""
+    key = f"own-{problem.name}-{choosing.sha256[:8]}"
     with format_tab:
         recipe = columns.draw_format(choosing.begun, key)
     table = store().table(choosing.sha256, choosing.name, recipe)
     columns.guess(choosing, table, recipe)
     label = columns.draw_label(choosing, table, key)
-    with rows_tab:
-        st.dataframe(table.head(SHOWN_ROWS), width="stretch", height=280)
     with columns_tab:
         recipe = replace(recipe, roles=columns.draw_roles(choosing, table, label, key))
         recipe = columns.draw_gaps(recipe, choosing.begun, key)
     table = store().table(choosing.sha256, choosing.name, recipe)  # columns with a mark of their own are read as text
-    recipe = draw_classes(problem, recipe, choosing.begun, table, key)
-    with done_tab:
-        own = _own(problem, choosing, table, recipe)
-        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in own.report))
+    return draw_classes(problem, recipe, choosing.begun, table, key), table
+
+
+def _read(problem: type[Setting], choosing: Choosing, table: Table, recipe: Recipe) -> OwnFile:
+    """Read the file by its recipe, unless it was read so last; other classes get the controls' values that suit them.
+
+    A click or a moved slider can end this drawing of the page at any access to the session's state: what has been done by
+    then is noted in `choosing`, so that the next drawing takes up where this one was left.
+    """
+    known = choosing.own
+    if known is not None and known.recipe == recipe:
+        return known
+    with st.spinner("Reading the file"):
+        source = Source.of_bytes(store()[choosing.sha256], choosing.name)
+        dataset = dataset_of(table, recipe, source, labels=problem.labels)
+        own = OwnFile.of(dataset, choosing.name, recipe)
+    if known is None or known.class_names != own.class_names:
+        choosing.is_suited = False
+    choosing.own = own
+    return own
+
+
+def _say_what_it_is(choosing: Choosing, own: OwnFile, table: Table, place: DeltaGenerator) -> None:
+    """Say which file it is, how large, and what is left of it."""
     if choosing.instead_of is not None:
         st.warning(
             f"This link was made for the file {plain(choosing.instead_of)}; {plain(choosing.name)} is another, so its numbers "
@@ -96,8 +130,6 @@ def _read(problem: type[Setting], choosing: Choosing, place: DeltaGenerator) -> 
     st.caption(f"{own.n:,} rows, {own.d:,} features, {len(own.class_names)} classes: {plain(_few(own.class_names))}")
     if own.left_out:
         _say_left_out(own.left_out, table, place)
-    state.write_link(problem, choosing, recipe, place)
-    return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}
 
 
 def _say_left_out(names: tuple[str, ...], table: Table, place: DeltaGenerator) -> None:
@@ -111,28 +143,6 @@ def _say_left_out(names: tuple[str, ...], table: Table, place: DeltaGenerator) -
 
 def _few(names: tuple[str, ...]) -> str:
     return ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
-
-
-def _own(problem: type[Setting], choosing: Choosing, table: Table, recipe: Recipe) -> OwnFile:
-    """Read the file by its recipe, unless it was read so last; a new file gets the controls' values that suit it.
-
-    A click or a moved slider can end this drawing of the page at any access to the session's state: what has been done by
-    then is noted in `choosing`, so that the next drawing takes up where this one was left.
-    """
-    known, own = own_file(problem), choosing.own
-    if own is None or own.recipe != recipe:
-        with st.spinner("Reading the file"):
-            source = Source.of_bytes(store()[choosing.sha256], choosing.name)
-            dataset = dataset_of(table, recipe, source, labels=problem.labels)
-            choosing.own = own = OwnFile.of(dataset, choosing.name, recipe)
-    if known is None or (known.sha256, known.class_names) != (own.sha256, own.class_names):
-        choosing.is_suited = False
-    if known is not own:
-        keep(problem, own)
-    if not choosing.is_suited:
-        _use_suited(problem, choosing)
-    choosing.is_from_link = False
-    return own
 
 
 def _use_suited(problem: type[Setting], choosing: Choosing) -> None:

@@ -7,9 +7,9 @@ import time
 import streamlit as st
 
 from dsgcore.experiments import Setting
+from pages.controls.own_file import store
 from pages.shell.browser import keep_in_link
 from pages.shell.visits import visit
-from pages.upload.own_file import store
 from pages.workbench import link
 from pages.workbench.bench import PLAYING, Bench
 

@@ -11,7 +11,7 @@ from dsgcore.experiments.spec import DataSpec
 from dsgcore.settings import Lesson, profile_of
 from pages.controls import controls
 from pages.controls.data_picker import seen_key
-from pages.upload.own_file import own_file, plain
+from pages.controls.own_file import own_file, plain
 from pages.workbench.bench import Bench
 
 

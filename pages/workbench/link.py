@@ -11,7 +11,7 @@ from dsgcore.experiments import SETTINGS, Setting, Spec, SpecError
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.controls import SHOWN_FROM_LINK, shown
-from pages.upload.own_file import entry_of
+from pages.controls.own_file import entry_of
 
 # What no control holds: the changes made during the run, and where it is.
 KEPT = ("changes", "at")

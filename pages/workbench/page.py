@@ -25,8 +25,8 @@ from pages.controls import controls
 from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_parameters import PICKER
 from pages.controls.kernel_picker import draw_kernel, make_ready
+from pages.controls.own_file import plain
 from pages.shell.warm_up import is_ready
-from pages.upload.own_file import plain
 from pages.upload.upload import draw_upload
 from pages.workbench import live_views as views
 from pages.workbench import tabs

@@ -11,7 +11,7 @@ from dsgcore.data import Split
 from dsgcore.experiments import Spec
 from dsgcore.experiments.engine import LongWork
 from dsgcore.experiments.jobs import Job, JobState, shared_jobs
-from pages.upload.own_file import plain
+from pages.controls.own_file import plain
 
 TICK_SECONDS = 0.3
 # How long the work goes on after the browser has gone; a hidden tab may ask once a minute only.

@@ -11,7 +11,7 @@ from dsgcore.data import DataError
 from dsgcore.experiments import Setting, Spec, long_work
 from dsgcore.experiments.jobs import JobState
 from pages.controls import controls
-from pages.upload.own_file import plain
+from pages.controls.own_file import plain
 from pages.workbench import link
 from pages.workbench.bench import Bench, begin, begin_prepared
 

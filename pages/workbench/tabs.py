@@ -17,9 +17,9 @@ from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, kept_to, script, theory_of
 from pages.charts import figures as charts
 from pages.charts.live_plotly import live_chart
+from pages.controls.own_file import plain
 from pages.gallery import data_views
 from pages.race.views import race
-from pages.upload.own_file import plain
 from pages.workbench.bench import PLAYING, Bench
 
 TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")

@@ -65,15 +65,33 @@ def store() -> FileStore:
     return files
 
 
+@dataclass
+class Choosing:
+    """Where a setting's page is with its file: which one, the recipe that its widgets begin with, and what was read so."""
+
+    name: str
+    sha256: str
+    begun: Recipe
+    is_from_link: bool = False
+    instead_of: str | None = None  # the file that the link was made for
+    format: Recipe | None = None  # that the roles were guessed for
+    label: str | None = None
+    roles: dict[str, str] | None = None  # that the editor began with
+    edited: dict[str, str] | None = None
+    version: int = 0
+    own: OwnFile | None = None  # as it was read last
+    is_suited: bool = False  # the controls have the values that suit it
+
+
+def choosing_key(problem: type[Setting]) -> str:
+    """Return where a session keeps how far a setting's page is with its file."""
+    return f"_choosing_{problem.name}"
+
+
 def own_file(problem: type[Setting]) -> OwnFile | None:
     """Return the file that was read for a setting's page, if there is one."""
-    own: OwnFile | None = st.session_state.get(f"_own_{problem.name}")
-    return own
-
-
-def keep(problem: type[Setting], own: OwnFile | None) -> None:
-    """Remember the file that was read for a setting's page, or that there is none."""
-    st.session_state[f"_own_{problem.name}"] = own
+    choosing: Choosing | None = st.session_state.get(choosing_key(problem))
+    return None if choosing is None else choosing.own
 
 
 def entry_of(problem: type[Setting], name: str) -> DatasetEntry:
