@@ -58,9 +58,12 @@ def test_scikit_learns_checks(estimator, check):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", ["auc", "similar_unlabeled", "s3vm", "ordinal", "multiclass"])
+@pytest.mark.parametrize(
+    "name",
+    ["estimators.auc", "estimators.similar_unlabeled", "estimators.s3vm", "estimators.ordinal", "multiclass.ps3vt"],
+)
 def test_the_examples_in_the_docstrings_run(name):
-    results = doctest.testmod(importlib.import_module(f"dsgcore.estimators.{name}"))
+    results = doctest.testmod(importlib.import_module(f"dsgcore.{name}"))
     assert results.attempted > 5
     assert results.failed == 0
 
