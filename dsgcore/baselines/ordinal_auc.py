@@ -65,17 +65,7 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
     def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the mean AUC over the k - 1 cuts, each of its own model: Eq. (2) of the QS3ORAO paper.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        y : array-like of shape (n,)
-            True labels; points with -1 are left out.
-
-        Returns
-        -------
-        float
-            In [0, 1]; cuts without a point on either side are left out; NaN where none is left.
+        As in `dsgcore.QS3ORAO`, but for cuts without a point on either side: they are left out.
         """
         f, codes = self.cut_functions(X), self._codes(y)
         f, codes = f[codes != UNLABELED], codes[codes != UNLABELED]

@@ -91,29 +91,10 @@ class PairsBaseline(ClassifierMixin, Baseline):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Points; with `pairs` the unlabeled ones alone.
-        y : array-like of shape (n,), optional
-            Pair ids or classes, as `y_holds` says, and -1 for unlabeled points.
-        pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
-            Instead of `y`: the similar pairs' members (stacked two after two).
+        X, y, pairs : array-like
+            As in `dsgcore.TSGSU`, and so are the errors.
         callback : callable, optional
-            Gets a `dsgcore.baselines.Progress` between outer steps; returns True to cancel.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range (the prior too close to 1/2, for instance), an id does not occur exactly twice,
-            or there are no pairs or no unlabeled points.
-        MemoryLimitError
-            If the fit needs more than `memory_limit`.
-        Cancelled
-            If the callback returned True.
+            As in `dsgcore.baselines.SVOREX`, and so is what it and `memory_limit` can raise.
         """
         holds_pairs = self._checked()["y_holds"] == "pairs"
         points, given = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)

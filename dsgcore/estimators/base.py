@@ -99,15 +99,8 @@ class FunctionalGradientEstimator(ClassifierMixin, BaseEstimator):
         classes : array-like of shape (k,), optional
             All classes, for QS3ORAO in their order. The first call needs them.
 
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            As `fit`, and if the classes are missing or not those of the first call. The estimator then is as it was.
+        Returns and raises as `fit`; ValueError also if the classes are missing or not those of the first call. The
+        estimator then is as it was.
         """
         earlier = getattr(self, "model_", None)
         y, _ = self._labels(y)

@@ -143,11 +143,7 @@ class TSGSU(BinaryEstimator):
         *,
         pairs: ArrayLike | None = None,
     ) -> Self:
-        """Go on with the recursion for `n_iter` more iterations, on the points of this call.
-
-        The kernel, the prior, `dtype` and `random_state` stay those of the first call (or of `fit`); all other parameters
-        may be changed between calls. On the same points two calls equal one `fit` with the sum of their `n_iter`, up to
-        rounding, where the schedule does not depend on the length of the run ("constant", "theta/t").
+        """Go on with the recursion as in `dsgcore.QSGS2AUC`; the prior, too, stays that of the first call.
 
         Parameters
         ----------
@@ -156,15 +152,7 @@ class TSGSU(BinaryEstimator):
         classes : array-like of shape (2,), optional
             Both classes. The first call needs them where `y` holds classes.
 
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            As `fit`, and if the classes are missing or not those of the first call. The estimator then is as it was.
+        Returns and raises as in `dsgcore.QSGS2AUC`.
         """
         earlier = getattr(self, "model_", None)
         points, given = self._validated(X, y, pairs, is_first=earlier is None)
