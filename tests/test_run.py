@@ -274,7 +274,7 @@ def costing(clock, seconds, work):
 def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, monkeypatch):
     clock = SimpleNamespace(now=0.0)
     still = SimpleNamespace(perf_counter=lambda: clock.now)
-    for part in ("experiments.run", "experiments.stochastic_engine", "multiclass.engine"):
+    for part in ("experiments.run", "experiments.stochastic_engine", "multiclass.engine", "multiclass.ground"):
         monkeypatch.setattr(f"dsgcore.{part}.time", still)
     plain = default_spec(setting).to_dict()
     plain["data"] |= {"n": 200, "n_labeled": 20}
