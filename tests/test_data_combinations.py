@@ -71,7 +71,7 @@ def test_a_set_in_a_setting_starts_trains_and_is_drawn(setting, dataset, convers
 
 
 def map_figure(run, theme):
-    state = map_view._new_map(run)
+    state = map_view._new_map(run, (None, None))
     shown = "classes" if views.is_multiclass(run) else "f"
     state.values = map_view._values(run, state, shown)
     return run_map(run, state.plane, map_view.heat_of(run, state, shown, theme), title=shown, theme=theme, revision="1")
