@@ -67,6 +67,8 @@ def test_play_is_a_few_keys_away_and_its_focus_is_seen(open_page):
     assert play.evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
     expect(page.get_by_role("button", name="Another seed")).to_be_visible()
     expect(page.get_by_role("spinbutton", name="Seed")).to_be_visible()
+    seed = page.locator(".st-key-part-transport").get_by_test_id("stNumberInput")
+    assert seed.evaluate("node => getComputedStyle(node, '::before').content") == '"Seed"'  # for eyes
 
 
 def test_the_menu_switches_between_light_and_dark(open_page):
