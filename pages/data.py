@@ -26,6 +26,9 @@ from pages.upload.upload import draw_upload
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 PREFIX = "data_"
+SEED_KEY, FEATURE = "look_seed", "look_feature"
+# As links say them that were written when all pages had these in common.
+ONCE_SHARED = {"seed": SEED_KEY, "feature": FEATURE}
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
 _READ = "_data_file"  # the file that the options were set for
 
@@ -33,6 +36,7 @@ _READ = "_data_file"  # the file that the options were set for
 def page() -> None:
     """Draw the gallery, or the set that the link or the picker names."""
     st.title("Data")
+    _use_own_names()
     given = st.query_params.get("set")
     if given is not None and given not in TITLES and "set" not in st.session_state:
         st.warning(f"In the link, set must be one of {', '.join(TITLES)}, got {given[:40]!r}; all sets are shown.")
@@ -55,6 +59,15 @@ def page() -> None:
         _close_look(TITLES[chosen])
 
 
+def _use_own_names() -> None:
+    """Give this page's names to those values of the link whose names it once shared with other pages."""
+    given = st.query_params.to_dict()
+    own = {ONCE_SHARED.get(name, name): text for name, text in given.items()}
+    if own != given:
+        st.query_params.from_dict(own)
+        st.rerun()  # controls are set by a link that they are drawn with first
+
+
 def _choose(name: str) -> None:
     st.session_state["set"] = next(title for title, own in TITLES.items() if own == name)
     _begin_anew()
@@ -63,7 +76,7 @@ def _choose(name: str) -> None:
 def _begin_anew() -> None:
     """Forget the options of the set before, and how it was looked at."""
     _forget_options()
-    for key in {f"{PREFIX}setting", "across", "up", "feature"} & set(st.session_state):
+    for key in {f"{PREFIX}setting", "across", "up", FEATURE} & set(st.session_state):
         del st.session_state[key]
 
 
@@ -96,7 +109,7 @@ def _close_look(name: str) -> None:
     colors = class_colors(kind, len(split.class_names))
     views.plane_view(dataset, split, colors, theme)
     views.split_views(split, spec.problem.labels, theme, key="chart-data")
-    views.column_views(dataset, split, colors, theme)
+    views.column_views(dataset, split, colors, theme, key=FEATURE)
     views.table_view(dataset, split)
 
 
@@ -145,7 +158,7 @@ def _offered(setting: str, dataset: str) -> dict[str, controls.Control]:
 def _seed() -> int:
     return int(
         st.number_input(
-            SEED.label, SEED.low, SEED.high, SEED.default, key="seed", bind="query-params", help=SEED.sentence
+            SEED.label, SEED.low, SEED.high, SEED.default, key=SEED_KEY, bind="query-params", help=SEED.sentence
         )
     )
 
@@ -160,7 +173,7 @@ def _linked(offered: dict[str, controls.Control], values: dict[str, Any], spec: 
         if isinstance(value, int | float) and not isinstance(value, bool):
             controls.also_offer(controls.key_of(setting, name), value)
     linked = {controls.key_of(setting, name): controls.in_link(value) for name, value in differing.items()}
-    return linked | ({"seed": str(spec.seed)} if spec.seed != SEED.default else {})
+    return linked | ({controls.key_of(setting, "seed"): str(spec.seed)} if spec.seed != SEED.default else {})
 
 
 def _prior(spec: Spec, split: Split) -> dict[str, float]:

@@ -106,7 +106,7 @@ def test_a_close_look_at_each_sample_set(name):
     assert sum(len(trace["x"]) for trace in points) == pytest.approx(entry.n * 0.7, abs=1)
     balance = figure(app, "chart-data-balance")["data"]
     assert [trace["name"] for trace in balance] == ["labeled", "unlabeled", "test"]
-    assert sum(sum(trace["text"]) for trace in balance) == entry.n
+    assert sum(int(text.replace(",", "")) for trace in balance for text in trace["text"]) == entry.n
     assert len(figure(app, "chart-data-coverage")["data"]) == 2
     assert {trace["name"] for trace in figure(app, "chart-feature")["data"]} == set(entry.class_names)
     columns, table = app.dataframe
@@ -133,7 +133,7 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
     assert figure(app, "chart-plane")["layout"]["xaxis"]["title"]["text"] == "petal length (cm)"
     assert figure(app, "chart-feature")["layout"]["title"]["text"] == "petal width (cm), by class"
     query = next(query for label, _, query, _ in links(app) if label == "S3VM")
-    assert set(query.split("&")) == {"svm_data=Iris", "svm_positive=virginica", "svm_label_noise=0.2", "seed=3"}
+    assert set(query.split("&")) == {"svm_data=Iris", "svm_positive=virginica", "svm_label_noise=0.2", "svm_seed=3"}
 
 
 def test_a_link_to_similar_unlabeled_tells_the_method_the_share_of_positives():

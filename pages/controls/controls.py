@@ -60,7 +60,7 @@ CLASS_MAP = Choice(
 LOG_OBJECTIVE = "log_objective"
 # How a run is looked at and goes on: of each page its own, as its parameters are. Once they had one name for all pages.
 VIEWS = (SPEED, SLIDER, MAP, CLASS_MAP)
-ONCE_SHARED = ("seed", LOG_OBJECTIVE, *(choice.name for choice in VIEWS))
+ONCE_SHARED = ("seed", "columns", "feature", LOG_OBJECTIVE, *(choice.name for choice in VIEWS))
 
 
 def steerable(problem: type[Setting]) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from dsgcore.problems import UNLABELED
 from pages.charts import figures as charts
 from pages.charts.detail_charts import Sample
 from pages.charts.live_plotly import live_chart
+from pages.controls import controls
 from pages.controls.own_file import plain, store
 from pages.gallery import data_charts
 from pages.gallery.thumbnails import class_colors
@@ -141,7 +142,8 @@ def _leaks(split: Split, found: inspect.Leaks) -> None:
 def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
     """Show, when asked for, what the columns of a run's data hold, and the table."""
     said = "What each column holds, and the first rows as they are in the set."
-    if not st.toggle("Columns and table", key="columns", bind="query-params", help=said):
+    problem = type(spec.problem)
+    if not st.toggle("Columns and table", key=controls.key_of(problem, "columns"), bind="query-params", help=said):
         return
     try:
         dataset = _dataset_of(spec, split)
@@ -152,7 +154,8 @@ def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
     kind = (
         "ordinal" if labels == "ordinal" else DATASETS[spec.data.name].target if spec.data.name in DATASETS else labels
     )
-    column_views(dataset, split, class_colors(kind, len(split.class_names)), theme)
+    colors = class_colors(kind, len(split.class_names))
+    column_views(dataset, split, colors, theme, key=controls.key_of(problem, "feature"))
     table_view(dataset, split)
 
 
@@ -192,7 +195,7 @@ def _coordinate(dataset: Dataset, split: Split, name: str) -> NDArray:
     return dataset.X[split.train_rows, dataset.feature_names.index(name)]
 
 
-def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str) -> None:
+def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, *, key: str) -> None:
     """Show what each column holds, and one of them by class."""
     st.markdown("## Columns")
     summary = inspect.column_summary(dataset)
@@ -205,7 +208,7 @@ def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str) 
     left, right = st.columns([1, 3], gap="medium")
     with left:
         usual = int(np.argmax(split.X_train.var(axis=0)))  # one that is not constant, where there is one
-        name = st.selectbox("Feature", dataset.feature_names, index=usual, key="feature", bind="query-params")
+        name = st.selectbox("Feature", dataset.feature_names, index=usual, key=key, bind="query-params")
     values = dataset.X[split.train_rows, dataset.feature_names.index(name)]
     samples = [
         Sample(label, values[split.y_hidden == code], color)

@@ -1,0 +1,32 @@
+"""The names in a link: each page has its own, for Streamlit takes those that two pages share out of the link on the way back."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("streamlit")
+from test_app import PAGES, open_page
+
+pytestmark = pytest.mark.compiled
+
+
+def names_of(app):
+    """The names under which a page's controls are in the link."""
+    assert not app.exception
+    found = {getattr(element.proto, "query_param_key", "") for element in app if hasattr(element, "proto")}
+    return found - {""}
+
+
+def test_no_two_pages_have_a_name_in_the_link_in_common():
+    names = {page: names_of(open_page(page, **{f"{prefix}at": "2"})) for page, prefix in PAGES.items()}
+    names["data"] = names_of(open_page("data", set="Iris"))
+    assert all(len(found) > 5 for found in names.values()), names
+    pages = list(names)
+    shared = {(a, b): names[a] & names[b] for i, a in enumerate(pages) for b in pages[:i] if names[a] & names[b]}
+    assert shared == {}
+
+
+def test_a_link_of_the_data_page_as_it_was_written_before_keeps_its_seed():
+    app = open_page("data", set="Iris", seed="3")
+    assert app.number_input(key="look_seed").value == 3
+    assert "seed" not in app.query_params
