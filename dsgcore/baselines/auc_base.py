@@ -20,6 +20,7 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Parameter
 from dsgcore.estimators.classes import best_threshold
+from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.prior import ROWS_AT_A_TIME, PriorError, energy_class_prior
 
 AUC_PENALTY = replace(
@@ -86,18 +87,13 @@ def check_prior(prior: float, eta: float) -> None:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ClosedForm(Baseline):
+class ClosedForm(KernelParameters, Baseline):
     """What minimises one squared pairwise risk, or several, over the same features."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = AUC_PARAMETERS
     kernels: ClassVar[tuple[str, ...]] = AUC_KERNELS
     unlabeled: ClassVar[int]  # what `_learn` gets for an unlabeled point
 
-    kernel: str = field(default="gaussian", kw_only=False)
-    sigma: float | str = "scale"
-    length: float | str = "scale"
-    nu: str = "3/2"
-    power: int | str = 3
     lam: float = 1e-2
     penalty: str = "euclidean"
     centers: int | ArrayLike | None = None

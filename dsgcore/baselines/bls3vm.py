@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -138,8 +138,6 @@ class BLS3VM(S3VMBaseline):
             sentence="After as many convex steps the procedure stops, converged or not.",
         ),
     )
-
-    dual_coef_: NDArray = field(init=False)
 
     C: float = 1.0
     C_star: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -174,8 +174,6 @@ class MPNUAUC(CutBaseline):
     citation: ClassVar[str] = "Sakai, Niu and Sugiyama, Machine Learning 2018, one model for each cut"
     sentence: ClassVar[str] = "ranks ordered classes by one PNU-AUC model for each place where they can be cut in two"
     parameters: ClassVar[tuple[Parameter, ...]] = (ETAS, PRIORS, *AUC_PARAMETERS)
-
-    priors_: NDArray = field(init=False)
 
     eta: float | ArrayLike = 0.5
     prior: float | str | ArrayLike = "estimate"

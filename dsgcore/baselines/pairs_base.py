@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.inputs import encode
+from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.estimators.pairs import drawn_members, pair_ids, points_and_labels, stacked
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
@@ -48,7 +49,7 @@ MATRICES_FOR_PRIOR = 5.5
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PairsBaseline(ClassifierMixin, Baseline):
+class PairsBaseline(KernelParameters, ClassifierMixin, Baseline):
     """Shell of a method that learns from similar pairs: `_learn` gets points and their pair ids, -1 for unlabeled.
 
     The centres, where none are given, are the members of the pairs and then the unlabeled points.
@@ -57,16 +58,8 @@ class PairsBaseline(ClassifierMixin, Baseline):
     parameters: ClassVar[tuple[Parameter, ...]] = (Y_HOLDS, PRIOR, LAM, PENALTY, CENTERS)
     kernels: ClassVar[tuple[str, ...]] = ("lm", "linear", *KERNELS)
 
-    classes_: NDArray = field(init=False)
-    prior_: float = field(init=False)
-
-    kernel: str = field(default="gaussian", kw_only=False)
-    sigma: float | str = "scale"
     y_holds: str = "pairs"
     prior: float | str = "estimate"
-    length: float | str = "scale"
-    nu: str = "3/2"
-    power: int | str = 3
     lam: float = 1e-2
     centers: int | ArrayLike | None = None
     memory_limit: float = 4.0

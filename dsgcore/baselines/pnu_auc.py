@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -121,8 +121,6 @@ class PNUAUC(AUCBaseline):
         "ranks by pairs of one class with unlabeled points, in closed form; needs the class's share"
     )
     parameters: ClassVar[tuple[Parameter, ...]] = (ETA, SHARE, *AUC_PARAMETERS)
-
-    prior_: float = field(init=False)
 
     eta: float = 0.5
     prior: float | str = "estimate"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -147,9 +147,6 @@ class QNS3VM(S3VMBaseline):
             sentence="After as many iterations each of the seven minimisations stops, converged or not.",
         ),
     )
-
-    dual_coef_: NDArray = field(init=False)
-    weights_: NDArray = field(init=False)
 
     lam: float = 1e-2
     lam_u: float = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -112,9 +112,6 @@ class S3VMLight(S3VMBaseline):
             sentence="Share of the unlabeled points that are labeled positive; by default that of the labeled points.",
         ),
     )
-
-    labels_: NDArray = field(init=False)
-    weights_: NDArray = field(init=False)
 
     C: float = 1.0
     C_star: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -121,10 +121,6 @@ class SUDH(PairsBaseline):
         MAX_ITER,
         TOL,
     )
-
-    dual_coef_: NDArray = field(init=False)
-    gap_: float = field(init=False)
-    objective_: float = field(init=False)
 
     penalty: str = "half euclidean"
     max_iter: int = 5000

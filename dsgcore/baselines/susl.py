@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,9 +92,6 @@ class SUSL(PairsBaseline):
     sentence: ClassVar[str] = "learns from similar pairs with the squared loss, in closed form"
 
     penalty: str = "half euclidean"
-
-    condition_: float = field(init=False)
-    objective_: float = field(init=False)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         centers = choose_centers(X, s["centers"], self._seed())

@@ -132,8 +132,6 @@ class SVOREX(OrdinalBaseline):
     )
     kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
 
-    dual_coef_: NDArray = field(init=False)
-
     kernel: str = field(default="gaussian", kw_only=False)
     sigma: float | str = "scale"
     C: float = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from dsgcore.core.solver import Task, solve
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
-from dsgcore.estimators.kernel import make_kernel
+from dsgcore.estimators.kernel import KernelParameters, make_kernel
 from dsgcore.problems import Problem
 
 # A model is evaluated in pieces of this many points, so that memory stays constant.
@@ -27,21 +27,12 @@ POINTS_AT_A_TIME = 65_536
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FunctionalGradientEstimator(ClassifierMixin, BaseEstimator):
+class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimator):
     """Shell of an estimator that is trained by the solver; subclasses say which problem, and what the values mean."""
 
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
 
-    classes_: NDArray = field(init=False)
-    model_: Expansion = field(init=False)
-    n_iter_: int = field(init=False)
-
-    kernel: str = field(default="gaussian", kw_only=False)
-    sigma: float | str = "scale"
-    length: float | str = "scale"
-    nu: str = "3/2"
-    power: int | str = 3
     lam: float = 1e-2
     n_iter: int = 100
     n_features: int = 256

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
@@ -9,6 +10,17 @@ from numpy.typing import NDArray
 from dsgcore.core.kernels import KERNELS, Kernel
 from dsgcore.core.parameters import Choice
 from dsgcore.estimators.inputs import width
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelParameters:
+    """What an estimator says of its kernel: its name, and the parameters of all kernels."""
+
+    kernel: str = field(default="gaussian", kw_only=False)
+    sigma: float | str = "scale"
+    length: float | str = "scale"
+    nu: str = "3/2"
+    power: int | str = 3
 
 
 def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:
