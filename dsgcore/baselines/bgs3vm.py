@@ -40,10 +40,8 @@ class BGS3VM(S3VMBaseline):
 
     Parameters
     ----------
-    kernel : {"gaussian", "linear"}, default="gaussian"
-        The kernel.
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). "scale" is 1 / (n_features_in_ * X.var()).
+    kernel, sigma, memory_limit
+        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     C, C_star, loss, s
         As in `dsgcore.TSGS3VM`: C weighs the labeled points' mean loss.
     budget_labeled : int in [1, 1000000], default=100
@@ -54,17 +52,13 @@ class BGS3VM(S3VMBaseline):
         A pass is as many iterations as there are points of the more frequent kind.
     step_size : float in [1e-6, 1], default=1.0
         theta; the step at iteration t is theta / t.
-    memory_limit : float, default=4.0
-        GB that a fit may take.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
-    model_ : dsgcore.baselines.basis.BasisModel
-        The function f.
+    classes_, model_
+        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     objectives_ : ndarray of shape (n_iter_,)
         Estimates of the objective, ten a pass, from at most 500 labeled and 500 unlabeled points.
     converged_ : bool

@@ -29,8 +29,8 @@ class FRS3VM(S3VMBaseline):
     ----------
     kernel : {"gaussian", "linear"}, default="gaussian"
         The kernel; the linear one has the coordinates themselves for features.
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). "scale" is 1 / (n_features_in_ * X.var()).
+    sigma, memory_limit
+        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     C, C_star, loss, s
         As in `dsgcore.TSGS3VM`: C weighs the labeled points' mean loss.
     n_features : int in [1, 65536], default=256
@@ -41,15 +41,13 @@ class FRS3VM(S3VMBaseline):
         A pass is as many iterations as are needed to draw as many unlabeled points as there are.
     step_size : float in [1e-6, 1], default=1.0
         theta; the step at iteration t is theta / t.
-    memory_limit : float, default=4.0
-        GB that a fit may take.
     random_state : int, RandomState instance or None, default=None
         Seed of features and batches.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
+    classes_
+        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     model_ : dsgcore.baselines.frs3vm.RandomFeatures
         The function f.
     objectives_ : ndarray of shape (n_iter_,)

@@ -106,11 +106,6 @@ class MSAMULT(CutBaseline):
     n_features_in_ : int
         Number of coordinates d of a point.
 
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
-
     Warns
     -----
     UserWarning
@@ -153,11 +148,6 @@ class MPNUAUC(CutBaseline):
         The shares that were used.
     classes_, model_, thresholds_, conditions_, objectives_, memory_, n_iter_, converged_, n_features_in_
         As in `dsgcore.baselines.ordinal_auc.MSAMULT`.
-
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
 
     Warns
     -----

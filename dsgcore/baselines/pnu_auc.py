@@ -84,11 +84,6 @@ class PNUAUC(AUCBaseline):
     n_features_in_ : int
         Number of coordinates d of a point.
 
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
-
     Warns
     -----
     IllPosedWarning

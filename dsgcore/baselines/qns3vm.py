@@ -39,10 +39,8 @@ class QNS3VM(S3VMBaseline):
 
     Parameters
     ----------
-    kernel : {"gaussian", "linear"}, default="gaussian"
-        The kernel.
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). "scale" is 1 / (n_features_in_ * X.var()).
+    kernel, sigma, memory_limit
+        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     lam : float in [1e-9, 1000], default=1e-2
         Ridge.
     lam_u : float in [0, 1e6], default=1.0
@@ -53,15 +51,11 @@ class QNS3VM(S3VMBaseline):
         Largest derivative of the objective by a coefficient where a minimisation ends.
     max_iter : int in [1, 100000], default=5000
         Iterations at most of each of the seven minimisations.
-    memory_limit : float, default=4.0
-        GB that a fit may take.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
-    model_ : dsgcore.baselines.basis.BasisModel
-        The function f, with its bias.
+    classes_, model_
+        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     dual_coef_ : ndarray of shape (n_l + n_u,)
         Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
     objectives_ : ndarray of shape (n_iter_,)

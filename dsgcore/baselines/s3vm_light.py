@@ -43,25 +43,19 @@ class S3VMLight(S3VMBaseline):
 
     Parameters
     ----------
-    kernel : {"gaussian", "linear"}, default="gaussian"
-        The kernel.
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). "scale" is 1 / (n_features_in_ * X.var()).
+    kernel, sigma, memory_limit
+        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     C : float in [1e-6, 1e6], default=1.0
         Weight of a labeled point's hinge loss (of their sum, as in scikit-learn's SVC).
     C_star : float in [0, 1e6] or None, default=None
         Weight C* of an unlabeled point's hinge loss in the end. None is C; 0 leaves the unlabeled points out.
     positive_share : float in [0, 1] or None, default=None
         Share of the unlabeled points that get the positive label. None is that of the labeled points.
-    memory_limit : float, default=4.0
-        GB that a fit may take.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
-    model_ : dsgcore.baselines.basis.BasisModel
-        The function f, with its bias.
+    classes_, model_
+        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     labels_ : ndarray of shape (n_u,)
         The labels +1, -1 given to the unlabeled points.
     objectives_ : ndarray of shape (n_iter_,)

@@ -45,11 +45,6 @@ class SAMULT(AUCBaseline):
     classes_, model_, threshold_, condition_, objective_, memory_, objectives_, n_iter_, converged_, n_features_in_
         As in `dsgcore.baselines.pnu_auc.PNUAUC`.
 
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
-
     Notes
     -----
     Source: Z. Xie and M. Li, Semi-Supervised AUC Optimization Without Guessing Labels of Unlabeled Data, AAAI 2018.

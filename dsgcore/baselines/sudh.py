@@ -79,11 +79,6 @@ class SUDH(PairsBaseline):
     memory_, n_iter_, converged_
         As of every `dsgcore.baselines.Baseline`.
 
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
-
     Warns
     -----
     ConvergenceWarning

@@ -64,11 +64,6 @@ class SUSL(PairsBaseline):
     n_features_in_ : int
         Number of coordinates d of a point.
 
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
-
     Notes
     -----
     Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018, (9).

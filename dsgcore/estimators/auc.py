@@ -72,11 +72,6 @@ class QSGS2AUC(BinaryEstimator):
     n_features_in_ : int
         Number of coordinates d of a point.
 
-    Raises
-    ------
-    ValueError
-        From `fit`: see there.
-
     Notes
     -----
     Source: W. Shi, B. Gu, X. Li, X. Geng and H. Huang, Quadruply Stochastic Gradients for Large Scale Nonlinear
