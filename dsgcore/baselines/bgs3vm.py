@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_objective import PARAMETERS, STEP_SIZE, bound_problem, loss
+from dsgcore.baselines.s3vm_objective import N_PASSES, PARAMETERS, STEP_SIZE, bound_problem, loss
 from dsgcore.baselines.s3vm_parts import OrderedPoints, S3VMBaseline, expansion, in_order
 from dsgcore.core.parameters import Integer, Parameter
 from dsgcore.core.sampling import generator
@@ -28,6 +28,18 @@ MATRICES = 2
 DRAWS = 5
 # Coefficients that differ by less than this share of their size are equal.
 TIE = 1e-9
+
+BUDGET = Integer(
+    "budget_labeled",
+    100,
+    low=1,
+    high=10**6,
+    scale="log",
+    symbol="B_l",
+    usual=(10, 1000),
+    label="Labeled support vectors",
+    sentence="How many labeled points the function may keep.",
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -95,39 +107,18 @@ class BGS3VM(S3VMBaseline):
     sentence: ClassVar[str] = "learns a semi-supervised support vector machine with a limited number of support vectors"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         *PARAMETERS,
-        Integer(
-            "budget_labeled",
-            100,
-            low=1,
-            high=10**6,
-            scale="log",
-            symbol="B_l",
-            usual=(10, 1000),
-            label="Labeled support vectors",
-            sentence="How many labeled points the function may keep.",
-        ),
-        Integer(
-            "budget_unlabeled",
-            None,
-            low=1,
-            high=10**6,
-            scale="log",
+        BUDGET,
+        replace(
+            BUDGET,
+            name="budget_unlabeled",
+            default=None,
             symbol="B_u",
             usual=(10, 10_000),
             optional=True,
             label="Unlabeled support vectors",
             sentence="How many unlabeled points the function may keep; by default a fifth of them.",
         ),
-        Integer(
-            "n_passes",
-            1,
-            low=1,
-            high=10_000,
-            scale="log",
-            usual=(1, 100),
-            label="Passes",
-            sentence="How often as many iterations are made as there are points.",
-        ),
+        N_PASSES,
         STEP_SIZE,
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.memory import Memory
+from dsgcore.baselines.parameters import MAX_ITER, TOL, as_in
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import (
@@ -22,7 +23,8 @@ from dsgcore.baselines.s3vm_parts import (
     in_order,
     matrix_memory,
 )
-from dsgcore.core.parameters import Integer, Parameter, Real
+from dsgcore.core.parameters import Parameter
+from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # A labeled point's second kink is at 1 + 2 / SCALE, out of the way.
 SCALE = 0.1
@@ -110,33 +112,10 @@ class BLS3VM(S3VMBaseline):
     parameters: ClassVar[tuple[Parameter, ...]] = (
         C,
         c_star("How much an unlabeled point near the boundary costs; by default C n_l / n_u."),
-        Real(
-            "s",
-            -0.3,
-            low=-0.999,
-            high=0.0,
-            symbol="s",
-            label="Ramp's kink",
-            sentence="Unlabeled points closer to the boundary than −s no longer pull.",
-        ),
+        as_in(SemiSupervisedSVM, "s", sentence="Unlabeled points closer to the boundary than −s no longer pull."),
         BALANCE_TARGET,
-        Real(
-            "tol",
-            1e-5,
-            low=1e-9,
-            high=0.1,
-            scale="log",
-            label="Tolerance",
-            sentence="By how much a value may miss what the optimum of a convex step asks for.",
-        ),
-        Integer(
-            "max_iter",
-            100,
-            low=1,
-            high=100_000,
-            label="Steps at most",
-            sentence="After as many convex steps the procedure stops, converged or not.",
-        ),
+        replace(TOL, sentence="By how much a value may miss what the optimum of a convex step asks for."),
+        replace(MAX_ITER, sentence="After as many convex steps the procedure stops, converged or not."),
     )
 
     C: float = 1.0

@@ -11,70 +11,43 @@ from numpy.typing import NDArray
 from dsgcore.baselines.basis import Basis, BasisModel, choose_centers
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.pairs_base import PRIOR, Y_HOLDS, PairsBaseline, split_sources
-from dsgcore.baselines.parameters import CENTERS, LAM
+from dsgcore.baselines.parameters import CENTERS, LAM, as_in
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
-from dsgcore.core.parameters import Choice, Integer, Parameter, Real
+from dsgcore.core.parameters import Parameter
 from dsgcore.core.sampling import batch_rows
 from dsgcore.core.schedules import SCHEDULES
+from dsgcore.core.solver_parameters import SolverParameters
+from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 OWN: tuple[Parameter, ...] = (
-    Choice(
-        "loss",
-        "squared",
-        options=tuple(MARGIN_LOSSES),
-        symbol="l",
-        label="Loss",
-        sentence="What a value on the wrong side costs.",
-    ),
-    Choice(
-        "correction",
-        "absolute value",
-        options=tuple(SLOPES_BELOW_ZERO),
-        symbol="δ",
-        label="Correction",
-        sentence="What is done with a class's estimated risk where it falls below zero; identity does nothing.",
-    ),
-    Integer(
+    as_in(SimilarUnlabeled, "loss", options=tuple(MARGIN_LOSSES)),
+    as_in(SimilarUnlabeled, "correction", options=tuple(SLOPES_BELOW_ZERO)),
+    as_in(
+        SolverParameters,
         "n_iter",
-        100,
-        low=1,
+        default=100,
         high=10**6,
-        scale="log",
         usual=(10, 1000),
-        symbol="T",
-        label="Iterations",
         sentence="How many mini-batches are drawn.",
     ),
-    Integer(
+    as_in(
+        SolverParameters,
         "batch_size",
-        1000,
-        low=1,
+        default=1000,
         high=2**20,
         scale="log",
         usual=(10, 2000),
-        symbol="B",
-        label="Batch size",
         sentence="Points drawn from the pairs, and from the unlabeled points, per iteration.",
     ),
-    Real(
+    as_in(
+        SolverParameters,
         "step_size",
-        1.0,
-        low=1e-6,
-        high=1e6,
-        scale="log",
+        default=1.0,
         usual=(0.01, 10.0),
-        symbol="η",
-        label="Step size",
         sentence="How far each iteration goes, in units that follow the length of the features.",
     ),
-    Choice(
-        "schedule",
-        "constant",
-        options=tuple(SCHEDULES),
-        label="Schedule",
-        sentence="How the step depends on the iteration and the length of the run.",
-    ),
+    as_in(SolverParameters, "schedule"),
 )
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.parameters import as_in
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_objective import PARAMETERS, STEP_SIZE, bound_problem, loss
+from dsgcore.baselines.s3vm_objective import N_PASSES, PARAMETERS, STEP_SIZE, bound_problem, loss
 from dsgcore.baselines.s3vm_parts import OrderedPoints, S3VMBaseline, in_order
 from dsgcore.core.kernels import Gaussian
-from dsgcore.core.parameters import Integer, Parameter
+from dsgcore.core.parameters import Parameter
 from dsgcore.core.sampling import FREQUENCIES, batch_rows, generator
+from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # Feature values held at a time when a model is evaluated.
@@ -82,38 +84,9 @@ class FRS3VM(S3VMBaseline):
     sentence: ClassVar[str] = "learns a semi-supervised support vector machine on random features that do not change"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         *PARAMETERS,
-        Integer(
-            "n_features",
-            256,
-            low=1,
-            high=65_536,
-            scale="log2",
-            symbol="m",
-            usual=(16, 4096),
-            label="Random features",
-            sentence="How many frequencies are drawn, once.",
-        ),
-        Integer(
-            "batch_size",
-            128,
-            low=1,
-            high=65_536,
-            scale="log2",
-            symbol="B",
-            usual=(1, 1024),
-            label="Batch size",
-            sentence="Points drawn from each source per iteration.",
-        ),
-        Integer(
-            "n_passes",
-            10,
-            low=1,
-            high=10_000,
-            scale="log",
-            usual=(1, 100),
-            label="Passes",
-            sentence="How often as many unlabeled points are drawn as there are.",
-        ),
+        as_in(SolverParameters, "n_features", usual=(16, 4096), sentence="How many frequencies are drawn, once."),
+        as_in(SolverParameters, "batch_size"),
+        replace(N_PASSES, default=10, sentence="How often as many unlabeled points are drawn as there are."),
         STEP_SIZE,
     )
 

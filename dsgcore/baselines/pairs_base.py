@@ -14,7 +14,7 @@ from dsgcore.baselines.base import Baseline, unlabeled_rows
 from dsgcore.baselines.basis import count_centers
 from dsgcore.baselines.design import PENALTY, system_numbers
 from dsgcore.baselines.memory import Memory, kernel_matrix, larger, numbers
-from dsgcore.baselines.parameters import CENTERS, LAM, Prior
+from dsgcore.baselines.parameters import CENTERS, LAM, Prior, as_in
 from dsgcore.baselines.progress import Callback
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter
@@ -26,16 +26,7 @@ from dsgcore.estimators.pairs import drawn_members, pair_ids, points_and_labels,
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-PRIOR = Prior(
-    "prior",
-    0.7,
-    low=0.01,
-    high=0.99,
-    symbol="π₊",
-    usual=(0.05, 0.95),
-    label="Share of positives",
-    sentence="Which part of all points is positive; not one half, where similar pairs say nothing.",
-)
+PRIOR = Prior(**vars(as_in(SimilarUnlabeled, "prior")))
 Y_HOLDS = Choice(
     "y_holds",
     "pairs",

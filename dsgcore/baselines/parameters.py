@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dsgcore.core.parameters import Integer, Real
+from dsgcore.core.solver_parameters import SolverParameters
 
-LAM = Real(
-    "lam",
-    1e-2,
-    low=0.0,
-    high=1000.0,
-    scale="log",
-    symbol="λ",
-    usual=(1e-4, 10.0),
-    label="Ridge",
-    sentence="How strongly large weights are punished.",
+
+def as_in(owner: Any, name: str, /, **changes: Any) -> Any:
+    """Return the parameter of that name of a problem, or of the solver, but for what is said here otherwise.
+
+    Parameters
+    ----------
+    owner : type
+        Has `parameters`.
+    name : str
+    **changes
+        Of the parameter's attributes.
+    """
+    return replace(next(p for p in owner.parameters if p.name == name), **changes)
+
+
+LAM = as_in(
+    SolverParameters, "lam", usual=(1e-4, 10.0), label="Ridge", sentence="How strongly large weights are punished."
 )
+TOL = Real("tol", 1e-5, low=1e-9, high=0.1, scale="log", label="Tolerance")
+MAX_ITER = Integer("max_iter", 100, low=1, high=100_000, label="Steps at most")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
 from dsgcore.baselines.memory import Memory
+from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL, as_in
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import (
     BALANCE_TARGET,
@@ -22,7 +23,8 @@ from dsgcore.baselines.s3vm_parts import (
     in_order,
     matrix_memory,
 )
-from dsgcore.core.parameters import Integer, Parameter, Real
+from dsgcore.core.parameters import Parameter
+from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # How close the smooth hinge is to the hinge, and the Gaussian loss of an unlabeled value to a peak at 0.
 HINGE_SHARPNESS = 20.0
@@ -100,43 +102,31 @@ class QNS3VM(S3VMBaseline):
         "learns a semi-supervised support vector machine with smooth losses, by a quasi-Newton method"
     )
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Real(
-            "lam",
-            1e-2,
+        replace(
+            LAM,
             low=1e-9,
-            high=1000.0,
-            scale="log",
-            symbol="λ",
             usual=(1e-5, 10.0),
-            label="Ridge",
             sentence="How strongly a simple function is preferred.",
         ),
-        Real(
-            "lam_u",
-            1.0,
-            low=0.0,
-            high=1e6,
-            scale="log",
+        as_in(
+            SemiSupervisedSVM,
+            "C_star",
+            name="lam_u",
+            default=1.0,
+            optional=False,
             symbol="λ'",
             usual=(0.0, 100.0),
-            label="Weight of the unlabeled points",
             sentence="How much the unlabeled points near the boundary cost, beside the labeled ones' 1.",
         ),
         BALANCE_TARGET,
-        Real(
-            "tol",
-            1e-5,
+        replace(
+            TOL,
             low=1e-12,
-            high=0.1,
-            scale="log",
-            label="Tolerance",
             sentence="A minimisation ends where no derivative of the objective by a coefficient is larger.",
         ),
-        Integer(
-            "max_iter",
-            5000,
-            low=1,
-            high=100_000,
+        replace(
+            MAX_ITER,
+            default=5000,
             label="Iterations at most",
             sentence="After as many iterations each of the seven minimisations stops, converged or not.",
         ),

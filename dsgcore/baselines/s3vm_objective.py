@@ -8,23 +8,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.baselines.parameters import as_in
 from dsgcore.baselines.s3vm_parts import OrderedPoints
-from dsgcore.core.parameters import Parameter, Real
+from dsgcore.core.parameters import Integer, Parameter
+from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # As of TSGS3VM: C weighs the labeled points' mean loss, not their sum.
 PARAMETERS: tuple[Parameter, ...] = tuple(
     replace(p, default=100.0) if p.name == "C" else p for p in SemiSupervisedSVM.parameters if p.name != "is_balanced"
 )
-STEP_SIZE = Real(
-    "step_size",
-    1.0,
-    low=1e-6,
-    high=1.0,
+N_PASSES = Integer(
+    "n_passes",
+    1,
+    low=1,
+    high=10_000,
     scale="log",
+    usual=(1, 100),
+    label="Passes",
+    sentence="How often as many iterations are made as there are points.",
+)
+STEP_SIZE = as_in(
+    SolverParameters,
+    "step_size",
+    default=1.0,
+    high=1.0,
     symbol="θ",
     usual=(0.01, 1.0),
-    label="Step size",
     sentence="The step at iteration t is θ/t; with θ = 1 the function is the mean of what the iterations added.",
 )
 

@@ -12,24 +12,16 @@ from dsgcore.baselines.base import BinaryBaseline
 from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.memory import kernel_matrix as of_kernel_matrix
+from dsgcore.baselines.parameters import as_in
 from dsgcore.baselines.progress import Callback
 from dsgcore.core.parameters import Parameter, Real
+from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # Kernel values made at a time while the matrix is filled, and arrays of them that making them takes.
 MAX_VALUES = 2**20
 VALUES_BESIDE = 3
 
-C = Real(
-    "C",
-    1.0,
-    low=1e-6,
-    high=1e6,
-    scale="log",
-    symbol="C",
-    usual=(0.001, 1000.0),
-    label="Weight of the labels",
-    sentence="How much a labeled point on the wrong side of the margin costs.",
-)
+C = as_in(SemiSupervisedSVM, "C", sentence="How much a labeled point on the wrong side of the margin costs.")
 BALANCE_TARGET = Real(
     "balance_target",
     None,
@@ -44,18 +36,8 @@ BALANCE_TARGET = Real(
 
 def c_star(sentence: str) -> Parameter:
     """Return the parameter C*, whose default the sentence tells."""
-    return Real(
-        "C_star",
-        None,
-        low=0.0,
-        high=1e6,
-        scale="log",
-        optional=True,
-        symbol="C*",
-        usual=(0.0, 1000.0),
-        label="Weight of the unlabeled points",
-        sentence=sentence,
-    )
+    parameter: Parameter = as_in(SemiSupervisedSVM, "C_star", sentence=sentence)
+    return parameter
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,28 +14,26 @@ from dsgcore.baselines.design import Design, block_numbers, factor_numbers, make
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.parameters import LAM
+from dsgcore.baselines.parameters import MAX_ITER as MAX_ITER_OF_STEPS
+from dsgcore.baselines.parameters import TOL as TOL_OF_A_STEP
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.parameters import Integer, Parameter, Real
+from dsgcore.core.parameters import Parameter
 
 LAM_ABOVE_0 = replace(LAM, low=1e-9)  # the dual divides by it
-MAX_ITER = Integer(
-    "max_iter",
-    5000,
-    low=1,
+MAX_ITER = replace(
+    MAX_ITER_OF_STEPS,
+    default=5000,
     high=10**6,
     scale="log",
     usual=(100, 10_000),
     label="Most iterations",
     sentence="Iterations after which the solver gives up.",
 )
-TOL = Real(
-    "tol",
-    1e-7,
-    low=1e-9,
+TOL = replace(
+    TOL_OF_A_STEP,
+    default=1e-7,
     high=1.0,
-    scale="log",
     usual=(1e-9, 1e-3),
-    label="Tolerance",
     sentence="Share of the objective by which it may be above its minimum.",
 )
 # Corrections that L-BFGS-B keeps: with fewer it takes half as many iterations again.

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from dsgcore.baselines.base import OrdinalBaseline
 from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.parameters import MAX_ITER, TOL
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.baselines.regression import CACHE, HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
-from dsgcore.core.parameters import Integer, Parameter, Real
+from dsgcore.core.parameters import Parameter, Real
 from dsgcore.core.problem import UNLABELED
 
 # Half the distance between the two kinks of the regression's loss: the second one is out of the way.
@@ -112,23 +113,8 @@ class SVOREX(OrdinalBaseline):
             label="Ridge of the kernel matrix",
             sentence="What is added to the kernel matrix's diagonal.",
         ),
-        Real(
-            "tol",
-            1e-4,
-            low=1e-9,
-            high=0.1,
-            scale="log",
-            label="Tolerance",
-            sentence="By how much a value may miss what the optimum of a convex step asks for.",
-        ),
-        Integer(
-            "max_iter",
-            100,
-            low=1,
-            high=100_000,
-            label="Steps at most",
-            sentence="After as many convex steps the search for the thresholds stops, converged or not.",
-        ),
+        replace(TOL, default=1e-4, sentence="By how much a value may miss what the optimum of a convex step asks for."),
+        replace(MAX_ITER, sentence="After as many convex steps the search for the thresholds stops, converged or not."),
     )
     kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
 

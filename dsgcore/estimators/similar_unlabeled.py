@@ -119,11 +119,6 @@ class TSGSU(BinaryEstimator):
         pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
             Instead of `y`: the similar pairs' members (stacked two after two).
 
-        Returns
-        -------
-        self
-            The fitted estimator.
-
         Raises
         ------
         ValueError

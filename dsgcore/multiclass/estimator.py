@@ -63,11 +63,6 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
             Labels of two classes or more, and -1 for unlabeled points (in an object array where labels are strings).
             Without any -1 the graph is that of the labeled points.
 
-        Returns
-        -------
-        self
-            The fitted estimator.
-
         Raises
         ------
         ValueError
@@ -99,18 +94,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         return W
 
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return the scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            The higher, the more that class; for two classes the second one's score minus the first one's.
-        """
+        """Return the classes' scores at the rows of `X`, (n, K); for two classes the second's minus the first's, (n,)."""
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, dtype=np.float64)
         size = max(1, MAX_VALUES // self.coef_.shape[1])

@@ -34,29 +34,7 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
     memory_limit: float = 4.0
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
-        """Learn the coefficients; `X` and `y` as in `PS3VT.fit`.
-
-        Parameters
-        ----------
-        X, y
-            As in `PS3VT.fit`.
-        callback : callable, optional
-            Gets a `dsgcore.baselines.Progress` after each iteration; returns True to cancel.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there are fewer than two classes, or the run diverges.
-        MemoryLimitError
-            If the fit needs more than `memory_limit`.
-        Cancelled
-            If the callback returned True.
-        """
+        """Learn the coefficients, as `PS3VT.fit` does; `callback` as in every `dsgcore.baselines.Baseline`, at each iteration."""
         points, labels = validate_data(self, X, y, dtype=np.float64)
         _, need = self._allowed(points, encode(labels)[1])
         self._watch = Watch(callback, type(self).__name__)
