@@ -45,8 +45,8 @@ DECLARED = {
     **{f"kernel {name}": kernel.parameters for name, kernel in KERNELS.items()},
     "solver": SOLVER_PARAMETERS,
     "data": spec.DATA_PARAMETERS,
-    "stop": spec.STOP_PARAMETERS,
-    "diagnostics": spec.DIAGNOSTICS_PARAMETERS,
+    "stop": spec.StopSpec.parameters,
+    "diagnostics": spec.DiagnosticsSpec.parameters,
 }
 NUMBERS = [p for parameters in DECLARED.values() for p in parameters if isinstance(p, Real | Integer)]
 NUMBERS = [p for p in NUMBERS if p.name != "positive"]  # a label, which has no slider

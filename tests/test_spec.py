@@ -14,7 +14,7 @@ from dsgcore.core.schedules import Change
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS
 from dsgcore.experiments.settings import Setting, defaults_of
-from dsgcore.experiments.spec import DATA_PARAMETERS, DIAGNOSTICS_PARAMETERS, SETTINGS, STOP_PARAMETERS
+from dsgcore.experiments.spec import DATA_PARAMETERS, SETTINGS, DiagnosticsSpec, StopSpec
 from dsgcore.problems import PROBLEMS
 from dsgcore.settings import PROFILES, profile_of
 
@@ -24,8 +24,8 @@ SECTIONS = {
     "kernel": KERNELS["gaussian"].parameters,
     "data": DATA_PARAMETERS,
     "solver": SOLVER_PARAMETERS,
-    "stop": STOP_PARAMETERS,
-    "diagnostics": DIAGNOSTICS_PARAMETERS,
+    "stop": StopSpec.parameters,
+    "diagnostics": DiagnosticsSpec.parameters,
 }
 
 

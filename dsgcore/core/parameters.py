@@ -168,7 +168,12 @@ class Text(Parameter):
 
 def said(kind: type[Parameter], default: Any, **words: Any) -> Any:
     """Return a dataclass field that is a parameter: its default, and range, symbol and sentence as in `kind`."""
-    return field(default=default, metadata={PARAMETER: kind(name="", default=default, **words)})
+    return as_said(kind(name="", default=default, **words))
+
+
+def as_said(parameter: Parameter) -> Any:
+    """Return a dataclass field that is a parameter said elsewhere."""
+    return field(default=parameter.default, metadata={PARAMETER: parameter})
 
 
 def real(default: float | None, **words: Any) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Choice, Integer, Parameter, Real, Text
+from dsgcore.core.parameters import Choice, Integer, Parameter, Text, integer, parameters_of_fields, real
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import CONVERSIONS, DATASETS
 from dsgcore.data.options import LABEL_NOISE, N_LABELED, OPTIONS, PRIOR_SHIFT, SCALING, STRATIFIED, TEST_SHARE
@@ -83,35 +83,44 @@ DATA_PARAMETERS: tuple[Parameter, ...] = (
         sentence="The class that counts as positive, all others being negative: a file's label, else its number from 0.",
     ),
 )
-STOP_PARAMETERS: tuple[Parameter, ...] = (
-    Integer(
-        "patience",
+
+
+@dataclass(frozen=True)
+class StopSpec:
+    """When to stop early."""
+
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
+
+    patience: int = integer(
         0,
         low=0,
         high=100_000,
         label="Patience",
         sentence="Stop after this many iterations without a lower objective; 0 never stops early.",
-    ),
-    Real(
-        "tolerance",
+    )
+    tolerance: float = real(
         1e-4,
         low=0.0,
         high=1.0,
         scale="log",
         label="Tolerance",
         sentence="How much lower, relative to the best so far, counts as lower.",
-    ),
-)
-DIAGNOSTICS_PARAMETERS: tuple[Parameter, ...] = (
-    Integer(
-        "n_probes",
+    )
+
+
+@dataclass(frozen=True)
+class DiagnosticsSpec:
+    """What is measured besides."""
+
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
+
+    n_probes: int = integer(
         256,
         low=0,
         high=4096,
         label="Probe points",
         sentence="At how many test points the exact-kernel twin h is computed; 0 leaves it out.",
-    ),
-)
+    )
 
 
 def defaults_of(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:

@@ -19,11 +19,11 @@ from dsgcore.data.reading import Recipe
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     DEFAULT_DATASET,
-    DIAGNOSTICS_PARAMETERS,
     FILE,
     SETTINGS,
-    STOP_PARAMETERS,
+    DiagnosticsSpec,
     Setting,
+    StopSpec,
     defaults_of,
     kernel_names,
     solver_parameters,
@@ -65,21 +65,6 @@ class DataSpec:
     convert: str | None = None
     label_noise: float = 0.0
     prior_shift: float = 0.0
-
-
-@dataclass(frozen=True)
-class StopSpec:
-    """When to stop early; fields as in `STOP_PARAMETERS`."""
-
-    patience: int = 0
-    tolerance: float = 1e-4
-
-
-@dataclass(frozen=True)
-class DiagnosticsSpec:
-    """What is measured besides; fields as in `DIAGNOSTICS_PARAMETERS`."""
-
-    n_probes: int = 256
 
 
 @dataclass(frozen=True)
@@ -218,8 +203,8 @@ def _spec(given: Mapping[str, Any]) -> Spec:
         kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), setting, data.name),
         data=data,
         solver=solver,
-        stop=StopSpec(**_section(given, "stop", STOP_PARAMETERS, defaults)),
-        diagnostics=DiagnosticsSpec(**_section(given, "diagnostics", DIAGNOSTICS_PARAMETERS, defaults)),
+        stop=StopSpec(**_section(given, "stop", StopSpec.parameters, defaults)),
+        diagnostics=DiagnosticsSpec(**_section(given, "diagnostics", DiagnosticsSpec.parameters, defaults)),
         changes=_changes(given.get("changes", []), problem, solver.n_iter),
         seed=SEED.check(given.get("seed", SEED.default)),
     )

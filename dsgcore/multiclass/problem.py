@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import Choice, Integer, Parameter, Real
+from dsgcore.core.parameters import Parameter, choice, integer, parameters_of_fields, real
 
 
 @dataclass(frozen=True)
@@ -65,155 +65,128 @@ class MultiClass:
     """
 
     # The paper's names, as in the estimators.
-    tau_A: float = 1e-6
-    tau_I: float = 1e-6
-    tau_S: float = 1e-3
-    theta: float = 0.5
-    step_size: float = 0.03
-    radius: float | None = None
-    batch_size: int | None = 32
-    n_iter: int = 1000
-    n_neighbors: int = 10
-    variant: str = "paper"
-    features: str = "linear"
-    sigma: float = 1.0
-    n_features: int = 256
+    tau_A: float = real(
+        1e-6,
+        low=0.0,
+        high=1e3,
+        scale="log",
+        usual=(1e-9, 1.0),
+        symbol="τ_A",
+        label="Regularisation",
+        sentence="Ridge: how strongly the weights are pulled towards zero.",
+    )
+    tau_I: float = real(
+        1e-6,
+        low=0.0,
+        high=1e3,
+        scale="log",
+        usual=(1e-9, 0.1),
+        symbol="τ_I",
+        label="Trust in the graph",
+        sentence="How much neighbouring points, labeled or not, should score alike; 0 uses the labels alone.",
+    )
+    tau_S: float = real(
+        1e-3,
+        low=0.0,
+        high=1e3,
+        scale="log",
+        usual=(1e-7, 1.0),
+        symbol="τ_S",
+        label="Pull to low rank",
+        sentence="How strongly the smaller singular values of the weights are pulled to zero; 0 leaves them.",
+    )
+    theta: float = real(
+        0.5,
+        low=0.0,
+        high=1.0,
+        symbol="θ",
+        label="Singular values left out",
+        sentence="Share of the singular values, the largest, that the pull to low rank leaves alone.",
+    )
+    step_size: float = real(
+        0.03,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        usual=(1e-3, 1e4),
+        symbol="1/μ",
+        label="Step size",
+        sentence="How far each iteration moves the weights.",
+    )
+    radius: float | None = real(
+        None,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        usual=(0.1, 1000.0),
+        optional=True,
+        symbol="r",
+        label="Largest norm",
+        sentence="The weights' norm is cut to this after each step; empty is 1 (released variant: 1/√τ_A).",
+    )
+    batch_size: int | None = integer(
+        32,
+        low=1,
+        high=65_536,
+        scale="log",
+        optional=True,
+        symbol="B",
+        label="Mini-batch",
+        sentence="How many labeled points each iteration draws; empty takes all of them.",
+    )
+    n_iter: int = integer(
+        1000,
+        low=1,
+        high=1_000_000,
+        scale="log",
+        symbol="T",
+        label="Iterations",
+        sentence="How many iterations the run has.",
+    )
+    n_neighbors: int = integer(
+        10,
+        low=1,
+        high=1000,
+        label="Neighbours",
+        sentence="How many nearest points each point is linked to in the graph.",
+    )
+    variant: str = choice(
+        "paper",
+        options=("paper", "released"),
+        label="Variant",
+        sentence="The paper's algorithm, or what the authors' public program does.",
+    )
+    features: str = choice(
+        "linear",
+        options=("linear", "fourier"),
+        label="Features",
+        sentence="The coordinates as they are, or random Fourier features of them, for curved boundaries.",
+    )
+    sigma: float = real(
+        1.0,
+        low=1e-6,
+        high=1e6,
+        scale="log",
+        symbol="σ",
+        label="Kernel sharpness",
+        sentence="How quickly the similarity of two points fades with their distance, for Fourier features.",
+    )
+    n_features: int = integer(
+        256,
+        low=1,
+        high=65_536,
+        scale="log",
+        symbol="m",
+        label="Random features",
+        sentence="How many random frequencies the Fourier features have.",
+    )
 
     name: ClassVar[str] = "multiclass"
     title: ClassVar[str] = "Multi-class with a graph"
     score_name: ClassVar[str] = "accuracy"
     sentence: ClassVar[str] = "learns to tell several classes apart, alike for points that are close"
     citation: ClassVar[str] = "PS3VT, Li, Liu, Yin and Wang, IJCAI 2019"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Real(
-            "tau_A",
-            1e-6,
-            low=0.0,
-            high=1e3,
-            scale="log",
-            usual=(1e-9, 1.0),
-            symbol="τ_A",
-            label="Regularisation",
-            sentence="Ridge: how strongly the weights are pulled towards zero.",
-        ),
-        Real(
-            "tau_I",
-            1e-6,
-            low=0.0,
-            high=1e3,
-            scale="log",
-            usual=(1e-9, 0.1),
-            symbol="τ_I",
-            label="Trust in the graph",
-            sentence="How much neighbouring points, labeled or not, should score alike; 0 uses the labels alone.",
-        ),
-        Real(
-            "tau_S",
-            1e-3,
-            low=0.0,
-            high=1e3,
-            scale="log",
-            usual=(1e-7, 1.0),
-            symbol="τ_S",
-            label="Pull to low rank",
-            sentence="How strongly the smaller singular values of the weights are pulled to zero; 0 leaves them.",
-        ),
-        Real(
-            "theta",
-            0.5,
-            low=0.0,
-            high=1.0,
-            symbol="θ",
-            label="Singular values left out",
-            sentence="Share of the singular values, the largest, that the pull to low rank leaves alone.",
-        ),
-        Real(
-            "step_size",
-            0.03,
-            low=1e-6,
-            high=1e6,
-            scale="log",
-            usual=(1e-3, 1e4),
-            symbol="1/μ",
-            label="Step size",
-            sentence="How far each iteration moves the weights.",
-        ),
-        Real(
-            "radius",
-            None,
-            low=1e-6,
-            high=1e6,
-            scale="log",
-            usual=(0.1, 1000.0),
-            optional=True,
-            symbol="r",
-            label="Largest norm",
-            sentence="The weights' norm is cut to this after each step; empty is 1 (released variant: 1/√τ_A).",
-        ),
-        Integer(
-            "batch_size",
-            32,
-            low=1,
-            high=65_536,
-            scale="log",
-            optional=True,
-            symbol="B",
-            label="Mini-batch",
-            sentence="How many labeled points each iteration draws; empty takes all of them.",
-        ),
-        Integer(
-            "n_iter",
-            1000,
-            low=1,
-            high=1_000_000,
-            scale="log",
-            symbol="T",
-            label="Iterations",
-            sentence="How many iterations the run has.",
-        ),
-        Integer(
-            "n_neighbors",
-            10,
-            low=1,
-            high=1000,
-            label="Neighbours",
-            sentence="How many nearest points each point is linked to in the graph.",
-        ),
-        Choice(
-            "variant",
-            "paper",
-            options=("paper", "released"),
-            label="Variant",
-            sentence="The paper's algorithm, or what the authors' public program does.",
-        ),
-        Choice(
-            "features",
-            "linear",
-            options=("linear", "fourier"),
-            label="Features",
-            sentence="The coordinates as they are, or random Fourier features of them, for curved boundaries.",
-        ),
-        Real(
-            "sigma",
-            1.0,
-            low=1e-6,
-            high=1e6,
-            scale="log",
-            symbol="σ",
-            label="Kernel sharpness",
-            sentence="How quickly the similarity of two points fades with their distance, for Fourier features.",
-        ),
-        Integer(
-            "n_features",
-            256,
-            low=1,
-            high=65_536,
-            scale="log",
-            symbol="m",
-            label="Random features",
-            sentence="How many random frequencies the Fourier features have.",
-        ),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     @property
     def ball(self) -> float:

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import Flag, Integer, Parameter, ParameterError, Real
+from dsgcore.core.parameters import ParameterError, as_said, flag
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.problems import Setting
 
-# What a spec says in its solver and kernel sections, as for every setting.
-SHARED = ("tau_A", "step_size", "batch_size", "n_iter", "sigma", "n_features")
-
 # The graph's weight where none is given and the step bears it.
 AUTOMATIC_TAU_I = 1e-3
+_AUTO = f"“auto” is {AUTOMATIC_TAU_I:g}, or less where a step would overshoot."
 
 
-def _offered(parameter: Parameter) -> Parameter:
-    """Say what a slider should offer where the parameter does not."""
-    if isinstance(parameter, Integer) and parameter.name == "n_neighbors":
-        return replace(parameter, usual=(1, 21))
-    if isinstance(parameter, Real) and parameter.name == "tau_I":
-        sentence = f"{parameter.sentence} “auto” is {AUTOMATIC_TAU_I:g}, or less where a step would overshoot."
-        return replace(parameter, optional=True, automatic=AUTOMATIC_TAU_I, sentence=sentence)
-    return parameter
+def _own(name: str, *, more: str = "", **words: Any) -> Any:
+    """Return a field that is a parameter as in `MultiClass`, with what a slider has to know besides."""
+    parameter = next(p for p in MultiClass.parameters if p.name == name)
+    return as_said(replace(parameter, sentence=f"{parameter.sentence} {more}".rstrip(), **words))
 
 
 @dataclass(frozen=True)
@@ -45,14 +39,18 @@ class MultiClassSetting(Setting):
         Whether an iteration takes all labeled points instead of a mini-batch.
     """
 
-    tau_I: float | None = 1e-6
-    tau_S: float = 1e-3
-    theta: float = 0.5
-    radius: float | None = None
-    n_neighbors: int = 10
-    variant: str = "paper"
-    features: str = "linear"
-    is_full_gradient: bool = False
+    tau_I: float | None = _own("tau_I", optional=True, automatic=AUTOMATIC_TAU_I, more=_AUTO)
+    tau_S: float = _own("tau_S")
+    theta: float = _own("theta")
+    radius: float | None = _own("radius")
+    n_neighbors: int = _own("n_neighbors", usual=(1, 21))
+    variant: str = _own("variant")
+    features: str = _own("features")
+    is_full_gradient: bool = flag(
+        False,
+        label="All labels in each step",
+        sentence="Each iteration takes all labeled points: gradient descent instead of mini-batches.",
+    )
 
     name: ClassVar[str] = MultiClass.name
     title: ClassVar[str] = MultiClass.title
@@ -63,15 +61,6 @@ class MultiClassSetting(Setting):
     usual_tau_I: ClassVar[float] = AUTOMATIC_TAU_I
     engine: ClassVar[str] = "proximal"
     decision: ClassVar[str] = "highest"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        *(_offered(p) for p in MultiClass.parameters if p.name not in SHARED),
-        Flag(
-            "is_full_gradient",
-            False,
-            label="All labels in each step",
-            sentence="Each iteration takes all labeled points: gradient descent instead of mini-batches.",
-        ),
-    )
 
     def check_schedule(self, schedule: str) -> None:
         """Raise `ParameterError` where the step would be divided twice: by the schedule and by the released variant."""
