@@ -207,6 +207,12 @@ def test_too_little_memory_is_refused_with_the_number():
         run_race(small("auc", data={"n": 1000}).to_json(), plain, None, report=lambda progress: None)
 
 
+def test_a_method_that_is_refused_is_called_as_people_call_it():
+    plain = {"competitor": "S3VMLight", "parameters": {}, "memory_limit": 0.001}
+    with pytest.raises(ValueError, match=r"^S3VM-light needs .*; limit 0\.001 GB$"):
+        run_race(small("s3vm", data={"n": 1000}).to_json(), plain, None, report=lambda progress: None)
+
+
 def test_memory_that_runs_out_in_spite_of_the_estimate_is_one_sentence(monkeypatch):
     def full(*_, **__):
         raise MemoryError
@@ -223,7 +229,7 @@ def test_a_fit_that_does_not_converge_says_so_once_and_has_a_result():
         result = raced(small("s3vm"), named("s3vm", "QNS3VM"), max_iter=1)
     assert not result.converged
     assert len(result.notes) == 1
-    assert result.notes[0].startswith("QNS3VM has not converged: ")
+    assert result.notes[0].startswith("QN-S3VM has not converged: ")
     assert 0.0 <= result.score <= 1.0
 
 

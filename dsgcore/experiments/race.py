@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dsgcore._memory import forget_peak, peak
 from dsgcore.baselines import COMPETITORS
+from dsgcore.baselines.memory import MemoryLimitError
 from dsgcore.baselines.progress import Progress
 from dsgcore.core.parameters import quoted
 from dsgcore.data import Split
@@ -174,10 +175,17 @@ def run_race(
     data = load_split(race.spec) if split is None else split
     try:
         return _measured(race, estimator, data, report)
+    except MemoryLimitError as error:
+        raise RaceError(_as_people_say(str(error), estimator)) from None
     except MemoryError:
         raise RaceError(
-            f"{race.competitor} needs more memory than the limit of {race.memory_limit:g} GB, and was stopped."
+            f"{estimator.title} needs more memory than the limit of {race.memory_limit:g} GB, and was stopped."
         ) from None
+
+
+def _as_people_say(text: str, estimator: Any) -> str:
+    """Return an estimator's message with the method's name in place of the class's."""
+    return text.replace(type(estimator).__name__, estimator.title)
 
 
 def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RaceProgress], None]) -> RaceResult:
@@ -189,6 +197,7 @@ def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RacePr
         estimator.fit(split.X_train, split.y_train, callback=log)
     seconds = time.perf_counter() - start
     memory = max(0, peak() - held)
+    notes = (_as_people_say(str(w.message), estimator) for w in said if issubclass(w.category, UserWarning))
     decision, k = race.spec.problem.decision, len(split.class_names)
     points = Plane.through(split.X_train).grid(GRID)
     return RaceResult(
@@ -197,7 +206,7 @@ def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RacePr
         memory=memory,
         estimate=int(estimator.memory_),
         converged=bool(getattr(estimator, "converged_", True)),
-        notes=tuple(dict.fromkeys(str(w.message) for w in said if issubclass(w.category, UserWarning))),
+        notes=tuple(dict.fromkeys(notes)),
         surface=_values(estimator, points, decision, k).astype(np.float32),
         classes=np.asarray(estimator.predict(points), dtype=np.int64),
         **log.arrays(),
