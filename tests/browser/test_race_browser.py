@@ -66,7 +66,7 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
         "It may take 0.1 GB.", timeout=PATIENCE_MS
     )  # the app's word
     start(page)
-    sentence = re.compile(r"S3VMLight needs 0\.1\d+ GB for the kernel matrix of 3,500 points; limit 0\.1 GB")
+    sentence = re.compile(r"S3VM-light needs 0\.1\d+ GB for the kernel matrix of 3,500 points; limit 0\.1 GB")
     expect(page.locator(".st-key-part-race").get_by_text(sentence)).to_be_visible(timeout=PATIENCE_MS)
     assert len(alerts(page)) == 1
     page_health.assert_clean()
@@ -93,7 +93,7 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
     start(page)
     expect(page.locator(".st-key-chart-race .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)
     (said,) = alerts(page)
-    assert re.fullmatch(r"(?s).*QNS3VM has not converged: [^.]*(\.\d[^.]*)*\.", said)
+    assert re.fullmatch(r"(?s).*QN-S3VM has not converged: [^.]*(\.\d[^.]*)*\.", said)
     assert "\n" not in said.split("QNS3VM has", 1)[1]
 
     assert ["QN-S3VM", "scatter", COMPETITOR] in page.evaluate(TRACES, "chart-race")
