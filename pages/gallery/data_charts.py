@@ -96,7 +96,7 @@ def balance_chart(counts: pd.DataFrame, *, theme: str) -> charts.Figure:
     """Return each class's share of the labeled, unlabeled and test points as bars with the counts, a panel for each sample."""
     samples = [sample for sample in SAMPLES if sample in counts]
     figure = charts.plain_figure([], title="Class balance")
-    layout = figure["layout"] | {"annotations": [], "showlegend": False, "bargap": 0.3}
+    layout = figure["layout"] | {"annotations": [], "bargap": 0.3}
     layout["margin"] |= {"t": 28, "r": 8}
     for place, sample in enumerate(samples):
         shares = counts[sample].to_numpy() / max(1, counts[sample].sum())
@@ -124,6 +124,7 @@ def _bars(sample: str, counts: pd.Series, shares: NDArray, axis: str, color: str
         "x": charts.four_digits(shares),
         "text": [f"{count:,}" for count in counts],
         "textposition": "outside",
+        "showlegend": False,  # its panel is named
         "cliponaxis": False,
         "marker": {"color": color},
         "hovertemplate": f"%{{y}}, {sample}: %{{text}} points, %{{x:.1%}}<extra></extra>",
