@@ -124,10 +124,8 @@ class LRCMC(Tail, MultiClassBaseline):
 
     Parameters
     ----------
-    tau_A, tau_S, theta, step_size, radius, batch_size, n_iter, variant, features, sigma, n_features, random_state
+    tau_S, theta
         As in `PS3VT`.
-    memory_limit : float, default=4.0
-        As in `LinearMC`.
     """
 
     title: ClassVar[str] = "LRC-MC"
@@ -143,10 +141,8 @@ class SSMC(Graph, MultiClassBaseline):
 
     Parameters
     ----------
-    tau_A, tau_I, step_size, radius, batch_size, n_iter, n_neighbors, variant, features, sigma, n_features, random_state
+    tau_I, n_neighbors
         As in `PS3VT`.
-    memory_limit : float, default=4.0
-        As in `LinearMC`.
     """
 
     title: ClassVar[str] = "SS-MC"
