@@ -94,7 +94,7 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
     expect(page.locator(".st-key-chart-race .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)
     (said,) = alerts(page)
     assert re.fullmatch(r"(?s).*QN-S3VM has not converged: [^.]*(\.\d[^.]*)*\.", said)
-    assert "\n" not in said.split("QNS3VM has", 1)[1]
+    assert "\n" not in said.split("QN-S3VM has", 1)[1]
 
     assert ["QN-S3VM", "scatter", COMPETITOR] in page.evaluate(TRACES, "chart-race")
     assert ["QN-S3VM", "scatter", COMPETITOR] in page.evaluate(
