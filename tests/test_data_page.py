@@ -228,16 +228,16 @@ def test_other_data_bring_the_options_that_suit_them():
 
 def test_a_lesson_that_brings_its_data_keeps_its_own_values():
     app = checked(open_page("auc", n_iter="5"))
-    app = checked(app.button(key="preset-0").click().run())
+    app = checked(app.button(key="preset-3").click().run())
     spec = spec_shown(app)
-    assert (spec["data"]["name"], spec["data"]["n_labeled"], spec["kernel"]["sigma"]) == ("gaussian_mixture", 12, 10.0)
+    assert (spec["data"]["name"], spec["data"]["n_labeled"], spec["kernel"]["sigma"]) == ("digits", 20, 0.5)
 
 
 def test_the_data_tab_shows_balance_coverage_pairs_and_leaks():
     app = checked(open_page("similar_unlabeled", su_at="3", su_label_noise="0.5"))
     assert len(figure(app, "chart-tab-balance")["data"]) == 3
     assert len(figure(app, "chart-tab-coverage")["data"]) == 2
-    assert "100 of 200 pairs share a class" in written(app)
+    assert "25 of 50 pairs share a class" in written(app)
     assert "No test point equals a training point." in written(app)
 
 

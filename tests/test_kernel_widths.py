@@ -38,7 +38,7 @@ def test_a_spec_that_leaves_the_width_out_has_the_apps(setting, name):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_begins_with_its_own_width_and_a_width_that_is_said_stays(setting):
     own = default_spec(setting)
-    assert own.kernel.sigma == {"auc": 0.5, "similar_unlabeled": 20.0, "ordinal": 2.0}.get(setting, 30.0)
+    assert own.kernel.sigma == profile_of(own.problem).defaults["kernel"]["sigma"]
     for name in ("two_moons", "ten_digits"):
         if DATASETS[name].suits(SETTINGS[setting].labels):
             said = Spec.from_dict({"setting": setting, "data": {"name": name}, "kernel": {"sigma": 3.25}})

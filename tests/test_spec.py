@@ -94,7 +94,8 @@ def test_a_bad_setting_gets_one_sentence(setting):
 def test_a_missing_setting_gets_one_sentence_and_other_missing_fields_their_default():
     without = {name: value for name, value in PLAIN.items() if name != "setting"}
     assert "setting" in refusal(without)
-    assert Spec.from_dict({"setting": "auc"}).solver == Spec().solver
+    assert Spec.from_dict({"setting": "auc"}) == default_spec("auc")
+    assert Spec.from_dict({"setting": "auc"}).stop == Spec().stop
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from dsgcore.experiments.export import script, summary, summary_json
 from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, split_for, steered_values
+from dsgcore.experiments.outcome import outcome_of
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_dataset, load_split
 from dsgcore.experiments.settings import SETTINGS, Setting
@@ -36,6 +37,7 @@ __all__ = [
     "load_dataset",
     "load_split",
     "long_work",
+    "outcome_of",
     "read_file",
     "read_spec",
     "remedies",

@@ -9,7 +9,7 @@ import numpy as np
 from dsgcore.core.schedules import SCHEDULE_WORDS
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
-from dsgcore.settings.profile import Lesson, Profile
+from dsgcore.settings.profile import BETTER, WORSE, Claim, Lesson, Profile
 from dsgcore.settings.theorem import Assumption, Theorem
 
 if TYPE_CHECKING:
@@ -119,22 +119,27 @@ MULTICLASS = Profile(
     lessons=(
         Lesson(
             "works",
-            "Four arms, five labels on each: the graph spreads them along the arms, and the accuracy rises by nine points.",
+            "Four arms, five labels on each: the graph spreads them along the arms, and the accuracy rises.",
+            claims=(BETTER, Claim("score", low=0.8)),
         ),
         Lesson(
             "too big a step",
-            "With so much weight on the graph, each step overshoots: the scores jump about, and the objective grows.",
-            {"tau_I": 0.05},
+            "With so much weight on the graph, each step overshoots: the scores jump about, and the objective rises a hundredfold.",
+            {"tau_I": 0.1},
+            claims=(Claim("growth", low=100.0),),
         ),
         Lesson(
             "low rank",
             "A strong pull: the third singular value reaches zero, and two directions cannot tell four classes apart.",
             {"tau_S": 0.5},
+            claims=(Claim("rank", high=2.0), WORSE),
         ),
         Lesson(
             "too few features",
-            "With eight random features the similarity of points is mostly noise: the regions no longer follow the arms.",
-            {"n_features": 8},
+            "Labels only, and eight random features: the similarity of points is mostly noise, the regions no longer follow the "
+            "arms, and the kernel itself would have five points more right.",
+            {"n_features": 8, "tau_I": 0.0, "tau_S": 0.0},
+            claims=(Claim("error_share", low=0.6), Claim("lag", low=0.05)),
         ),
         Lesson(
             "unlabeled data hurts",
@@ -144,9 +149,10 @@ MULTICLASS = Profile(
                 "features": "linear",
                 "n_labeled": 100,
                 "step_size": 0.1,
-                "tau_I": 0.0001,
+                "tau_I": 0.0003,
                 "tau_S": 0.01,
             },
+            claims=(WORSE,),
         ),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,12 +20,41 @@ Translation = Callable[["Spec", int, int], dict[str, Any]]
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What a lesson says of its run as a number: a measure (of `experiments.outcome_of`) that lies in [low, high]."""
+
+    measure: str
+    low: float = -math.inf
+    high: float = math.inf
+
+    def holds(self, outcome: Mapping[str, float]) -> bool:
+        """Whether a run came to this; not where the measure is missing or is no number."""
+        return self.low <= outcome.get(self.measure, math.nan) <= self.high
+
+
+BETTER, WORSE = Claim("verdict", low=1.0), Claim("verdict", high=-1.0)
+DIVERGES = Claim("growth", low=math.inf)
+
+
+@dataclass(frozen=True)
 class Lesson:
-    """A starting point named by what it shows: what to see in it, and the controls that differ from the defaults."""
+    """A starting point named by what it shows.
+
+    Attributes
+    ----------
+    name : str
+    sentence : str
+        What to see in it.
+    values : mapping of str to any
+        The controls that differ from the defaults.
+    claims : tuple of Claim
+        What the name and the sentence say, as numbers: each holds at the end of the run on nine of ten seeds and more.
+    """
 
     name: str
     sentence: str
     values: Mapping[str, Any] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)
