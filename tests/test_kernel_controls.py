@@ -138,7 +138,7 @@ def test_another_kernel_begins_a_new_run_and_a_lesson_sets_it_back(setting):
 
 @on_pages
 def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_width_keeps_it():
-    app = open_page("auc", sigma="2", n_iter="20")
+    app = open_page("auc", data="Digits", sigma="2", n_iter="20")
     app = app.selectbox(key="kernel").select("orthogonal_gaussian").run()
     assert app.select_slider(key="sigma").value == 2.0
     app = app.selectbox(key="kernel").select("matern").run()
@@ -148,7 +148,7 @@ def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_wi
     app = app.selectbox(key="kernel").select("dot_product").run()
     assert '"kernel": { "name": "dot_product", "power": "3", "sigma": 0.05 }' in code(app)
     app = app.selectbox(key="kernel").select("matern").run()
-    assert '"kernel": { "length": 1.0, "name": "matern", "nu": "3/2" }' in code(app)
+    assert '"kernel": { "length": 2.0, "name": "matern", "nu": "3/2" }' in code(app)
     app = app.selectbox(key="data").select("blobs").run()
     assert '"length": 0.2' in code(app)
     assert said(app) == []

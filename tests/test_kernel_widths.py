@@ -14,6 +14,7 @@ from dsgcore.core.parameters import Real, grid
 from dsgcore.data import DATASETS, load
 from dsgcore.experiments import SETTINGS, default_spec, read_spec
 from dsgcore.experiments.settings import kernel_names
+from dsgcore.settings import profile_of
 
 PLACES = [
     (setting, name)

@@ -10,7 +10,7 @@ pytest.importorskip("streamlit")
 
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, outcome_of
 from dsgcore.settings import profile_of
-from pages import _controls as controls
+from pages.controls import controls
 
 pytestmark = [pytest.mark.compiled, pytest.mark.slow]
 

@@ -209,3 +209,11 @@ def test_sliders_offer_values_that_are_allowed(setting):
         if isinstance(parameter, Real | Integer):
             for value in grid(parameter):
                 parameter.check(value)
+
+
+@pytest.mark.parametrize("setting", ["auc", "s3vm", "similar_unlabeled"])
+def test_what_goes_with_the_first_data_set_does_not_go_to_others(setting):
+    own, other = default_spec(setting), Spec.from_dict({"setting": setting, "data": {"name": "breast_cancer"}})
+    assert other.data.n_labeled > own.data.n_labeled
+    assert other.data.n == 569 or other.data.n is None
+    assert other.kernel.sigma != own.kernel.sigma

@@ -13,6 +13,7 @@ from dsgcore.core.parameters import Choice, Flag, Integer, Real, Text
 from dsgcore.core.schedules import Change
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS
+from dsgcore.experiments import default_spec
 from dsgcore.experiments.settings import Setting, defaults_of
 from dsgcore.experiments.spec import DATA_PARAMETERS, SETTINGS, DiagnosticsSpec, StopSpec
 from dsgcore.problems import PROBLEMS

@@ -123,11 +123,34 @@ class DiagnosticsSpec:
     )
 
 
-def defaults_of(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
+def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, Mapping[str, Any]]:
     """Return what a setting's spec begins with, by section, where it differs from the parameters' own defaults.
 
-    Where nothing is said of the data and the usual ones do not suit, the first set that is made for such labels.
+    Parameters
+    ----------
+    setting : type of Setting
+    dataset : str, optional
+        By default the set that the setting begins with; of its data and kernel, nothing goes with another set.
     """
+    said = _first_defaults(setting)
+    if not isinstance(dataset, str) or dataset == _first_set(said):
+        return said
+    elsewhere = profile_of(setting).elsewhere
+    going = {name: values for name, values in said.items() if name not in ("data", "kernel")}
+    return {name: {**going.get(name, {}), **elsewhere.get(name, {})} for name in {**going, **elsewhere}}
+
+
+def is_first_set(setting: type[Setting], dataset: str) -> bool:
+    """Whether a data set is the one that the setting begins with."""
+    return dataset == _first_set(_first_defaults(setting))
+
+
+def _first_set(defaults: Mapping[str, Mapping[str, Any]]) -> str:
+    return str(defaults.get("data", {}).get("name", DEFAULT_DATASET))
+
+
+def _first_defaults(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the profile's; where nothing is said of the data and the usual ones do not suit, the first set that does."""
     said = profile_of(setting).defaults
     if "data" in said or DATASETS[DEFAULT_DATASET].suits(setting.labels):
         return said
@@ -146,3 +169,8 @@ def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
 def kernel_names(setting: type[Setting]) -> tuple[str, ...]:
     """Return the names of the kernels that a setting can use."""
     return profile_of(setting).kernels or tuple(KERNELS)
+
+
+def n_labeled_on(setting: type[Setting], dataset: str) -> int:
+    """Return how many labels, or pairs, a spec begins with on a data set."""
+    return int(defaults_of(setting, dataset).get("data", {}).get("n_labeled", N_LABELED.default))

@@ -193,7 +193,7 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     if "setting" not in given:
         raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
-    defaults = defaults_of(setting)
+    defaults = defaults_of(setting, _mapping(given.get("data", {}), "data").get("name"))
     solver = SolverParameters(**_section(given, "solver", solver_parameters(setting), defaults))
     data = _data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels)
     problem = setting(**_section(given, "problem", setting.parameters, defaults))
@@ -215,9 +215,7 @@ def _section(
 ) -> dict[str, Any]:
     """Return a section's values: those given, else the setting's defaults, else the parameters' own."""
     own = _mapping(given.get(name, {}), name)
-    # What another data set has for defaults is not this one's.
-    is_other = "name" in own and own["name"] != defaults.get(name, {}).get("name")
-    return check_all(parameters, own if is_other else {**defaults.get(name, {}), **own}, name)
+    return check_all(parameters, {**defaults.get(name, {}), **own}, name)
 
 
 def _kernel(given: Mapping[str, Any], setting: type[Setting], dataset: str) -> Kernel:

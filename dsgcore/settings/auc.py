@@ -40,6 +40,7 @@ AUC = Profile(
         "kernel": {"sigma": 0.5},
         "solver": {"lam": 1e-3},
     },
+    elsewhere={"solver": {"lam": 1e-2}},
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
     lessons=(

@@ -105,6 +105,7 @@ MULTICLASS = Profile(
         "problem": {"features": "fourier", "tau_I": None, "tau_S": 0.05, "radius": 10.0},
         "solver": {"lam": 1e-6, "step_size": 1.0, "batch_size": 32, "dtype": "float64"},
     },
+    elsewhere={"data": {"n_labeled": 50}},
     steerable=("step_size", "tau_I", "tau_S", "lam"),
     kernels=("gaussian",),
     dtypes=("float64",),

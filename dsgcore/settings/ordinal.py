@@ -69,6 +69,7 @@ ORDINAL = Profile(
         "kernel": {"sigma": 0.5},
         "solver": {"lam": 0.02, "step_size": 0.5},
     },
+    elsewhere={"data": {"n_labeled": 50}, "solver": {"lam": 0.1}},
     translations={"SVOREX": _slacks},
     details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),

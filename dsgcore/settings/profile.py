@@ -76,6 +76,9 @@ class Profile:
     defaults : mapping
         What a spec begins with, by section, where it differs from the parameters' own defaults; chosen so that the first
         lesson works.
+    elsewhere : mapping
+        In the same form, what differs on any other data set than the one of `defaults`; of their data and kernel sections
+        nothing goes there.
     steerable : tuple of str
         What can be changed during a run; the first three are what a page shows first.
     kernels, dtypes : tuple of str
@@ -97,6 +100,7 @@ class Profile:
     card: str = ""
     paper: str = ""
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    elsewhere: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     steerable: tuple[str, ...] = STEERABLE
     kernels: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()

@@ -74,6 +74,7 @@ S3VM = Profile(
         "problem": {"C": 10.0, "C_star": 10.0, "is_balanced": True},
         "solver": {"lam": 1.0, "step_size": 0.05},
     },
+    elsewhere={"data": {"n_labeled": 50}},
     translations={
         "S3VMLight": _sums,
         "BLS3VM": _sums,

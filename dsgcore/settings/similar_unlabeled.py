@@ -86,6 +86,7 @@ SIMILAR_UNLABELED = Profile(
         "problem": {"correction": "ReLU"},
         "solver": {"lam": 1e-3, "step_size": 0.5},
     },
+    elsewhere={"solver": {"lam": 1e-2}},
     details=_details,
     theorem=constant_step_theorem(
         """**Theorem 1 of TSGSU.** The corrected risk is not convex: with a constant step

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.data import DATASETS, OPTION_NAMES, DatasetEntry, convert, load
 from dsgcore.data.conversions import ONE_REST
 from dsgcore.experiments import Setting
-from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
+from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, is_first_set, n_labeled_on
 from dsgcore.experiments.spec import DataSpec
+from dsgcore.settings import profile_of
 from pages.controls.own_file import entry_of, suited_to_own
 
 # What unlabeled points and the graph may weigh goes with the data: defaults where the setting's do not suit.
@@ -33,15 +35,23 @@ TEST_SHARE = 0.3
 POSITIVE = "The class that is positive where one is set against the rest."
 
 
-def suited_values(problem: type[Setting], dataset: str) -> dict[str, float]:
+def suited_values(problem: type[Setting], dataset: str) -> dict[str, Any]:
     """Return the values that go with a data set, by name; of pairs, also the share of positives that the method is told."""
     if dataset == FILE:
-        return suited_to_own(problem)
-    suited = SUITED.get(dataset, {})
+        return {**elsewhere_values(problem, dataset), **suited_to_own(problem)}
+    suited = {**elsewhere_values(problem, dataset), **SUITED.get(dataset, {})}
+    suited.pop("n_labeled", None)  # which goes with the set's size, too
     if problem.labels != "pairs":
         return suited
     share = share_of_positives(dataset, DATASETS[dataset].conversions_for("pairs")[0], 0)
     return {**suited, "prior": share} if share is not None else suited
+
+
+def elsewhere_values(problem: type[Setting], dataset: str) -> dict[str, Any]:
+    """Return by name what a setting begins with on any other data set than its first; on that one, nothing."""
+    if is_first_set(problem, dataset):
+        return {}
+    return {name: v for own in profile_of(problem).elsewhere.values() for name, v in own.items()}
 
 
 @cache
@@ -65,7 +75,8 @@ def data_parameters(problem: type[Setting], dataset: str, default: DataSpec) -> 
         elif p.name in OPTION_NAMES:
             parameters += _option_parameters(p, entry, own)
         elif p.name == "n_labeled":
-            usual = default.n_labeled if default.name == dataset else _few(default.n_labeled, entry, problem.labels)
+            usual = n_labeled_on(problem, dataset)
+            usual = usual if default.name == dataset else _few(usual, entry, problem.labels)
             parameters.append(_labeled_parameter(p, problem, usual))
         elif p.name not in ("name", "path", "sha256", "recipe", "target"):
             parameters.append(p)

@@ -7,6 +7,7 @@ import streamlit as st
 from dsgcore.data import OPTION_NAMES, DatasetEntry
 from dsgcore.data.conversions import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import Setting
+from dsgcore.settings import profile_of
 from pages.controls.controls import Control, controls_for, dataset_choice, kernel_asked, kernel_widths, key_of
 from pages.controls.data_parameters import SUITED
 from pages.controls.own_file import entry_of
@@ -75,6 +76,7 @@ def seen_key(problem: type[Setting]) -> str:
 def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
     """Return the controls whose value goes with the data; of the kernel that is chosen, its width."""
     names = {name for suited in SUITED.values() for name in suited}
+    names |= {name for own in profile_of(problem).elsewhere.values() for name in own}
     names |= {"prior", "convert", "positive", "n_labeled", *OPTION_NAMES}
     offered = controls_for(problem, dataset, kernel_asked(problem))
     return [control for name, control in offered.items() if name in {*names, *kernel_widths(offered)}]

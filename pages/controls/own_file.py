@@ -11,8 +11,8 @@ import streamlit as st
 from dsgcore.core.kernel_widths import usual_sigma
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
-from dsgcore.experiments import FileStore, Setting, default_spec
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments import FileStore, Setting
+from dsgcore.experiments.settings import FILE, n_labeled_on
 
 TITLE = "Your own file"
 _STORE = "_files"
@@ -132,7 +132,7 @@ def suited_to_own(problem: type[Setting]) -> dict[str, float]:
 
 def _few(problem: type[Setting], own: OwnFile) -> int:
     """Return how many labels or pairs to begin with."""
-    usual, k = default_spec(problem.name).data.n_labeled, len(own.class_names)
+    usual, k = n_labeled_on(problem, FILE), len(own.class_names)
     if problem.labels == "pairs":
         most = own.n_pairs if own.n_pairs is not None else own.n_known * _TRAINING * _PAIRS
         return max((stop for stop in _STOPS if stop <= min(usual, most)), default=1)
