@@ -107,7 +107,7 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
         assert kinds.count("heatmap") == 1
     page.locator(".st-key-race-axis").get_by_text("by time").click()
     page.wait_for_function(
-        "document.querySelector('.st-key-chart-race .js-plotly-plot').layout.xaxis.title.text === 'seconds'"
+        "document.querySelector('.st-key-chart-race .js-plotly-plot').layout.xaxis.title.text === 'seconds of training'"
     )
     page.locator(".st-key-race-map").get_by_text("classes").click()
     expect(page.locator(".st-key-chart-race-classes-1 .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)
