@@ -59,7 +59,7 @@ def test_sums_equal_the_matrix(kernel, dtype, points, monkeypatch):
     X, Z = (A.astype(dtype) for A in points)
     c, out = np.arange(6, dtype=dtype), np.ones(5, dtype=dtype)
     expected = 0.5 * out + c @ kernel.matrix(X, Z)
-    monkeypatch.setattr("dsgcore.core.kernels_shift_invariant.MAX_VALUES", 12)  # two points at a time
+    monkeypatch.setattr("dsgcore.core.kernels_base.MAX_VALUES", 12)  # two points at a time
     kernel.sums(X, c, Z, 0.5, out)
     assert out.dtype == dtype
     np.testing.assert_allclose(out, expected, rtol=1e-6 if dtype == "float32" else 1e-13)

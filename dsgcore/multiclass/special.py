@@ -126,6 +126,8 @@ class LRCMC(Tail, MultiClassBaseline):
     ----------
     tau_S, theta
         As in `PS3VT`.
+    memory_limit
+        As in `LinearMC`.
     """
 
     title: ClassVar[str] = "LRC-MC"
@@ -143,6 +145,8 @@ class SSMC(Graph, MultiClassBaseline):
     ----------
     tau_I, n_neighbors
         As in `PS3VT`.
+    memory_limit
+        As in `LinearMC`.
     """
 
     title: ClassVar[str] = "SS-MC"
