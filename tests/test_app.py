@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.parameters import Choice
-from dsgcore.experiments import SETTINGS, load_split
+from dsgcore.experiments import SETTINGS, Health, load_split
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.controls import in_link
@@ -229,7 +229,8 @@ def away_from_defaults(problem):
 def test_a_link_of_every_control_gives_its_spec(name):
     values, link, spec = away_from_defaults(SETTINGS[name])
     app = open_page(name, seed="3", **link)
-    assert said(app) == []
+    # Of the link; values so far from the defaults may make an objective grow.
+    assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
     assert len(link) > len(values) / 2
     assert app.session_state[f"_bench_{name}"].live.run.spec == spec
 
