@@ -30,9 +30,9 @@ def test_back_leads_to_the_page_as_it_was_and_then_home(open_page):
     wait_for_points(page, 2)
     assert page.evaluate("history.length") == entries + 1
     page.go_back()
-    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.02"))
+    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
     expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
-    expect(page.locator(".st-key-lam")).to_contain_text("0.02")
+    expect(page.locator(".st-key-lam")).to_contain_text("0.002")
     assert chosen(page, "speed") == "slow"
     step = step_number(page)
     expect(page.locator(".st-key-status")).not_to_contain_text(f"step {step} of", timeout=15_000)
@@ -51,9 +51,9 @@ def test_the_menu_leads_to_the_page_as_it_was(open_page):
     wait_for_points(page, 2)
     assert "seed" not in page.url
     page.get_by_role("link", name="AUC").first.click()
-    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.02"))
+    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
     expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
-    expect(page.locator(".st-key-lam")).to_contain_text("0.02")
+    expect(page.locator(".st-key-lam")).to_contain_text("0.002")
     assert page.locator(".st-key-seed input").input_value() == "3"
     assert chosen(page, "speed") == "slow"
 
