@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 BAD_INPUT = 2
+_RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,19 +42,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(spec_file: Path, out: Path, *, is_quiet: bool) -> int:
     # Imported here: `--help` and a mistyped command answer at once.
+    from dsgcore.core.whole_files import whole_files
     from dsgcore.experiments import Run, load_split, read_spec, summary_json
 
     spec = read_spec(spec_file)
-    run = Run(spec, load_split(spec, folder=spec_file.parent))
-    while not run.is_finished:
-        run.advance(seconds=1.0)
-        if not is_quiet:
-            print(_progress(run.history.last(), run.n_iter), file=sys.stderr)
-    out.mkdir(parents=True, exist_ok=True)
-    run.history.write_csv(out / "history.csv")
-    run.model.save(out / "model.npz")
-    (out / "spec.json").write_text(run.spec.to_json(indent=2) + "\n", encoding="utf-8")
-    (out / "result.json").write_text(summary_json(run) + "\n", encoding="utf-8")
+    with whole_files(out, _RESULTS) as part:  # tried before anything is computed
+        run = Run(spec, load_split(spec, folder=spec_file.parent))
+        while not run.is_finished:
+            run.advance(seconds=1.0)
+            if not is_quiet:
+                print(_progress(run.history.last(), run.n_iter), file=sys.stderr)
+        history, model, own_spec, result = (part / name for name in _RESULTS)
+        run.history.write_csv(history)
+        run.model.save(model)
+        own_spec.write_text(run.spec.to_json(indent=2) + "\n", encoding="utf-8")
+        result.write_text(summary_json(run) + "\n", encoding="utf-8")
     if not is_quiet:
         print(run.stop_reason.value if run.stop_reason else "")
     return 0

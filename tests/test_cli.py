@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from test_data_command import fails_at
 from test_run import read_csv, small, table
 
 from dsgcore import Run, Spec, load_model
@@ -66,3 +68,27 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(spec_file, tmp_path, capsys
 def test_a_missing_spec_file_gets_one_sentence_and_exit_code_2(tmp_path, capsys):
     assert main(["run", str(tmp_path / "none.json"), "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_computed(spec_file, tmp_path, capsys, monkeypatch):
+    (tmp_path / "taken").write_text("mine", encoding="utf-8")
+    monkeypatch.setattr(Run, "advance", lambda *_, **__: pytest.fail("it was computed first"))
+    for out in ("taken", "taken/within"):
+        assert main(["run", spec_file(small().to_dict()), "--out", str(tmp_path / out)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert (tmp_path / "taken").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("step", range(1, 9))
+def test_a_failure_while_results_are_written_leaves_those_before_as_a_whole(spec_file, tmp_path, monkeypatch, step):
+    out, spec = tmp_path / "out", small()
+    command = ["run", spec_file(spec.to_dict()), "--out", str(out), "--quiet"]
+    assert main(command) == 0
+    before = {file.name: file.read_bytes() for file in out.iterdir()}
+    command[1] = spec_file(replace(spec, seed=1).to_dict())
+    with monkeypatch.context() as broken:
+        fails_at(broken, step)
+        assert main(command) == 2
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == before
+    assert main(command) == 0
+    assert (out / "history.csv").read_bytes() != before["history.csv"]

@@ -265,7 +265,7 @@ def test_a_failure_where_nothing_was_leaves_nothing(write, tmp_path, monkeypatch
             fails_at(broken, step)
             with pytest.raises(OSError, match="no space"):
                 convert_file(path, tmp_path / "out", recipe)
-        assert list((tmp_path / "out").iterdir()) == []
+        assert not (tmp_path / "out").exists()
 
 
 LARGE = b"x,z,label\n" + b"".join(b"%d,%d,%s\n" % (i, i % 3, b"ab"[i % 2 : i % 2 + 1]) for i in range(20))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -18,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.whole_files import whole_files
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading import (
     IN_PIECES,
@@ -125,10 +124,7 @@ def convert_file(
     """
     source = streamed(Source.of_path(path), limits)
     looked = look(source, recipe, limits, rows, progress)
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as name:
-        part = Path(name)
+    with whole_files(folder, (POINTS, LABELS, DESCRIPTION)) as part:
         kept = _write(
             part / POINTS, looked.features, _frames(source, recipe, limits, rows, "writing", progress), looked.n
         )
@@ -143,25 +139,9 @@ def convert_file(
             "report": report,
         }
         (part / DESCRIPTION).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
-        _replace(folder, part)
+    folder = Path(folder)
     d = len(looked.features.names)
     return Converted(folder / POINTS, folder / LABELS, folder / DESCRIPTION, len(y), d, report)
-
-
-def _replace(folder: Path, part: Path) -> None:
-    """Put what was made in the folder in place of what is there: all of it, or after a failure none of it.
-
-    The description goes first and comes last, so that even a process that is killed in between leaves no mixture that has one.
-    """
-    with ExitStack() as undo:
-        for name in (DESCRIPTION, LABELS, POINTS):
-            if (folder / name).exists():
-                os.replace(folder / name, part / f"before-{name}")
-                undo.callback(os.replace, part / f"before-{name}", folder / name)
-        for name in (POINTS, LABELS, DESCRIPTION):
-            undo.callback((folder / name).unlink, missing_ok=True)
-            os.replace(part / name, folder / name)
-        undo.pop_all()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,48 @@
+"""Files that belong together, written so that no failure leaves a part of them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterator[Path]:
+    """Give a place to write files of these names; at the end they come to `folder` together, after a failure none does.
+
+    Parameters
+    ----------
+    folder : path
+        Made where it is not there, and tried, before anything is written; files of these names are replaced.
+    names : sequence of str
+        The last one is taken away first and comes last: even a process that is killed in between leaves no mixture with it.
+
+    Raises
+    ------
+    OSError
+        Where nothing can be written.
+    """
+    to = Path(folder)
+    with ExitStack() as made:
+        for missing in [place for place in (to, *to.parents) if not place.exists()][::-1]:
+            missing.mkdir()
+            made.callback(missing.rmdir)
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=to) as part:
+            yield Path(part)
+            _move(Path(part), to, names)
+        made.pop_all()
+
+
+def _move(part: Path, to: Path, names: Sequence[str]) -> None:
+    with ExitStack() as undo:
+        for name in reversed(names):
+            if (to / name).exists():
+                os.replace(to / name, part / f"before-{name}")
+                undo.callback(os.replace, part / f"before-{name}", to / name)
+        for name in names:
+            undo.callback((to / name).unlink, missing_ok=True)
+            os.replace(part / name, to / name)
+        undo.pop_all()
