@@ -197,8 +197,10 @@ def test_a_ridge_below_what_the_competitor_allows_becomes_its_smallest():
 
 
 def test_a_competitor_of_another_setting_is_refused_in_one_sentence():
-    with pytest.raises(RaceError, match=r"^the competitors in the setting auc are PNUAUC, SAMULT, got 'SVOREX'$"):
-        competitor("auc", "SVOREX")
+    with pytest.raises(
+        RaceError, match=r"^the competitors in the setting similar_unlabeled are SUSL, SUDH, CUU, got 'SVOREX'$"
+    ):
+        competitor("similar_unlabeled", "SVOREX")
 
 
 def test_too_little_memory_is_refused_with_the_number():

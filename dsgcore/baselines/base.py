@@ -65,6 +65,7 @@ class Baseline(BaseEstimator):
     sentence: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     kernels: ClassVar[tuple[str, ...]] = ("linear", *KERNELS)
+    is_everyday: ClassVar[bool] = False  # what people install, and no paper's competitor
     copies: ClassVar[int] = 2  # of the points: in another order, and those of each kind
 
     model_: HasValues

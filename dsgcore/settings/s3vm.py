@@ -81,6 +81,7 @@ S3VM = Profile(
         "BGS3VM": _decaying,
         "FRS3VM": _decaying,
         "QNS3VM": _ridges,
+        **dict.fromkeys(("EverydaySVC", "EverydayLogistic", "EverydayNystroem", "EverydaySelfTraining"), _sums),
     },
     details=_details,
     theorem=constant_step_theorem(

@@ -54,7 +54,7 @@ def _choice(live: LiveRun) -> None:
     name = method.selectbox(
         "Race against",
         list(kinds),
-        format_func=lambda name: kinds[name].title,
+        format_func=lambda name: _listed(kinds[name]),
         key=f"race-{setting}",
         persist_state="session",
         help="It gets the same data and labels, in a process of its own, and is scored on the same test points.",
@@ -70,6 +70,8 @@ def _choice(live: LiveRun) -> None:
     )
     kind = kinds[name]
     st.caption(f"{kind.title} {kind.sentence}. {kind.citation}. It may take {gigabytes:g} GB.")
+    if not any(kind.is_everyday for kind in kinds.values()):
+        st.caption("What people install needs labels of classes, and cannot learn from these data.")
     if note := kernel_note(live.run.spec, kind):
         st.info(note, icon=":material/swap_horiz:")
     with st.expander("Its parameters, those of the run where it has them"):
@@ -87,6 +89,11 @@ def _choice(live: LiveRun) -> None:
         on_click=_want,
         args=(setting,),
     )
+
+
+def _listed(kind: type[Any]) -> str:
+    """Return a competitor's name in the list: the papers' come first, then what people install."""
+    return f"{kind.title} (everyday)" if kind.is_everyday else kind.title
 
 
 def _want(setting: str) -> None:

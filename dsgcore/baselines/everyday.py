@@ -1,0 +1,296 @@
+"""What people install: scikit-learn's own classifiers, as competitors. Here what they share, and those of the labels alone."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from dsgcore.baselines.base import Baseline, LabelsBaseline
+from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory, numbers
+from dsgcore.baselines.parameters import MAX_ITER, as_in
+from dsgcore.baselines.progress import Callback, Watch
+from dsgcore.baselines.regression import CACHE
+from dsgcore.core.kernels import Gaussian
+from dsgcore.core.parameters import Choice, Integer, Parameter
+from dsgcore.core.problem import UNLABELED
+from dsgcore.estimators.classes import check_some_classes
+from dsgcore.estimators.inputs import width
+from dsgcore.problems.s3vm import SemiSupervisedSVM
+
+C = as_in(
+    SemiSupervisedSVM, "C", default=1.0, sentence="How much an error at one labeled point costs, as scikit-learn's C."
+)
+SIGMA = as_in(Gaussian, "sigma")
+KERNELS_OF_LIBSVM = {"gaussian": "rbf", "linear": "linear"}
+# What the quasi-Newton method keeps of its path, and the values at the points that it works with, in float64.
+VECTORS_OF_LBFGS, VALUES_AT_POINTS = 30, 5
+# The most classes that a need for memory said without labels is for.
+MANY_CLASSES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The values of one of scikit-learn's machines: its decision function."""
+
+    machine: Any
+
+    def evaluate(self, X: NDArray) -> NDArray:
+        """Return the decision function at each row of `X`, of shape (n,), or (n, k) for more than two classes."""
+        return np.asarray(self.machine.decision_function(X))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Sharpness:
+    """The kernel that scikit-learn's kernel machines have here, and how sharp it is."""
+
+    kernel: str = field(default="gaussian", kw_only=False)
+    sigma: float | str = "scale"
+    kernels: ClassVar[tuple[str, ...]] = tuple(KERNELS_OF_LIBSVM)
+
+    def _gamma(self) -> float | str:
+        """Return the kernel's sharpness as libsvm's machines take it: they know "scale", too."""
+        return "scale" if self.sigma == "scale" else self._number(np.zeros((1, 1)))
+
+    def _number(self, X: NDArray) -> float:
+        return width(SIGMA, self.sigma, X)
+
+    def _libsvm_kernel(self) -> str:
+        return KERNELS_OF_LIBSVM[Choice("kernel", "gaussian", options=self.kernels).check(self.kernel)]
+
+
+class Everyday(Baseline):
+    """Shell of one of scikit-learn's own methods.
+
+    A subclass makes the machine (`_machine`), and says what memory it needs. Its fit is one step: nothing is known of it
+    before it is over, and who will not wait for that ends its process. What is not said is as in scikit-learn.
+    """
+
+    is_everyday: ClassVar[bool] = True
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        """Return scikit-learn's estimator, not fitted, for points, codes and checked parameters."""
+        raise NotImplementedError
+
+    def _fitted(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> Any:
+        """Return the fitted machine; what it warns of not having converged is the competitor's own warning."""
+        watch.expect(1)
+        machine = self._machine(X, y, s)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            machine.fit(X, y)
+        watch.step()
+        if any(issubclass(w.category, ConvergenceWarning) for w in said):
+            watch.give_up("scikit-learn's limit of iterations was reached; try a larger one, or scaled points")
+        return machine
+
+
+class EverydayClassifier(Everyday, LabelsBaseline):
+    """Shell of a classifier; `_learn` gets codes 0 .. k - 1 and -1."""
+
+    def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
+        check_some_classes(classes)
+        return codes
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        self.model_ = Decision(self._fitted(X, y, s, watch))
+
+    def decision_function(self, X: NDArray) -> NDArray:
+        """Return how strongly each row of `X` belongs to each class, of shape (n, k); of two classes to the second, (n,)."""
+        return self._values(X)
+
+    def predict(self, X: NDArray) -> NDArray:
+        """Return the predicted label of each row of `X`, of shape (n,)."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+
+
+class LabelsAlone(Everyday):
+    """Shell of what learns from the labeled points only."""
+
+    def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
+        is_labeled = y != UNLABELED
+        return super()._run(X[is_labeled], y[is_labeled], callback)
+
+
+def count_classes(n: int, y: NDArray | None) -> int:
+    """Return the number of classes, or the most that is reckoned with where the labels are not known."""
+    return min(n, MANY_CLASSES) if y is None else int(y.max()) + 1
+
+
+def libsvm_memory(n: int, d: int, k: int) -> Memory:
+    """Return the need of libsvm for `n` points of `k` classes: its cache, the points once more, coefficients."""
+    need = numbers(n * (d + 2 * k + 8), f"a support vector machine of {n:,} points")
+    return replace(need, bytes=need.bytes + min(CACHE * 10**6, n * n * BYTES_PER_NUMBER // 2))
+
+
+def logistic_memory(n: int, d: int, k: int) -> Memory:
+    """Return the need of logistic regression for `n` points with `d` features and `k` classes."""
+    return numbers(VALUES_AT_POINTS * n * k + VECTORS_OF_LBFGS * k * (d + 1), f"{n:,} points of {k:,} classes")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
+    """scikit-learn's SVC on the labeled points.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "linear"}, default="gaussian"
+    sigma : float in [1e-6, 1e6] or "scale", default="scale"
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2), scikit-learn's gamma.
+    C : float, default=1.0
+        Weight of a labeled point's hinge loss.
+    memory_limit : float, default=4.0
+        GB that a fit may take.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels in their order.
+    model_ : object
+        Has the fitted machine of scikit-learn as `machine`.
+    objectives_ : ndarray of shape (0,)
+        It tells none.
+    converged_ : bool
+    memory_, n_iter_, n_features_in_ : int
+        Bytes, steps (one: the fit), coordinates.
+
+    Notes
+    -----
+    Source: C.-C. Chang and C.-J. Lin, LIBSVM, ACM TIST 2011, as in scikit-learn, with `break_ties`: the predicted class
+    has the highest value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from dsgcore.baselines import EverydaySVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> few = np.where(np.arange(len(y)) % 5 == 0, y, -1)  # four labels of five hidden
+    >>> EverydaySVC().fit(X, few).score(X, y) > 0.9
+    True
+    """
+
+    title: ClassVar[str] = "SVC"
+    citation: ClassVar[str] = "scikit-learn; LIBSVM, Chang and Lin 2011"
+    sentence: ClassVar[str] = "learns from the labels alone, with a kernel and the hinge loss"
+    parameters: ClassVar[tuple[Parameter, ...]] = (C,)
+
+    C: float = 1.0
+    memory_limit: float = 4.0
+
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        return libsvm_memory(n, d, count_classes(n, y))
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        return SVC(C=s["C"], kernel=self._libsvm_kernel(), gamma=self._gamma(), cache_size=CACHE)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydayLogistic(LabelsAlone, EverydayClassifier):
+    """scikit-learn's LogisticRegression on the labeled points.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of a labeled point's logistic loss, beside half of the squared norm.
+    max_iter : int, default=100
+        Iterations at most.
+    memory_limit
+        As in `EverydaySVC`.
+
+    Attributes
+    ----------
+    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
+        As in `EverydaySVC`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        From `fit`, if `max_iter` iterations were not enough.
+    """
+
+    title: ClassVar[str] = "Logistic regression"
+    citation: ClassVar[str] = "scikit-learn"
+    sentence: ClassVar[str] = "learns from the labels alone, linear in the coordinates"
+    parameters: ClassVar[tuple[Parameter, ...]] = (C, replace(MAX_ITER, sentence="After as many iterations it stops."))
+    kernels: ClassVar[tuple[str, ...]] = ()
+
+    C: float = 1.0
+    max_iter: int = 100
+    memory_limit: float = 4.0
+
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        return logistic_memory(n, d, count_classes(n, y))
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        return LogisticRegression(C=s["C"], max_iter=s["max_iter"])
+
+
+N_COMPONENTS = Integer(
+    "n_components",
+    100,
+    low=1,
+    high=100_000,
+    scale="log",
+    usual=(10, 2000),
+    label="Kernel centres",
+    sentence="How many labeled points, drawn at random, carry a kernel.",
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydayNystroem(Sharpness, LabelsAlone, EverydayClassifier):
+    """scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.
+
+    Parameters
+    ----------
+    kernel : {"gaussian"}, default="gaussian"
+    sigma : float in [1e-6, 1e6] or "scale", default="scale"
+        Sharpness of the kernel. "scale" is SVC's, and for points of variance 1 Nystroem's own default, 1 / d.
+    n_components : int, default=100
+        Labeled points, drawn at random, that carry a kernel; all of them where they are fewer.
+    C, max_iter
+        As in `EverydayLogistic`.
+    memory_limit
+        As in `EverydaySVC`.
+    random_state : int, RandomState or None, default=None
+        Draws the centres.
+
+    Attributes
+    ----------
+    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
+        As in `EverydaySVC`.
+    """
+
+    title: ClassVar[str] = "Nyström + logistic regression"
+    citation: ClassVar[str] = "scikit-learn; Williams and Seeger 2001"
+    sentence: ClassVar[str] = "learns from the labels alone, linear in kernels at some of the labeled points"
+    parameters: ClassVar[tuple[Parameter, ...]] = (N_COMPONENTS, *EverydayLogistic.parameters)
+    kernels: ClassVar[tuple[str, ...]] = ("gaussian",)
+
+    n_components: int = 100
+    C: float = 1.0
+    max_iter: int = 100
+    memory_limit: float = 4.0
+    random_state: int | np.random.RandomState | None = None
+
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        m = min(n, s["n_components"])
+        features = numbers(2 * n * m + 4 * m * m, "")
+        return replace(own := logistic_memory(n, m, count_classes(n, y)), bytes=own.bytes + features.bytes)
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        self._libsvm_kernel()
+        centers = Nystroem(
+            gamma=self._number(X), n_components=min(len(X), s["n_components"]), random_state=self._seed()
+        )
+        return make_pipeline(centers, LogisticRegression(C=s["C"], max_iter=s["max_iter"]))

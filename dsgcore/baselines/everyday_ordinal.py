@@ -1,0 +1,127 @@
+"""scikit-learn's own machines on ordered classes, as competitors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.svm import SVC, SVR
+
+from dsgcore.baselines.base import OrdinalBaseline
+from dsgcore.baselines.everyday import C, LabelsAlone, Sharpness, count_classes, libsvm_memory
+from dsgcore.baselines.memory import Memory
+from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.regression import CACHE
+from dsgcore.core.parameters import Parameter, Real
+from dsgcore.problems.thresholds import thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class Regressed:
+    """The values of a regression on the classes' places."""
+
+    machine: SVR
+
+    def evaluate(self, X: NDArray) -> NDArray:
+        """Return the predicted place at each row of `X`, of shape (n,)."""
+        return self.machine.predict(X)
+
+
+@dataclass(frozen=True, eq=False)
+class Duels:
+    """The sum of what a machine says between any two classes: positive where it is for the later one."""
+
+    machine: SVC
+
+    def evaluate(self, X: NDArray) -> NDArray:
+        """Return the sum at each row of `X`, of shape (n,)."""
+        values = self.machine.decision_function(
+            X
+        )  # with more than two classes positive where it is for the earlier one
+        return values if values.ndim == 1 else -values.sum(axis=1)
+
+
+class EverydayOrdinal(Sharpness, LabelsAlone, OrdinalBaseline):
+    """Shell of a machine that learns from the labeled points of ordered classes."""
+
+    citation: ClassVar[str] = "scikit-learn; LIBSVM, Chang and Lin 2011"
+
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        return libsvm_memory(n, d, count_classes(n, y))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydaySVR(EverydayOrdinal):
+    """scikit-learn's SVR on the places of the labels in the order of the classes: 0, 1, 2 and so on.
+
+    Parameters
+    ----------
+    kernel, sigma, memory_limit
+        As in `dsgcore.baselines.EverydaySVC`.
+    C : float, default=1.0
+        Weight of an error at a labeled point.
+    epsilon : float, default=0.1
+        Errors below this cost nothing; one class is 1.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (k - 1,)
+        The middles between the classes' places.
+    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
+        As in `dsgcore.baselines.EverydaySVC`.
+    """
+
+    title: ClassVar[str] = "SVR"
+    sentence: ClassVar[str] = "learns the number of the class from the labels alone, as if it were a quantity"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        C,
+        Real("epsilon", 0.1, low=0.0, high=10.0, label="Free error", sentence="Errors below this cost nothing."),
+    )
+
+    C: float = 1.0
+    epsilon: float = 0.1
+    memory_limit: float = 4.0
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        given = {"kernel": self._libsvm_kernel(), "gamma": self._gamma(), "cache_size": CACHE}
+        return SVR(C=s["C"], epsilon=s["epsilon"], **given)
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        self.model_ = Regressed(self._fitted(X, y, s, watch))
+        self.thresholds_ = np.arange(y.max()) + 0.5
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydayOrdinalSVC(EverydayOrdinal):
+    """scikit-learn's SVC on the labels of ordered classes; ranked by the sum of what it says between any two of them.
+
+    Parameters
+    ----------
+    kernel, sigma, C, memory_limit
+        As in `dsgcore.baselines.EverydaySVC`.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (k - 1,)
+        Cut the sums at the labeled points where the classes' shares do.
+    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
+        As in `dsgcore.baselines.EverydaySVC`.
+    """
+
+    title: ClassVar[str] = "SVC"
+    sentence: ClassVar[str] = "learns any two classes apart from the labels alone, and ranks by the sum"
+    parameters: ClassVar[tuple[Parameter, ...]] = (C,)
+
+    C: float = 1.0
+    memory_limit: float = 4.0
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        given = {"kernel": self._libsvm_kernel(), "gamma": self._gamma(), "cache_size": CACHE}
+        return SVC(C=s["C"], decision_function_shape="ovo", **given)
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        model = Duels(self._fitted(X, y, s, watch))
+        self.thresholds_ = thresholds(y, model.evaluate(X), loss="hinge", margin=0.0)
+        self.model_ = model

@@ -1,0 +1,245 @@
+"""scikit-learn's own semi-supervised classifiers, as competitors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.svm import SVC
+
+from dsgcore.baselines.basis import MAX_VALUES
+from dsgcore.baselines.everyday import (
+    C,
+    EverydayClassifier,
+    Sharpness,
+    count_classes,
+    libsvm_memory,
+)
+from dsgcore.baselines.memory import Memory, kernel_matrix, numbers
+from dsgcore.baselines.parameters import MAX_ITER
+from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.regression import CACHE
+from dsgcore.core.parameters import Integer, Parameter, Real
+from dsgcore.core.problem import UNLABELED
+
+# Parts in which the probabilities of a support vector machine are found, fewer where a class has fewer labels.
+FOLDS = 5
+# Matrices of all pairs of points that label spreading holds at its peak, and numbers per neighbour where it has a graph.
+MATRICES, NUMBERS_PER_NEIGHBOUR = 3.0, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """The values of one of scikit-learn's machines that tells chances: of two classes, by how much the second's is larger."""
+
+    machine: Any
+    otherwise: NDArray  # where it tells none, of shape (k,)
+    rows_at_a_time: int
+
+    def evaluate(self, X: NDArray) -> NDArray:
+        """Return the chances at each row of `X`, of shape (n, k), or of two classes their difference, of shape (n,)."""
+        starts = range(0, len(X), self.rows_at_a_time)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            pieces = [self.machine.predict_proba(X[start : start + self.rows_at_a_time]) for start in starts]
+        chances = np.concatenate(pieces)
+        chances = np.where(np.isnan(chances), self.otherwise, chances)
+        return chances[:, 1] - chances[:, 0] if chances.shape[1] == 2 else chances
+
+
+class Semisupervised(EverydayClassifier):
+    """Shell of a classifier that tells chances and learns from all points."""
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        machine = self._fitted(X, y, s, watch)
+        shares = np.bincount(y[y != UNLABELED])
+        self.model_ = Chances(machine, shares / shares.sum(), max(1, MAX_VALUES // len(X)))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydaySelfTraining(Sharpness, Semisupervised):
+    """scikit-learn's SelfTrainingClassifier around its SVC: points that it is sure of become labeled, and it learns again.
+
+    Parameters
+    ----------
+    kernel, sigma, C, memory_limit
+        As in `EverydaySVC`.
+    threshold : float in [0, 1), default=0.75
+        Chance from which a point's predicted class becomes its label.
+    max_iter : int, default=10
+        Rounds at most.
+
+    Attributes
+    ----------
+    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
+        As in `EverydaySVC`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, if a class has one label only.
+
+    Notes
+    -----
+    The chances are those of CalibratedClassifierCV(SVC(), ensemble=False), five parts, or as many as the smallest class
+    has labels: what scikit-learn names in place of SVC(probability=True).
+    """
+
+    title: ClassVar[str] = "Self-training SVC"
+    citation: ClassVar[str] = "scikit-learn; Yarowsky 1995"
+    sentence: ClassVar[str] = "learns from the labels, and again from its own predictions where it is sure"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        C,
+        Real(
+            "threshold",
+            0.75,
+            low=0.0,
+            high=0.999999,
+            label="Sure from",
+            sentence="Chance from which a point's predicted class becomes its label.",
+        ),
+        replace(MAX_ITER, default=10, sentence="After as many rounds it stops."),
+    )
+
+    C: float = 1.0
+    threshold: float = 0.75
+    max_iter: int = 10
+    memory_limit: float = 4.0
+
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        k = count_classes(n, y)
+        own = libsvm_memory(n, d, k)
+        return replace(own, bytes=own.bytes + numbers(n * (d + 6 * k), "").bytes)
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        fewest = int(np.bincount(y[y != UNLABELED]).min())
+        if fewest < 2:
+            raise ValueError(f"{type(self).__name__} needs two labels or more of each class, got {fewest} of one")
+        svc = SVC(C=s["C"], kernel=self._libsvm_kernel(), gamma=self._gamma(), cache_size=CACHE)
+        sure = CalibratedClassifierCV(svc, ensemble=False, cv=min(FOLDS, fewest))
+        return SelfTrainingClassifier(sure, threshold=s["threshold"], max_iter=s["max_iter"])
+
+
+ALPHA = Real(
+    "alpha",
+    0.2,
+    low=1e-6,
+    high=1.0 - 1e-6,
+    symbol="α",
+    label="Trust in neighbours",
+    sentence="How much of a point's label comes from its neighbours; the rest is its own.",
+)
+SPREADING = (ALPHA, replace(MAX_ITER, default=30, sentence="After as many rounds it stops."))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydaySpreadingKNN(Semisupervised):
+    """scikit-learn's LabelSpreading over a graph of nearest neighbours.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=7
+        Neighbours of a point.
+    alpha : float in (0, 1), default=0.2
+        How much of a point's label comes from its neighbours.
+    max_iter : int, default=30
+        Rounds at most.
+    memory_limit
+        As in `EverydaySVC`.
+
+    Attributes
+    ----------
+    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
+        As in `EverydaySVC`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        From `fit`, if `max_iter` rounds were not enough.
+
+    Notes
+    -----
+    Where no chance is told, it is the labels' shares that are. Source: D. Zhou et al., NIPS 2004, as in scikit-learn.
+    """
+
+    title: ClassVar[str] = "Label spreading (kNN)"
+    citation: ClassVar[str] = "scikit-learn; Zhou et al. 2004"
+    sentence: ClassVar[str] = "learns by handing labels on to near neighbours, labeled or not"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Integer(
+            "n_neighbors",
+            7,
+            low=1,
+            high=1000,
+            usual=(1, 50),
+            label="Neighbours",
+            sentence="How many nearest points a point hands its label on to.",
+        ),
+        *SPREADING,
+    )
+    kernels: ClassVar[tuple[str, ...]] = ()
+
+    n_neighbors: int = 7
+    alpha: float = 0.2
+    max_iter: int = 30
+    memory_limit: float = 4.0
+
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        k, neighbours = count_classes(n, y), min(n, s["n_neighbors"])
+        count = NUMBERS_PER_NEIGHBOUR * n * neighbours + n * (d + 5 * k)
+        return numbers(count, f"a graph of {n:,} points")
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        given = {name: s[name] for name in ("alpha", "max_iter")}
+        return LabelSpreading(kernel="knn", n_neighbors=min(s["n_neighbors"], len(X)), **given)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydaySpreadingRBF(Sharpness, Semisupervised):
+    """scikit-learn's LabelSpreading over all pairs of points, weighted by a Gaussian kernel.
+
+    Parameters
+    ----------
+    kernel : {"gaussian"}, default="gaussian"
+    sigma : float in [1e-6, 1e6] or "scale", default=20.0
+        Sharpness of the kernel; 20 is scikit-learn's default of gamma.
+    alpha, max_iter
+        As in `EverydaySpreadingKNN`.
+    memory_limit
+        As in `EverydaySVC`.
+
+    Attributes
+    ----------
+    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
+        As in `EverydaySVC`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        From `fit`, if `max_iter` rounds were not enough.
+
+    Notes
+    -----
+    As in `EverydaySpreadingKNN`.
+    """
+
+    title: ClassVar[str] = "Label spreading (RBF)"
+    citation: ClassVar[str] = "scikit-learn; Zhou et al. 2004"
+    sentence: ClassVar[str] = "learns by handing labels on between all points, the nearer the more"
+    parameters: ClassVar[tuple[Parameter, ...]] = SPREADING
+    kernels: ClassVar[tuple[str, ...]] = ("gaussian",)
+
+    sigma: float | str = 20.0
+    alpha: float = 0.2
+    max_iter: int = 30
+    memory_limit: float = 4.0
+
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        return kernel_matrix(n, copies=MATRICES)
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        self._libsvm_kernel()
+        return LabelSpreading(gamma=self._number(X), alpha=s["alpha"], max_iter=s["max_iter"])

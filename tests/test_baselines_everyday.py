@@ -1,0 +1,232 @@
+"""scikit-learn's own methods as competitors: with nothing said they are what people install."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import subprocess
+import sys
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.svm import SVC, SVR
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dsgcore.baselines import (
+    COMPETITORS,
+    EverydayLogistic,
+    EverydayNystroem,
+    EverydayOrdinalSVC,
+    EverydaySelfTraining,
+    EverydaySpreadingKNN,
+    EverydaySpreadingRBF,
+    EverydaySVC,
+    EverydaySVR,
+)
+from dsgcore.experiments import default_spec, load_split
+from dsgcore.experiments.race_parameters import free_parameters
+
+CLASSIFIERS = (
+    EverydaySVC,
+    EverydayLogistic,
+    EverydayNystroem,
+    EverydaySelfTraining,
+    EverydaySpreadingKNN,
+    EverydaySpreadingRBF,
+)
+ORDINAL = (EverydaySVR, EverydayOrdinalSVC)
+
+
+def clusters(k, n=150, d=3, n_labeled=60, seed=0):
+    """Points of k classes, their codes, and the codes with -1 for most."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % k
+    X = rng.normal(size=(n, d))
+    X[:, 0] += 1.2 * y
+    return X, y, np.where(np.arange(n) < n_labeled, y, -1)
+
+
+def theirs(cls, X):
+    """The estimator that people would write, and whether it gets the labeled points alone."""
+    scale = 1.0 / (X.shape[1] * X.var())
+    return {
+        EverydaySVC: (SVC(break_ties=True), True),
+        EverydayLogistic: (LogisticRegression(), True),
+        EverydayNystroem: (make_pipeline(Nystroem(gamma=scale, n_components=60, random_state=0), LogisticRegression()), True),
+        EverydaySelfTraining: (SelfTrainingClassifier(CalibratedClassifierCV(SVC(), ensemble=False)), False),
+        EverydaySpreadingKNN: (LabelSpreading(kernel="knn"), False),
+        EverydaySpreadingRBF: (LabelSpreading(), False),
+        EverydaySVR: (SVR(), True),
+        EverydayOrdinalSVC: (SVC(), True),
+    }[cls]  # fmt: skip
+
+
+def seeded(cls, **given):
+    return cls(random_state=0, **given) if cls is EverydayNystroem else cls(**given)
+
+
+def quietly(model, *data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*data)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_with_nothing_said_each_predicts_as_scikit_learns_own(cls, k):
+    X, _, few = clusters(k)
+    labeled = few >= 0
+    machine, is_alone = theirs(cls, X[labeled])
+    quietly(machine, *((X[labeled], few[labeled]) if is_alone else (X, few)))
+    model = quietly(seeded(cls), X, few)
+    other = np.random.default_rng(1).normal(size=(200, 3)) + 1.0
+    np.testing.assert_array_equal(model.predict(other), machine.predict(other))
+    values = model.decision_function(other)
+    assert values.shape == ((200,) if k == 2 else (200, k))
+    if hasattr(machine, "decision_function") and cls is not EverydaySelfTraining:
+        np.testing.assert_allclose(values, machine.decision_function(other))
+
+
+def test_the_regression_on_the_classes_is_scikit_learns_and_cut_in_the_middles():
+    X, _, few = clusters(4)
+    model, machine = EverydaySVR().fit(X, few), SVR().fit(X[few >= 0], few[few >= 0])
+    np.testing.assert_allclose(model.ranking_function(X), machine.predict(X))
+    np.testing.assert_array_equal(model.thresholds_, [0.5, 1.5, 2.5])
+    np.testing.assert_array_equal(model.predict(X), np.clip(np.floor(machine.predict(X) + 0.5), 0, 3))
+
+
+def test_the_sum_of_the_duels_ranks_later_classes_higher():
+    for k in (2, 3, 5):
+        X, y, few = clusters(k)
+        model = EverydayOrdinalSVC().fit(X, few)
+        assert model.mean_auc(X, y) > 0.75
+        assert (np.diff(model.thresholds_) > 0).all()
+
+
+def test_the_classes_may_have_any_name():
+    X, _, few = clusters(3)
+    names = np.array(["low", "mid", "top"], dtype=object)
+    text = np.where(few < 0, -1, names[np.maximum(few, 0)])
+    for cls in CLASSIFIERS:
+        assert set(quietly(seeded(cls), X, text).predict(X)) <= set(names)
+
+
+def test_points_that_nothing_reaches_get_the_labels_shares():
+    X, y, _ = clusters(3)
+    few = np.where(np.arange(len(y)) < 30, np.where(y == 2, 1, y), -1)  # twice as many of the second class
+    far = np.full((2, 3), 1e6)
+    model = quietly(EverydaySpreadingRBF(sigma=20.0), X, few)
+    np.testing.assert_allclose(model.decision_function(far), 1 / 3)
+    np.testing.assert_array_equal(model.predict(far), [1, 1])
+
+
+def test_a_fit_that_has_not_converged_says_so_once():
+    X, _, few = clusters(3)
+    with pytest.warns(ConvergenceWarning, match="^EverydayLogistic has not converged: scikit-learn's limit") as said:
+        model = EverydayLogistic(max_iter=1).fit(X, few)
+    assert len(said) == 1
+    assert not model.converged_
+
+
+def test_self_training_wants_two_labels_of_each_class():
+    X, y, few = clusters(2)
+    few[few == 1] = -1
+    few[1] = 1
+    with pytest.raises(
+        ValueError, match=r"^EverydaySelfTraining needs two labels or more of each class, got 1 of one$"
+    ):
+        EverydaySelfTraining().fit(X, few)
+    few[3] = 1
+    assert EverydaySelfTraining().fit(X, few).score(X, y) > 0.5
+
+
+def test_from_pairs_nobody_who_needs_labels_competes():
+    assert not any(cls.is_everyday for cls in COMPETITORS["similar_unlabeled"])
+    for setting in ("auc", "s3vm", "multiclass"):
+        assert [cls for cls in COMPETITORS[setting] if cls.is_everyday] == list(CLASSIFIERS)
+        assert [cls.is_everyday for cls in COMPETITORS[setting]] == sorted(
+            cls.is_everyday for cls in COMPETITORS[setting]
+        )
+    assert [cls for cls in COMPETITORS["ordinal"] if cls.is_everyday] == list(ORDINAL)
+
+
+def test_a_cost_for_the_mean_of_the_labels_becomes_one_for_each_label():
+    """scikit-learn's C weighs a sum, the run's a mean: by the same name it would be another number."""
+    spec = default_spec("s3vm")
+    split = load_split(spec)
+    used = {p.name: p.default for p in free_parameters(spec, split, EverydaySVC)}
+    labels = int((split.y_train >= 0).sum())
+    sum_of_all = {p.name: p.default for p in free_parameters(spec, split, COMPETITORS["s3vm"][0])}
+    assert used["C"] == sum_of_all["C"]
+    assert labels > 1
+
+
+# --- memory
+
+
+@pytest.mark.parametrize(
+    ("cls", "n"), [(EverydayNystroem, 3000), (EverydaySpreadingKNN, 3000), (EverydaySpreadingRBF, 900)]
+)
+def test_a_fit_holds_no_more_than_it_said(cls, n):
+    X, _, few = clusters(3, n=n, n_labeled=n)
+    quietly(cls(), X[:60], few[:60])  # what is imported at first use is not the fit's
+    tracemalloc.start()
+    try:
+        model = quietly(cls(), X, few)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.3 * model.memory_ < peak < 1.05 * model.memory_ + 1e5
+
+
+RESIDENT = """
+import json
+import numpy as np
+from dsgcore._memory import forget_peak, peak
+from dsgcore.baselines import EverydaySVC
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(3000, 5)), rng.integers(2, size=3000)
+EverydaySVC().fit(X[:100], y[:100])
+before = forget_peak()
+model = EverydaySVC().fit(X, y)
+print(json.dumps([peak() - before, model.memory_]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forgets the peak of before")
+def test_libsvm_takes_no_more_of_the_machine_than_was_said():
+    """Its cache is no array of NumPy's: only the system knows of it."""
+    said = subprocess.run([sys.executable, "-c", RESIDENT], capture_output=True, text=True, check=True).stdout
+    peak, announced = json.loads(said)
+    assert 0.3 * announced < peak < announced + 5e6
+
+
+# --- scikit-learn's own checks
+
+
+def deviations(estimator):
+    """Checks of scikit-learn that are not met, each with its reason."""
+    return {
+        "check_classifiers_classes": "uses -1 as a class; here -1 marks unlabeled points, as in sklearn.semi_supervised"
+    }
+
+
+@pytest.mark.filterwarnings("ignore:Everyday.* has not converged")  # a check allows one iteration
+@parametrize_with_checks([seeded(cls) for cls in (*CLASSIFIERS, *ORDINAL)], expected_failed_checks=deviations)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_the_example_in_the_docstring_runs():
+    results = doctest.testmod(importlib.import_module("dsgcore.baselines.everyday"))
+    assert results.attempted > 4
+    assert results.failed == 0
