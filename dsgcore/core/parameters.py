@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from numbers import Integral
 from numbers import Real as RealNumber
-from typing import Any
+from typing import Any, Self
 
 LONGEST_QUOTE = 80
 
@@ -40,6 +40,10 @@ class Parameter:
     symbol: str = ""
     label: str = ""
     sentence: str = ""
+
+    def called(self, label: str, sentence: str) -> Self:
+        """Return the parameter with its words for people."""
+        return replace(self, label=label, sentence=sentence)
 
     def check(self, value: object) -> Any:
         """Return `value` in its own type, or raise `ParameterError`."""

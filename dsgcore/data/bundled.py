@@ -5,7 +5,7 @@ The standard deviation `noise` is in units of each feature's own over all rows o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,26 +27,25 @@ _UCI = "UCI {}, as shipped with scikit-learn"
 
 def _shipped(
     name: str,
-    title: str,
-    sentence: str,
+    words: tuple[str, str],
     load: Callable[[], Any],
-    classes: Callable[..., NDArray[np.integer]],
-    choose: Choose,
-    *options: Integer | Real,
-    n: int,
-    d: int,
+    size: tuple[int, int],
     source: str,
-    class_names: tuple[str, ...],
+    class_names: Sequence[str],
+    codes: Callable[..., NDArray[np.integer]] = np.asarray,
+    *,
+    target: str = "classes",
     licence: str = "CC BY 4.0",
-    **said: Any,
+    conversions: tuple[str, ...] = (),
 ) -> DatasetEntry:
-    """Make the entry of a set; `classes` gives the class codes of the source's target."""
+    """Make the entry of a set; `codes` gives the class codes of the source's target, with the number of bins if there are any."""
+    choose, options = _CHOOSING[target]
 
     def make(
-        entry: DatasetEntry, seed: int, n: int | None, noise: float, imbalance: float | None = None, **given: int
+        entry: DatasetEntry, seed: int, n: int | None, noise: float, imbalance: float | None = None, **bins: int
     ) -> Dataset:
         bunch = load()
-        X, y = bunch.data, classes(bunch.target, **given).astype(np.int64)
+        X, y = bunch.data, codes(bunch.target, *bins.values()).astype(np.int64)
         rows = choose(y, n, imbalance, keyed_generator(seed, f"{name}/rows"))
         # Drawn for all rows: a row's noise does not depend on which others are chosen.
         added = noise * X.std(axis=0) * keyed_generator(seed, f"{name}/noise").standard_normal(X.shape)
@@ -55,15 +54,17 @@ def _shipped(
             X=np.ascontiguousarray((X + added)[rows], dtype=np.float32),
             y=y[rows],
             feature_names=tuple(str(feature) for feature in bunch.feature_names),
-            class_names=tuple(f"bin {i + 1}" for i in range(given["n_classes"])) if given else class_names,
+            class_names=_bins(*bins.values()) if bins else entry.class_names,
             source=source,
             licence=licence,
         )
 
-    size = replace(N, default=None, high=n, optional=True)
-    return DatasetEntry(
-        name, title, sentence, make, (size, NOISE, *options), n, d, source, licence, class_names, **said
-    )
+    choices = (replace(N, default=None, high=size[0], optional=True), NOISE, *options)
+    return DatasetEntry(name, *words, make, choices, *size, source, licence, tuple(class_names), target, conversions)
+
+
+def _bins(n: int) -> tuple[str, ...]:
+    return tuple(f"bin {i + 1}" for i in range(n))
 
 
 def _with_share(
@@ -102,92 +103,61 @@ def _of_all(y: NDArray[np.int64], n: int | None, imbalance: float | None, rng: n
     return np.sort(rng.permutation(len(y))[:n])
 
 
-def _as_they_are(target: NDArray[np.integer]) -> NDArray[np.integer]:
-    return target
-
-
+# What is learned: how rows of such classes are chosen, and which options there are besides `n` and `noise`.
+_CHOOSING: dict[str, tuple[Choose, tuple[Integer | Real, ...]]] = {
+    "binary": (_with_share, (replace(IMBALANCE, default=None, optional=True),)),
+    "classes": (_of_each_class, ()),
+    "regression": (_of_all, (N_CLASSES,)),
+}
 _DIGITS = _UCI.format("Optical Recognition of Handwritten Digits, test part")
-_ANY_SHARE = replace(IMBALANCE, default=None, optional=True)
 
 digits_even_odd = _shipped(
     "digits",
-    "Digits",
-    "Handwritten digits of 8x8 pixels, even against odd: ten clusters in 64 dimensions.",
+    ("Digits", "Handwritten digits of 8x8 pixels, even against odd: ten clusters in 64 dimensions."),
     load_digits,
+    (1797, 64),
+    _DIGITS,
+    ("odd", "even"),
     lambda target: target % 2 == 0,
-    _with_share,
-    _ANY_SHARE,
-    n=1797,
-    d=64,
-    source=_DIGITS,
-    class_names=("odd", "even"),
+    target="binary",
 )
-# scikit-learn's own coding is the reverse.
 breast_cancer = _shipped(
     "breast_cancer",
-    "Breast cancer",
-    "Tumours described by 30 measurements, malignant against benign: nearly separable.",
+    ("Breast cancer", "Tumours described by 30 measurements, malignant against benign: nearly separable."),
     load_breast_cancer,
-    lambda target: target == 0,
-    _with_share,
-    _ANY_SHARE,
-    n=569,
-    d=30,
-    source=_UCI.format("Breast Cancer Wisconsin (Diagnostic)"),
-    class_names=("benign", "malignant"),
+    (569, 30),
+    _UCI.format("Breast Cancer Wisconsin (Diagnostic)"),
+    ("benign", "malignant"),
+    lambda target: target == 0,  # scikit-learn's own coding is the reverse
+    target="binary",
 )
 diabetes = _shipped(
     "diabetes",
-    "Diabetes",
-    "Patients described by 10 measurements; the progression of their disease in five bins.",
+    ("Diabetes", "Patients described by 10 measurements; the progression of their disease in five bins."),
     lambda: load_diabetes(scaled=False),
-    lambda target, n_classes: equal_frequency_bins(target, n_classes),
-    _of_all,
-    N_CLASSES,
-    n=442,
-    d=10,
-    source="Efron, Hastie, Johnstone and Tibshirani 2004, as shipped with scikit-learn",
-    class_names=tuple(f"bin {i + 1}" for i in range(N_CLASSES.default)),
-    licence="BSD-3-Clause (as part of scikit-learn)",
+    (442, 10),
+    "Efron, Hastie, Johnstone and Tibshirani 2004, as shipped with scikit-learn",
+    _bins(N_CLASSES.default),
+    equal_frequency_bins,
     target="regression",
+    licence="BSD-3-Clause (as part of scikit-learn)",
 )
 ten_digits = _shipped(
     "ten_digits",
-    "Digits, ten classes",
-    "Handwritten digits of 8x8 pixels: ten classes in 64 dimensions.",
+    ("Digits, ten classes", "Handwritten digits of 8x8 pixels: ten classes in 64 dimensions."),
     load_digits,
-    _as_they_are,
-    _of_each_class,
-    n=1797,
-    d=64,
-    source=_DIGITS,
-    class_names=tuple("0123456789"),
-    target="classes",
+    (1797, 64),
+    _DIGITS,
+    "0123456789",
     conversions=(EVEN_ODD, IN_ORDER),
 )
-wine = _shipped(
-    "wine",
-    "Wine",
-    "Wines of three growers, described by 13 measurements.",
-    load_wine,
-    _as_they_are,
-    _of_each_class,
-    n=178,
-    d=13,
-    source=_UCI.format("Wine"),
-    class_names=("class_0", "class_1", "class_2"),
-    target="classes",
-)
+_WINE_WORDS = "Wine", "Wines of three growers, described by 13 measurements."
+wine = _shipped("wine", _WINE_WORDS, load_wine, (178, 13), _UCI.format("Wine"), ("class_0", "class_1", "class_2"))
 iris = _shipped(
     "iris",
-    "Iris",
-    "Irises of three species, described by 4 lengths and widths of their petals and sepals.",
+    ("Iris", "Irises of three species, described by 4 lengths and widths of their petals and sepals."),
     load_iris,
-    _as_they_are,
-    _of_each_class,
-    n=150,
-    d=4,
-    source="Fisher 1936, UCI Iris, as shipped with scikit-learn",
-    class_names=("setosa", "versicolor", "virginica"),
-    target="classes",
+    (150, 4),
+    "Fisher 1936, UCI Iris, as shipped with scikit-learn",
+    ("setosa", "versicolor", "virginica"),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from dsgcore.data._checks import keyed_generator
 from dsgcore.data.conversions import EVEN_ODD, equal_frequency_bins
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.entries import DatasetEntry
-from dsgcore.data.options import IMBALANCE, N_CLASSES, N_IRRELEVANT, NOISE, SEPARATION, N
+from dsgcore.data.options import N_CLASSES, NOISE, OPTIONS, N
 
 Drawn = tuple[NDArray, NDArray[np.integer]]
 # Corners of a regular hexagon of radius 1.5.
@@ -37,10 +38,13 @@ def _generated(
     *options: Integer | Real,
     d: int = 2,
     target: str = "binary",
-    n_classes: int = 2,
-    **said: Any,
+    n_classes: int | None = None,
+    conversions: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Drawn]], DatasetEntry]:
-    """Make an entry of a function that draws points and class codes with a generator and the options."""
+    """Make an entry of a function that draws points and class codes with a generator and the options.
+
+    The set's options are the function's arguments, each as in `OPTIONS` but for its default; `options` differ in more.
+    """
 
     def entry_of(draw: Callable[..., Drawn]) -> DatasetEntry:
         def make(entry: DatasetEntry, seed: int, **given: Any) -> Dataset:
@@ -60,52 +64,50 @@ def _generated(
             title=title,
             sentence=sentence,
             make=make,
-            options=(N, *options),
+            options=_options_of(draw, options),
             n=int(N.default),
             d=d,
             source="generated",
             licence="none needed (generated)",
-            class_names=_class_names(target, n_classes),
+            class_names=_class_names(target, n_classes or N_CLASSES.default),
             target=target,
-            **said,
+            conversions=conversions,
         )
 
     return entry_of
+
+
+def _options_of(draw: Callable[..., Drawn], others: tuple[Integer | Real, ...]) -> tuple[Integer | Real, ...]:
+    own = {option.name: option for option in (*OPTIONS, *others)}
+    usual = {name: given.default for name, given in signature(draw).parameters.items() if name in own}
+    return tuple(
+        o if usual[n] is Parameter.empty else replace(o, default=usual[n]) for n, o in own.items() if n in usual
+    )
 
 
 def _class_names(target: str, n: int) -> tuple[str, ...]:
     return ("negative", "positive") if target == "binary" else tuple(f"class {i + 1}" for i in range(n))
 
 
-def _noise(default: float) -> Real:
-    return replace(NOISE, default=default)
-
-
 @_generated(
-    "Two moons",
-    "Two interleaved half circles: a few labels are enough once the unlabeled points show the shapes.",
-    _noise(0.15),
-    IMBALANCE,
+    "Two moons", "Two interleaved half circles: a few labels are enough once the unlabeled points show the shapes."
 )
-def two_moons(rng: np.random.Generator, n: int, noise: float, imbalance: float) -> Drawn:
+def two_moons(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.15) -> Drawn:
     """Draw two half circles of radius 1."""
     return make_moons(n_samples=_class_sizes(n, imbalance), noise=noise, random_state=_random_state(rng))
 
 
-@_generated("Circles", "A circle inside a circle: no straight line separates them.", _noise(0.1), IMBALANCE)
-def circles(rng: np.random.Generator, n: int, noise: float, imbalance: float) -> Drawn:
+@_generated("Circles", "A circle inside a circle: no straight line separates them.")
+def circles(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Drawn:
     """Draw two circles with one centre: negatives at radius 1, positives at radius 0.5."""
     sizes = _class_sizes(n, imbalance)
     return make_circles(n_samples=sizes, noise=noise, random_state=_random_state(rng), factor=0.5)
 
 
 @_generated(
-    "Exclusive or",
-    "Positive where both coordinates have one sign: there is no gap for unlabeled points to show.",
-    _noise(0.1),
-    IMBALANCE,
+    "Exclusive or", "Positive where both coordinates have one sign: there is no gap for unlabeled points to show."
 )
-def xor(rng: np.random.Generator, n: int, noise: float, imbalance: float) -> Drawn:
+def xor(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Drawn:
     """Draw points of the square [-1, 1]², positive where both coordinates had one sign before the noise."""
     y = _shuffled_classes(n, imbalance, rng)
     X = rng.uniform(-1.0, 1.0, size=(n, 2))
@@ -115,24 +117,16 @@ def xor(rng: np.random.Generator, n: int, noise: float, imbalance: float) -> Dra
 
 
 @_generated(
-    "Gaussian mixture",
-    "Six clusters in a ring, positive and negative in turn: each cluster needs a label near it.",
-    _noise(0.4),
-    IMBALANCE,
+    "Gaussian mixture", "Six clusters in a ring, positive and negative in turn: each cluster needs a label near it."
 )
-def gaussian_mixture(rng: np.random.Generator, n: int, noise: float, imbalance: float) -> Drawn:
+def gaussian_mixture(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.4) -> Drawn:
     """Draw clusters of standard deviation `noise` at the corners of a hexagon of radius 1.5."""
     y = _shuffled_classes(n, imbalance, rng)
     corner = 2 * rng.integers(0, 3, size=n) + (1 - y)
     return _with_noise(_CORNERS[corner], noise, rng), y
 
 
-@_generated(
-    "Two Gaussians",
-    "Two round clusters at a distance to choose: the best classifier and its error are known.",
-    SEPARATION,
-    IMBALANCE,
-)
+@_generated("Two Gaussians", "Two round clusters at a distance to choose: the best classifier and its error are known.")
 def two_gaussians(rng: np.random.Generator, n: int, separation: float, imbalance: float) -> Drawn:
     """Draw two clusters; with equal shares the best classifier, a line, errs with probability Phi(-separation / 2)."""
     y = _shuffled_classes(n, imbalance, rng)
@@ -142,12 +136,11 @@ def two_gaussians(rng: np.random.Generator, n: int, separation: float, imbalance
 @_generated(
     "Many irrelevant features",
     "Two clusters in two coordinates, hidden among 98 that are noise: distances say little.",
-    replace(SEPARATION, default=4.0),
-    N_IRRELEVANT,
-    IMBALANCE,
     d=100,
 )
-def high_dimensional(rng: np.random.Generator, n: int, separation: float, n_irrelevant: int, imbalance: float) -> Drawn:
+def high_dimensional(
+    rng: np.random.Generator, n: int, n_irrelevant: int, imbalance: float, separation: float = 4.0
+) -> Drawn:
     """Draw two clusters that differ in the first two coordinates alike; the others are standard normal in both classes."""
     y = _shuffled_classes(n, imbalance, rng)
     return _two_clusters(y, 2 + n_irrelevant, separation, rng), y
@@ -156,10 +149,8 @@ def high_dimensional(rng: np.random.Generator, n: int, separation: float, n_irre
 @_generated(
     "Misleading gap",
     "Two bands, but the classes are left and right: the gap is no boundary, and unlabeled points mislead.",
-    _noise(0.1),
-    IMBALANCE,
 )
-def misleading_gap(rng: np.random.Generator, n: int, noise: float, imbalance: float) -> Drawn:
+def misleading_gap(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Drawn:
     """Draw two horizontal bands that hold both classes each: the cluster assumption is false."""
     y = _shuffled_classes(n, imbalance, rng)
     # Densest at the boundary: a triangle's density, falling from the middle to both ends.
@@ -169,30 +160,16 @@ def misleading_gap(rng: np.random.Generator, n: int, noise: float, imbalance: fl
     return _with_noise(X, noise, rng), y
 
 
-@_generated(
-    "Ramp",
-    "Classes that follow each other along a winding slope.",
-    _noise(0.1),
-    N_CLASSES,
-    target="ordinal",
-    n_classes=N_CLASSES.default,
-)
-def ordinal_ramp(rng: np.random.Generator, n: int, noise: float, n_classes: int) -> Drawn:
+@_generated("Ramp", "Classes that follow each other along a winding slope.", target="ordinal")
+def ordinal_ramp(rng: np.random.Generator, n: int, n_classes: int, noise: float = 0.1) -> Drawn:
     """Draw points of the square [-1, 1]²; their height lies between -1.5 and 1.5."""
     X = rng.uniform(-1.0, 1.0, size=(n, 2))
     height = X[:, 0] + 0.5 * np.sin(3.0 * X[:, 1])
     return X, equal_frequency_bins(height + noise * rng.standard_normal(n), n_classes)
 
 
-@_generated(
-    "Rings",
-    "Classes from the centre outwards: no straight line orders them.",
-    _noise(0.1),
-    N_CLASSES,
-    target="ordinal",
-    n_classes=N_CLASSES.default,
-)
-def ordinal_rings(rng: np.random.Generator, n: int, noise: float, n_classes: int) -> Drawn:
+@_generated("Rings", "Classes from the centre outwards: no straight line orders them.", target="ordinal")
+def ordinal_rings(rng: np.random.Generator, n: int, n_classes: int, noise: float = 0.1) -> Drawn:
     """Draw points of the disc of radius 1; the noise is added to the radius."""
     radius, angle = np.sqrt(rng.uniform(size=n)), rng.uniform(0.0, 2 * np.pi, size=n)
     X = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -202,13 +179,11 @@ def ordinal_rings(rng: np.random.Generator, n: int, noise: float, n_classes: int
 @_generated(
     "Friedman",
     "Friedman's regression function of five features, cut into bins; five more features have no part in it.",
-    replace(NOISE, default=1.0, high=10.0, usual=(0.0, 10.0)),
-    N_CLASSES,
+    replace(NOISE, high=10.0, usual=(0.0, 10.0)),
     d=FRIEDMAN_FEATURES,
     target="regression",
-    n_classes=N_CLASSES.default,
 )
-def friedman(rng: np.random.Generator, n: int, noise: float, n_classes: int) -> Drawn:
+def friedman(rng: np.random.Generator, n: int, n_classes: int, noise: float = 1.0) -> Drawn:
     """Draw points of the unit cube, and cut 10 sin(pi x1 x2) + 20 (x3 - 1/2)² + 10 x4 + 5 x5 (Friedman 1991)."""
     X, target = make_friedman1(n, FRIEDMAN_FEATURES, noise=noise, random_state=_random_state(rng))
     return X, equal_frequency_bins(target, n_classes)
@@ -217,12 +192,11 @@ def friedman(rng: np.random.Generator, n: int, noise: float, n_classes: int) -> 
 @_generated(
     "Spirals",
     "Four arms of a spiral, a class each: a few labels spread along the arms once the graph shows them.",
-    _noise(0.03),
     target="classes",
     n_classes=N_ARMS,
     conversions=(EVEN_ODD,),
 )
-def spirals(rng: np.random.Generator, n: int, noise: float) -> Drawn:
+def spirals(rng: np.random.Generator, n: int, noise: float = 0.03) -> Drawn:
     """Draw points on the arms of a spiral with outer radius 1."""
     y = rng.permutation(np.arange(n) % N_ARMS)
     # Uniform in the area: as dense outside as inside.
@@ -235,12 +209,11 @@ def spirals(rng: np.random.Generator, n: int, noise: float) -> Drawn:
 @_generated(
     "Blobs",
     "Six clusters in a ring, a class each: straight lines separate them.",
-    _noise(0.3),
     target="classes",
     n_classes=N_BLOBS,
     conversions=(EVEN_ODD,),
 )
-def blobs(rng: np.random.Generator, n: int, noise: float) -> Drawn:
+def blobs(rng: np.random.Generator, n: int, noise: float = 0.3) -> Drawn:
     """Draw clusters of standard deviation `noise` at the corners of a hexagon of radius 1.5."""
     y = rng.permutation(np.arange(n) % N_BLOBS)
     angle = 2.0 * np.pi * y / N_BLOBS

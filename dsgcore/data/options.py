@@ -5,123 +5,51 @@ from __future__ import annotations
 from dsgcore.core.parameters import Choice, Flag, Integer, Real
 from dsgcore.core.sampling import MAX_SEED
 
-SEED = Integer(
-    "seed",
-    0,
-    low=0,
-    high=MAX_SEED,
-    label="Seed",
-    sentence="Everything random follows from this number: labels, batches, features.",
+SEED = Integer("seed", 0, low=0, high=MAX_SEED).called(
+    "Seed", "Everything random follows from this number: labels, batches, features."
 )
 # Options of the sets themselves; a set has its own defaults, and may have a narrower range.
-N = Integer(
-    "n",
-    1000,
-    low=20,
-    high=1_000_000,
-    scale="log",
-    usual=(100, 20_000),
-    label="Points",
-    sentence="How many points to make, or to take from the set.",
+N = Integer("n", 1000, low=20, high=1_000_000, scale="log", usual=(100, 20_000)).called(
+    "Points", "How many points to make, or to take from the set."
 )
-NOISE = Real(
-    "noise",
-    0.0,
-    low=0.0,
-    high=2.0,
-    usual=(0.0, 1.0),
-    label="Noise",
-    sentence="Standard deviation of the noise added.",
+NOISE = Real("noise", 0.0, low=0.0, high=2.0, usual=(0.0, 1.0)).called(
+    "Noise", "Standard deviation of the noise added."
 )
-SEPARATION = Real(
-    "separation",
-    3.0,
-    low=0.0,
-    high=20.0,
-    usual=(0.0, 10.0),
-    label="Separation",
-    sentence="Distance between the two clusters' centres, in standard deviations.",
+SEPARATION = Real("separation", 3.0, low=0.0, high=20.0, usual=(0.0, 10.0)).called(
+    "Separation", "Distance between the two clusters' centres, in standard deviations."
 )
-N_IRRELEVANT = Integer(
-    "n_irrelevant",
-    98,
-    low=0,
-    high=2000,
-    scale="log",
-    usual=(0, 1000),
-    label="Irrelevant features",
-    sentence="How many features are noise that has no part in the classes.",
+N_IRRELEVANT = Integer("n_irrelevant", 98, low=0, high=2000, scale="log", usual=(0, 1000)).called(
+    "Irrelevant features", "How many features are noise that has no part in the classes."
 )
-IMBALANCE = Real(
-    "imbalance",
-    0.5,
-    low=0.001,
-    high=0.999,
-    usual=(0.1, 0.9),
-    label="Share of positives",
-    sentence="Which part of all points is positive.",
+IMBALANCE = Real("imbalance", 0.5, low=0.001, high=0.999, usual=(0.1, 0.9)).called(
+    "Share of positives", "Which part of all points is positive."
 )
-N_CLASSES = Integer(
-    "n_classes",
-    5,
-    low=2,
-    high=20,
-    usual=(2, 10),
-    label="Ordered classes",
-    sentence="How many ordered classes there are; a regression target is cut into so many bins of equal frequency.",
+N_CLASSES = Integer("n_classes", 5, low=2, high=20, usual=(2, 10)).called(
+    "Ordered classes",
+    "How many ordered classes there are; a regression target is cut into so many bins of equal frequency.",
 )
 OPTIONS = (N, NOISE, SEPARATION, N_IRRELEVANT, IMBALANCE, N_CLASSES)
 OPTION_NAMES = tuple(option.name for option in OPTIONS)
 # How a set's rows are split, and which labels are hidden or made wrong.
-N_LABELED = Integer(
-    "n_labeled",
-    200,
-    low=2,
-    high=1_000_000,
-    scale="log",
-    symbol="n_l",
-    usual=(2, 2000),
-    label="Labeled points",
-    sentence="How many training points keep their label; all others become unlabeled.",
+N_LABELED = Integer("n_labeled", 200, "n_l", low=2, high=1_000_000, scale="log", usual=(2, 2000)).called(
+    "Labeled points", "How many training points keep their label; all others become unlabeled."
 )
-TEST_SHARE = Real(
-    "test_share",
-    0.3,
-    low=0.001,
-    high=0.9,
-    usual=(0.1, 0.6),
-    label="Test share",
-    sentence="Part of the points held out for testing.",
+TEST_SHARE = Real("test_share", 0.3, low=0.001, high=0.9, usual=(0.1, 0.6)).called(
+    "Test share", "Part of the points held out for testing."
 )
-STRATIFIED = Flag(
-    "stratified",
-    True,
-    label="Labels by class share",
-    sentence="Label the classes in their proportions rather than purely at random.",
+STRATIFIED = Flag("stratified", True).called(
+    "Labels by class share", "Label the classes in their proportions rather than purely at random."
 )
-LABEL_NOISE = Real(
-    "label_noise",
-    0.0,
-    low=0.0,
-    high=1.0,
-    usual=(0.0, 0.5),
-    label="Wrong labels",
-    sentence="Share of the labeled points that get a wrong class (of pairs: that mix two classes): breaks an assumption.",
+LABEL_NOISE = Real("label_noise", 0.0, low=0.0, high=1.0, usual=(0.0, 0.5)).called(
+    "Wrong labels",
+    "Share of the labeled points that get a wrong class (of pairs: that mix two classes): breaks an assumption.",
 )
-PRIOR_SHIFT = Real(
-    "prior_shift",
-    0.0,
-    low=-0.95,
-    high=0.95,
-    usual=(-0.9, 0.9),
-    label="Unlabeled points left out",
-    sentence="Share of the negatives (of more classes: the lower half) missing from the unlabeled points; below 0, of the "
+PRIOR_SHIFT = Real("prior_shift", 0.0, low=-0.95, high=0.95, usual=(-0.9, 0.9)).called(
+    "Unlabeled points left out",
+    "Share of the negatives (of more classes: the lower half) missing from the unlabeled points; below 0, of the "
     "positives: breaks the assumption that labeled and unlabeled points have the same classes.",
 )
-SCALING = Choice(
-    "scaling",
-    "unit",
-    options=("unit", "standard", "none"),
-    label="Scaling",
-    sentence="Features to [0, 1], to zero mean and unit variance, or as they are; fitted on training points only.",
+SCALING = Choice("scaling", "unit", options=("unit", "standard", "none")).called(
+    "Scaling",
+    "Features to [0, 1], to zero mean and unit variance, or as they are; fitted on training points only.",
 )

@@ -24,7 +24,7 @@ from dsgcore.data.reading import (
     unpacked,
     with_label,
 )
-from dsgcore.experiments.spec import DataSpec
+from dsgcore.experiments.settings import DataSpec
 
 SHOWN = 12  # characters of a digest
 MOST_FILES, MOST_TABLES = 3, 2

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Choice, Integer, Parameter, Text, integer, parameters_of_fields, real
+from dsgcore.core.parameters import (
+    PARAMETER,
+    Choice,
+    Integer,
+    Parameter,
+    Text,
+    as_said,
+    integer,
+    parameters_of_fields,
+    real,
+)
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
-from dsgcore.data import CONVERSIONS, DATASETS
-from dsgcore.data.options import LABEL_NOISE, N_LABELED, OPTIONS, PRIOR_SHIFT, SCALING, STRATIFIED, TEST_SHARE
+from dsgcore.data import CONVERSIONS, DATASETS, options
 from dsgcore.data.reading import Recipe
 from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.problems import PROBLEMS
@@ -41,48 +50,61 @@ class RecipeField(Parameter):
         return Recipe.from_dict(value)
 
 
-def _widest(option: Any) -> Parameter:
-    """Return an option of data sets as a spec has it: with the range of whichever sets take most; null is the set's own default."""
+def _widest(option: Any) -> Any:
+    """Return an option of data sets as a spec's field: with the range of those that take most; null is the set's own default."""
     own = [own for entry in DATASETS.values() for own in entry.options if own.name == option.name]
-    return replace(option, default=None, optional=True, low=min(o.low for o in own), high=max(o.high for o in own))
+    low, high = min(o.low for o in own), max(o.high for o in own)
+    return as_said(replace(option, default=None, optional=True, low=low, high=high))
 
 
-DATA_PARAMETERS: tuple[Parameter, ...] = (
-    Choice(
-        "name",
-        DEFAULT_DATASET,
-        options=(*DATASETS, FILE),
-        label="Data",
-        sentence="Which data to learn from.",
-    ),
-    *map(_widest, OPTIONS),
-    Choice(
-        "convert",
-        None,
-        options=tuple(CONVERSIONS),
-        optional=True,
-        label="Classes",
-        sentence="How the set's classes are read so that they suit this setting.",
-    ),
-    N_LABELED,
-    TEST_SHARE,
-    STRATIFIED,
-    LABEL_NOISE,
-    PRIOR_SHIFT,
-    SCALING,
-    Text("path", None, optional=True, label="File", sentence="A table as CSV, Parquet, LIBSVM text or NumPy archive."),
-    Text("sha256", None, optional=True, label="Digest", sentence="SHA-256 of the file's bytes, which is checked."),
-    RecipeField("recipe", None, label="Recipe", sentence="How the file is read and what its columns are."),
-    Text("target", "y", label="Labels", sentence="Name of the file's column of labels, where no recipe names it."),
-    Integer(
-        "positive",
-        None,
-        low=-(2**31),
-        optional=True,
-        label="Positive label",
-        sentence="The class that counts as positive, all others being negative: a file's label, else its number from 0.",
-    ),
-)
+@dataclass(frozen=True)
+class DataSpec:
+    """Which data, and how labels are hidden."""
+
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
+
+    name: str = as_said(
+        Choice("name", DEFAULT_DATASET, options=(*DATASETS, FILE)).called("Data", "Which data to learn from.")
+    )
+    n: int | None = _widest(options.N)
+    noise: float | None = _widest(options.NOISE)
+    separation: float | None = _widest(options.SEPARATION)
+    n_irrelevant: int | None = _widest(options.N_IRRELEVANT)
+    imbalance: float | None = _widest(options.IMBALANCE)
+    n_classes: int | None = _widest(options.N_CLASSES)
+    convert: str | None = as_said(
+        Choice("convert", None, options=tuple(CONVERSIONS), optional=True).called(
+            "Classes", "How the set's classes are read so that they suit this setting."
+        )
+    )
+    n_labeled: int = as_said(options.N_LABELED)
+    test_share: float = as_said(options.TEST_SHARE)
+    stratified: bool = as_said(options.STRATIFIED)
+    label_noise: float = as_said(options.LABEL_NOISE)
+    prior_shift: float = as_said(options.PRIOR_SHIFT)
+    scaling: str = as_said(options.SCALING)
+    path: str | None = as_said(
+        Text("path", None, optional=True).called("File", "A table as CSV, Parquet, LIBSVM text or NumPy archive.")
+    )
+    sha256: str | None = as_said(
+        Text("sha256", None, optional=True).called("Digest", "SHA-256 of the file's bytes, which is checked.")
+    )
+    recipe: Recipe | None = field(
+        default=None,
+        metadata={PARAMETER: RecipeField("recipe", None).called("Recipe", "How the file is read, and its columns.")},
+    )
+    target: str = as_said(
+        Text("target", "y").called("Labels", "Name of the file's column of labels, where no recipe names it.")
+    )
+    positive: int | None = as_said(
+        Integer("positive", None, low=-(2**31), optional=True).called(
+            "Positive label",
+            "The class that counts as positive, all others being negative: a file's label, else its number from 0.",
+        )
+    )
+
+
+DATA_PARAMETERS = DataSpec.parameters
 
 
 @dataclass(frozen=True)
@@ -173,4 +195,4 @@ def kernel_names(setting: type[Setting]) -> tuple[str, ...]:
 
 def n_labeled_on(setting: type[Setting], dataset: str) -> int:
     """Return how many labels, or pairs, a spec begins with on a data set."""
-    return int(defaults_of(setting, dataset).get("data", {}).get("n_labeled", N_LABELED.default))
+    return int(defaults_of(setting, dataset).get("data", {}).get("n_labeled", options.N_LABELED.default))

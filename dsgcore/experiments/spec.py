@@ -15,12 +15,12 @@ from dsgcore.core.solver_parameters import SOLVER_PARAMETERS, SolverParameters
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.data.options import SEED
-from dsgcore.data.reading import Recipe
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     DEFAULT_DATASET,
     FILE,
     SETTINGS,
+    DataSpec,
     DiagnosticsSpec,
     Setting,
     StopSpec,
@@ -40,31 +40,6 @@ class SpecError(ValueError):
 
 
 CHANGE_T = Integer("t", 1, low=1, high=100_000)
-
-
-@dataclass(frozen=True)
-class DataSpec:
-    """Which data, and how labels are hidden; fields as in `DATA_PARAMETERS`."""
-
-    name: str = DEFAULT_DATASET
-    n: int | None = None
-    noise: float | None = None
-    imbalance: float | None = None
-    n_labeled: int = 200
-    test_share: float = 0.3
-    stratified: bool = True
-    scaling: str = "unit"
-    path: str | None = None
-    sha256: str | None = None
-    recipe: Recipe | None = None
-    target: str = "y"
-    positive: int | None = None
-    separation: float | None = None
-    n_irrelevant: int | None = None
-    n_classes: int | None = None
-    convert: str | None = None
-    label_noise: float = 0.0
-    prior_shift: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.data import DATASETS, OPTION_NAMES, DatasetEntry, convert, load
 from dsgcore.data.conversions import ONE_REST
 from dsgcore.experiments import Setting
-from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, is_first_set, n_labeled_on
-from dsgcore.experiments.spec import DataSpec
+from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DataSpec, is_first_set, n_labeled_on
 from dsgcore.settings import profile_of
 from pages.controls.own_file import entry_of, suited_to_own
 

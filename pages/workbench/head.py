@@ -6,8 +6,7 @@ import streamlit as st
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import Setting
-from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.spec import DataSpec
+from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.settings import Lesson, profile_of
 from pages.controls import controls
 from pages.controls.data_picker import seen_key
