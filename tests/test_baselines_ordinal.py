@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import pickle
 import re
 
@@ -197,9 +195,3 @@ def test_scikit_learns_checks(estimator, check):
 
 def test_it_is_the_settings_competitor():
     assert SVOREX in COMPETITORS["ordinal"]
-
-
-def test_the_example_in_the_docstring_runs():
-    results = doctest.testmod(importlib.import_module("dsgcore.baselines.svorex"))
-    assert results.attempted > 4
-    assert results.failed == 0

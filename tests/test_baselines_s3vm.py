@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import pickle
 import re
 
@@ -476,10 +474,3 @@ def deviations(estimator):
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
-
-
-@pytest.mark.parametrize("name", ["s3vm_light", "bls3vm", "bgs3vm", "frs3vm", "qns3vm"])
-def test_the_examples_in_the_docstrings_run(name):
-    results = doctest.testmod(importlib.import_module(f"dsgcore.baselines.{name}"))
-    assert results.attempted > 4
-    assert results.failed == 0

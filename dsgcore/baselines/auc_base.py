@@ -15,21 +15,13 @@ from dsgcore.baselines.design import FACTORS, PENALTY, Design, make_design, syst
 from dsgcore.baselines.linear_system import Solution, solve_symmetric
 from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.pair_risk import PairRisk
-from dsgcore.baselines.parameters import CENTERS, LAM
+from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Parameter
+from dsgcore.core.documented import SEED, told
+from dsgcore.core.parameters import as_said
 from dsgcore.estimators.classes import best_threshold
 from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.prior import ROWS_AT_A_TIME, PriorError, energy_class_prior
-
-AUC_PENALTY = replace(
-    PENALTY,
-    options=tuple(FACTORS),
-    sentence="The ridge: the squared length of the weights, half of it, or half the squared norm of f in the kernel's space.",
-)
-AUC_PARAMETERS: tuple[Parameter, ...] = (LAM, AUC_PENALTY, CENTERS)
-AUC_KERNELS = ("lm", "linear", *KERNELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +82,19 @@ def check_prior(prior: float, eta: float) -> None:
 class ClosedForm(KernelParameters, Baseline):
     """What minimises one squared pairwise risk, or several, over the same features."""
 
-    parameters: ClassVar[tuple[Parameter, ...]] = AUC_PARAMETERS
-    kernels: ClassVar[tuple[str, ...]] = AUC_KERNELS
+    kernels: ClassVar[tuple[str, ...]] = FEATURES
     unlabeled: ClassVar[int]  # what `_learn` gets for an unlabeled point
 
-    lam: float = 1e-2
-    penalty: str = "euclidean"
-    centers: int | ArrayLike | None = None
-    memory_limit: float = 4.0
-    random_state: int | np.random.RandomState | None = None
+    lam: float = as_said(LAM)
+    penalty: str = as_said(
+        PENALTY,
+        default="euclidean",
+        options=tuple(FACTORS),
+        sentence="The ridge: the squared length of the weights as in the authors' program, half of it, or half the squared "
+        "norm of f in the kernel's space.",
+    )
+    centers: int | ArrayLike | None = as_said(CENTERS)
+    random_state: int | np.random.RandomState | None = told(None, SEED, "Seed of the centres.")
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = d if getattr(self, "kernel", "gaussian") == "lm" else count_centers(n, s["centers"])

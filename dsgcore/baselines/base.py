@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dsgcore.baselines.basis import HasMatrix, Linear
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.progress import Callback, Watch
+from dsgcore.core.documented import told
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Choice, Parameter, Real, check_all
+from dsgcore.core.parameters import Choice, Parameter, Real, check_all, parameters_of_fields
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, ordered_labels, seed_of
-from dsgcore.estimators.kernel import make_kernel
+from dsgcore.estimators.kernel import SIGMA, make_kernel
 
 MEMORY_LIMIT = Real(
     "memory_limit",
@@ -35,6 +36,20 @@ MEMORY_LIMIT = Real(
 NUMBERS_PER_POINT = 8
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class GaussianOrLinear:
+    """What a method says of its kernel that has no other than these."""
+
+    kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
+
+    kernel: str = told("gaussian", "one of {cls.kernels}", "The kernel.", kw_only=False)
+    sigma: float | str = told(
+        "scale",
+        f"{SIGMA.allowed()}, or 'scale'",
+        "Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). 'scale' is 1 / (n_features_in_ * X.var()).",
+    )
+
+
 class HasValues(Protocol):
     """What is learned: real values at points."""
 
@@ -43,19 +58,25 @@ class HasValues(Protocol):
         ...
 
 
-class Baseline(BaseEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class _Limited:
+    memory_limit: float = told(MEMORY_LIMIT.default, MEMORY_LIMIT.allowed(), MEMORY_LIMIT.sentence)
+
+
+class Baseline(_Limited, BaseEstimator):
     """Shell of a comparison method.
 
-    A subclass names itself, declares its own parameters beside the kernel's and `memory_limit`, says what memory it
-    needs (`_memory`) and learns (`_learn`): from validated float64 points and codes, with `watch.step(objective)` after
-    each outer step, `watch.give_up(reason)` where it does not converge, and `model_` as what it leaves.
+    A subclass is a dataclass: it names itself, has its own parameters as fields beside the kernel's and `memory_limit`,
+    says what memory it needs (`_memory`) and learns (`_learn`): from validated float64 points and codes, with
+    `watch.step(objective)` after each outer step, `watch.give_up(reason)` where it does not converge, and `model_` as
+    what it leaves.
 
     Attributes
     ----------
     title, citation, sentence : str
         For pages and docs: a name, the source, and what it does in one sentence ("learns ...").
     parameters : tuple of Parameter
-        Its own parameters, with range, symbol and sentence.
+        Those of its fields that are parameters, with range, symbol and sentence.
     kernels : tuple of str
         What `kernel` may be.
     """
@@ -63,7 +84,7 @@ class Baseline(BaseEstimator):
     title: ClassVar[str]
     citation: ClassVar[str]
     sentence: ClassVar[str]
-    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     kernels: ClassVar[tuple[str, ...]] = ("linear", *KERNELS)
     is_everyday: ClassVar[bool] = False  # what people install, and no paper's competitor
     copies: ClassVar[int] = 2  # of the points: in another order, and those of each kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_objective import N_PASSES, PARAMETERS, STEP_SIZE, bound_problem, loss
-from dsgcore.baselines.s3vm_parts import OrderedPoints, S3VMBaseline, expansion, in_order
-from dsgcore.core.parameters import Integer, Parameter
+from dsgcore.baselines.s3vm_objective import GradientS3VM, bound_problem, loss
+from dsgcore.baselines.s3vm_parts import OrderedPoints, expansion, in_order
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import integer
 from dsgcore.core.sampling import generator
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 
@@ -29,43 +30,15 @@ DRAWS = 5
 # Coefficients that differ by less than this share of their size are equal.
 TIE = 1e-9
 
-BUDGET = Integer(
-    "budget_labeled",
-    100,
-    low=1,
-    high=10**6,
-    scale="log",
-    symbol="B_l",
-    usual=(10, 1000),
-    label="Labeled support vectors",
-    sentence="How many labeled points the function may keep.",
-)
 
-
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class BGS3VM(S3VMBaseline):
+class BGS3VM(GradientS3VM):
     """Semi-supervised support vector machine by stochastic gradients, with budgets of support vectors.
 
     Each iteration draws a labeled and an unlabeled point, and adds a kernel at either of them if its loss has a slope
     there. Where there are more kernels at labeled points, or at unlabeled ones, than the budget allows, the one with the
     smallest coefficient is dropped, the oldest one of equals.
-
-    Parameters
-    ----------
-    kernel, sigma, memory_limit
-        As in `dsgcore.baselines.bls3vm.BLS3VM`.
-    C, C_star, loss, s
-        As in `dsgcore.TSGS3VM`: C weighs the labeled points' mean loss.
-    budget_labeled : int in [1, 1000000], default=100
-        Kernels at labeled points at most, B_l.
-    budget_unlabeled : int in [1, 1000000] or None, default=None
-        Kernels at unlabeled points at most, B_u. None is a fifth of their number.
-    n_passes : int in [1, 10000], default=1
-        A pass is as many iterations as there are points of the more frequent kind.
-    step_size : float in [1e-6, 1], default=1.0
-        theta; the step at iteration t is theta / t.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the draws.
 
     Attributes
     ----------
@@ -80,7 +53,8 @@ class BGS3VM(S3VMBaseline):
 
     Notes
     -----
-    Objective: ||f||^2 / 2 + C mean_L max(0, 1 - y f) + C* mean_U u(f), as in `dsgcore.problems.s3vm`.
+    Objective: ||f||^2 / 2 + C mean_L max(0, 1 - y f) + C* mean_U u(f), as in `dsgcore.problems.s3vm`. A pass is as many
+    iterations as there are points of the more frequent kind.
 
     Source: T. Le, P. Duong, M. Dinh, T. D. Nguyen, V. Nguyen and D. Phung, Budgeted Semi-supervised Support Vector Machine,
     UAI 2016; as X. Geng et al. (the paper of TSGS3VM, section 6.1) compare with it.
@@ -91,46 +65,34 @@ class BGS3VM(S3VMBaseline):
     Deviation: budgets are kept by removal, as in Z. Wang, K. Crammer and S. Vucetic, Breaking the Curse of Kernelization,
     JMLR 13, 2012, section 4.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import make_moons
-    >>> from dsgcore.baselines.bgs3vm import BGS3VM
-    >>> X, y = make_moons(400, noise=0.1, random_state=0)
-    >>> few = np.where(np.arange(400) < 40, y, -1)
-    >>> BGS3VM(sigma=5.0, random_state=0).fit(X, few).score(X, y) > 0.9
-    True
+    For an example see `BLS3VM`.
     """
 
     title: ClassVar[str] = "BGS3VM"
     citation: ClassVar[str] = "BGS3VM, Le, Duong, Dinh, Nguyen, Nguyen and Phung, UAI 2016"
     sentence: ClassVar[str] = "learns a semi-supervised support vector machine with a limited number of support vectors"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        *PARAMETERS,
-        BUDGET,
-        replace(
-            BUDGET,
-            name="budget_unlabeled",
-            default=None,
-            symbol="B_u",
-            usual=(10, 10_000),
-            optional=True,
-            label="Unlabeled support vectors",
-            sentence="How many unlabeled points the function may keep; by default a fifth of them.",
-        ),
-        N_PASSES,
-        STEP_SIZE,
-    )
 
-    C: float = 100.0
-    C_star: float | None = None
-    loss: str = "symmetric hinge"
-    s: float = -0.3
-    budget_labeled: int = 100
-    budget_unlabeled: int | None = None
-    n_passes: int = 1
-    step_size: float = 1.0
-    random_state: int | np.random.RandomState | None = None
+    budget_labeled: int = integer(
+        100,
+        low=1,
+        high=10**6,
+        scale="log",
+        symbol="B_l",
+        usual=(10, 1000),
+        label="Labeled support vectors",
+        sentence="How many labeled points the function may keep.",
+    )
+    budget_unlabeled: int | None = integer(
+        None,
+        low=1,
+        high=10**6,
+        scale="log",
+        symbol="B_u",
+        usual=(10, 10_000),
+        optional=True,
+        label="Unlabeled support vectors",
+        sentence="How many unlabeled points the function may keep; by default a fifth of them.",
+    )
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         n_l, n_u = (n, n) if y is None else (int(np.sum(y != 0)), int(np.sum(y == 0)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.memory import Memory
-from dsgcore.baselines.parameters import MAX_ITER, TOL, as_in
+from dsgcore.baselines.parameters import MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import (
@@ -17,13 +17,13 @@ from dsgcore.baselines.s3vm_parts import (
     C,
     OrderedPoints,
     S3VMBaseline,
-    c_star,
     centred_expansion,
     centred_matrix,
     in_order,
     matrix_memory,
 )
-from dsgcore.core.parameters import Parameter
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # A labeled point's second kink is at 1 + 2 / SCALE, out of the way.
@@ -32,31 +32,10 @@ SCALE = 0.1
 MAX_RESCALES = 6
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class BLS3VM(S3VMBaseline):
     """Semi-supervised support vector machine with the ramp loss and a balance constraint, by CCCP.
-
-    Parameters
-    ----------
-    kernel : {"gaussian", "linear"}, default="gaussian"
-        The kernel.
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). "scale" is 1 / (n_features_in_ * X.var()).
-    C : float in [1e-6, 1e6], default=1.0
-        Weight of a labeled point's hinge loss (of their sum, as in scikit-learn's SVC).
-    C_star : float in [0, 1e6] or None, default=None
-        Weight of an unlabeled point's loss. None is C n_l / n_u.
-    s : float in [-0.999, 0], default=-0.3
-        The ramp's kink: unlabeled points closer to the boundary than -s no longer pull.
-    balance_target : float in [-1, 1] or None, default=None
-        Mean of f over the unlabeled points. None is the mean label (+1, -1) of the labeled ones.
-    tol : float in [1e-9, 0.1], default=1e-5
-        Accuracy of each convex step: by how much a value may miss what the optimum asks for. Where libsvm, which has
-        kernel values in float32, does not get there, ten or a hundred times as much.
-    max_iter : int in [1, 100000], default=100
-        Convex steps at most.
-    memory_limit : float, default=4.0
-        GB that a fit may take.
 
     Attributes
     ----------
@@ -81,13 +60,15 @@ class BLS3VM(S3VMBaseline):
     Notes
     -----
     Objective: ||w||^2 / 2 + C sum_L H_1(y f) + C* sum_U [R_s(f) + R_s(-f)], H_a(z) = max(0, a - z), R_s = H_1 - H_s, over
-    f = <w, phi> + b with mean_U f = r. Each step replaces -H_s(±f) by its tangent at the last f; what is left,
+    f = <w, phi> + b with mean_U f = r; C weighs a sum, as in scikit-learn's SVC. Each step replaces
+    -H_s(±f) by its tangent at the last f; what is left,
 
         ||w||^2 / 2 + C sum_L max(0, 1 - y f) + C* sum_U max(0, |f| - 1) + sum_U t f,  t = C* ([f < s] - [-f < s]),
 
     is convex. With the features centred on mean_U phi the constraint says b = r, and is gone. A support vector regression
     with epsilon = 1 is left, which libsvm solves: its loss is that of the unlabeled points as it stands; t shifts its targets;
-    and a labeled point's features are multiplied by a small number, so that the other side of its loss is far away.
+    and a labeled point's features are multiplied by a small number, so that the other side of its loss is far away. Where
+    libsvm, which has kernel values in float32, does not get to `tol`, it is asked for ten or a hundred times as much.
 
     Source: R. Collobert, F. Sinz, J. Weston and L. Bottou, Large Scale Transductive SVMs, JMLR 7, 2006, (5)-(14),
     Algorithm 1.
@@ -99,31 +80,29 @@ class BLS3VM(S3VMBaseline):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_moons
-    >>> from dsgcore.baselines.bls3vm import BLS3VM
+    >>> from dsgcore.baselines import BLS3VM
     >>> X, y = make_moons(200, noise=0.1, random_state=0)
     >>> few = np.where(np.arange(200) < 20, y, -1)
-    >>> BLS3VM(sigma=2.0, C=10.0).fit(X, few).score(X, y) > 0.9
+    >>> BLS3VM(sigma=2.0).fit(X, few).score(X, y) > 0.9
     True
     """
 
     title: ClassVar[str] = "BLS3VM"
     citation: ClassVar[str] = "BLS3VM, Collobert, Sinz, Weston and Bottou, JMLR 2006"
     sentence: ClassVar[str] = "learns a balanced semi-supervised support vector machine by a row of convex problems"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        C,
-        c_star("How much an unlabeled point near the boundary costs; by default C n_l / n_u."),
-        as_in(SemiSupervisedSVM, "s", sentence="Unlabeled points closer to the boundary than −s no longer pull."),
-        BALANCE_TARGET,
-        replace(TOL, sentence="By how much a value may miss what the optimum of a convex step asks for."),
-        replace(MAX_ITER, sentence="After as many convex steps the procedure stops, converged or not."),
-    )
 
-    C: float = 1.0
-    C_star: float | None = None
-    s: float = -0.3
-    balance_target: float | None = None
-    tol: float = 1e-5
-    max_iter: int = 100
+    C: float = as_said(C)
+    C_star: float | None = field_as_in(
+        SemiSupervisedSVM,
+        "C_star",
+        sentence="How much an unlabeled point near the boundary costs; by default C n_l / n_u.",
+    )
+    s: float = field_as_in(
+        SemiSupervisedSVM, "s", sentence="Unlabeled points closer to the boundary than −s no longer pull."
+    )
+    balance_target: float | None = as_said(BALANCE_TARGET)
+    tol: float = as_said(TOL, sentence="By how much a value may miss what the optimum of a convex step asks for.")
+    max_iter: int = as_said(MAX_ITER, sentence="After as many convex steps the procedure stops, converged or not.")
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * len(HOLDERS) * (n + 1), CACHE)

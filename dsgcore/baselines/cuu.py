@@ -10,47 +10,18 @@ from numpy.typing import NDArray
 
 from dsgcore.baselines.basis import Basis, BasisModel, choose_centers
 from dsgcore.baselines.memory import Memory, numbers
-from dsgcore.baselines.pairs_base import PRIOR, Y_HOLDS, PairsBaseline, split_sources
-from dsgcore.baselines.parameters import CENTERS, LAM, as_in
+from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
-from dsgcore.core.parameters import Parameter
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import field_as_in
 from dsgcore.core.sampling import batch_rows
 from dsgcore.core.schedules import SCHEDULES
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-OWN: tuple[Parameter, ...] = (
-    as_in(SimilarUnlabeled, "loss", options=tuple(MARGIN_LOSSES)),
-    as_in(SimilarUnlabeled, "correction", options=tuple(SLOPES_BELOW_ZERO)),
-    as_in(
-        SolverParameters,
-        "n_iter",
-        default=100,
-        high=10**6,
-        usual=(10, 1000),
-        sentence="How many mini-batches are drawn.",
-    ),
-    as_in(
-        SolverParameters,
-        "batch_size",
-        default=1000,
-        high=2**20,
-        scale="log",
-        usual=(10, 2000),
-        sentence="Points drawn from the pairs, and from the unlabeled points, per iteration.",
-    ),
-    as_in(
-        SolverParameters,
-        "step_size",
-        default=1.0,
-        usual=(0.01, 10.0),
-        sentence="How far each iteration goes, in units that follow the length of the features.",
-    ),
-    as_in(SolverParameters, "schedule"),
-)
 
-
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class CUU(PairsBaseline):
     """Classification from similar pairs and unlabeled points: the corrected risk, by mini-batches on kernel features.
@@ -61,27 +32,6 @@ class CUU(PairsBaseline):
 
     A_1 and A_2 the two classes' risks of `dsgcore.baselines.uu_risk.UURisk`, on mini-batches of members of similar pairs
     and of unlabeled points, whose kernel values at the centres are computed anew at each iteration.
-
-    Parameters
-    ----------
-    kernel, y_holds, prior, sigma, length, nu, power, centers, memory_limit, random_state
-        As in `dsgcore.baselines.susl.SUSL`. The papers' CUU(All) has centers=None, CUU(2000) has centers=2000;
-        random_state seeds the mini-batches too.
-    loss : {"squared", "double hinge", "logistic", "sigmoid"}, default="squared"
-        Loss of a margin.
-    correction : {"absolute value", "ReLU", "identity"}, default="absolute value"
-        delta: what is done with a class's risk below zero.
-    lam : float in [0, 1000], default=1e-2
-        Ridge.
-    n_iter : int in [1, 1000000], default=100
-        Iterations.
-    batch_size : int in [1, 1048576], default=1000
-        Points drawn from each of the two sets per iteration, with replacement.
-    step_size : float in [1e-6, 1e6], default=1.0
-        The schedule's constant, in units of 1 over the mean squared length of the features of the first mini-batch: so
-        it need not follow the number of centres.
-    schedule : {"constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"}, default="constant"
-        How the step depends on the iteration and the length of the run.
 
     Attributes
     ----------
@@ -101,33 +51,44 @@ class CUU(PairsBaseline):
     -----
     Source: N. Lu, T. Zhang, G. Niu and M. Sugiyama, Mitigating Overfitting in Supervised Classification from Two
     Unlabeled Datasets: A Consistent Risk Correction Approach, AISTATS 2020; with kernel features and plain steps as in the
-    comparisons of the TSGSU paper.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dsgcore.baselines import CUU
-    >>> rng = np.random.default_rng(0)
-    >>> classes = (rng.random(500) < 0.7).astype(int)
-    >>> X = rng.normal(size=(500, 2)) + 3 * classes[:, None]
-    >>> of_pairs = np.repeat(rng.random(100) < 0.7**2 / (0.7**2 + 0.3**2), 2)
-    >>> pairs = (rng.normal(size=(200, 2)) + 3 * of_pairs[:, None]).reshape(100, 2, 2)
-    >>> model = CUU(prior=0.7, sigma=0.1, centers=50, random_state=0).fit(X, pairs=pairs)
-    >>> model.score(X, classes) > 0.9
-    True
+    comparisons of the TSGSU paper. Its CUU(All) has centers=None, its CUU(2000) centers=2000. The step's unit is 1 over the
+    mean squared length of the features of the first mini-batch: so it need not follow the number of centres. For an example
+    see `SUSL`.
     """
 
     title: ClassVar[str] = "CUU"
     citation: ClassVar[str] = "Lu, Zhang, Niu and Sugiyama, AISTATS 2020"
     sentence: ClassVar[str] = "learns from similar pairs by mini-batches on kernels at fixed centres, risk corrected"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Y_HOLDS, PRIOR, LAM, CENTERS, *OWN)
 
-    loss: str = "squared"
-    correction: str = "absolute value"
-    n_iter: int = 100
-    batch_size: int = 1000
-    step_size: float = 1.0
-    schedule: str = "constant"
+    loss: str = field_as_in(SimilarUnlabeled, "loss", options=tuple(MARGIN_LOSSES))
+    correction: str = field_as_in(SimilarUnlabeled, "correction", options=tuple(SLOPES_BELOW_ZERO))
+    n_iter: int = field_as_in(
+        SolverParameters,
+        "n_iter",
+        default=100,
+        high=10**6,
+        usual=(10, 1000),
+        sentence="How many mini-batches are drawn.",
+    )
+    batch_size: int = field_as_in(
+        SolverParameters,
+        "batch_size",
+        default=1000,
+        high=2**20,
+        scale="log",
+        usual=(10, 2000),
+        sentence="Points drawn from the pairs, and from the unlabeled points, per iteration.",
+    )
+    step_size: float = field_as_in(
+        SolverParameters,
+        "step_size",
+        default=1.0,
+        optional=False,
+        automatic=None,
+        usual=(0.01, 10.0),
+        sentence="How far each iteration goes, in units that follow the length of the features.",
+    )
+    schedule: str = field_as_in(SolverParameters, "schedule")
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m, rows = self._count_features(n, d, s), 2 * s["batch_size"]

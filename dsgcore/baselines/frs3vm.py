@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.memory import Memory, numbers
-from dsgcore.baselines.parameters import as_in
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_objective import N_PASSES, PARAMETERS, STEP_SIZE, bound_problem, loss
-from dsgcore.baselines.s3vm_parts import OrderedPoints, S3VMBaseline, in_order
+from dsgcore.baselines.s3vm_objective import N_PASSES, GradientS3VM, bound_problem, loss
+from dsgcore.baselines.s3vm_parts import OrderedPoints, in_order
+from dsgcore.core.documented import documented
 from dsgcore.core.kernels import Gaussian
-from dsgcore.core.parameters import Parameter
+from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.core.sampling import FREQUENCIES, batch_rows, generator
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -23,28 +23,10 @@ from dsgcore.problems.s3vm import SemiSupervisedSVM
 MAX_VALUES = 2**22
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class FRS3VM(S3VMBaseline):
+class FRS3VM(GradientS3VM):
     """Semi-supervised support vector machine by stochastic gradients on random features drawn once.
-
-    Parameters
-    ----------
-    kernel : {"gaussian", "linear"}, default="gaussian"
-        The kernel; the linear one has the coordinates themselves for features.
-    sigma, memory_limit
-        As in `dsgcore.baselines.bls3vm.BLS3VM`.
-    C, C_star, loss, s
-        As in `dsgcore.TSGS3VM`: C weighs the labeled points' mean loss.
-    n_features : int in [1, 65536], default=256
-        Frequencies m; each gives a cosine and a sine.
-    batch_size : int in [1, 65536], default=128
-        Points drawn from each source (positives, negatives, unlabeled points) per iteration, with replacement.
-    n_passes : int in [1, 10000], default=10
-        A pass is as many iterations as are needed to draw as many unlabeled points as there are.
-    step_size : float in [1e-6, 1], default=1.0
-        theta; the step at iteration t is theta / t.
-    random_state : int, RandomState instance or None, default=None
-        Seed of features and batches.
 
     Attributes
     ----------
@@ -62,43 +44,25 @@ class FRS3VM(S3VMBaseline):
     Notes
     -----
     Objective: ||w||^2 / 2 + C mean_L max(0, 1 - y f) + C* mean_U u(f), f = w'phi, as in `dsgcore.problems.s3vm`;
-    phi(x) = sqrt(1/m) [cos w_j'x .., sin w_j'x ..] with the same frequencies in all iterations.
+    phi(x) = sqrt(1/m) [cos w_j'x .., sin w_j'x ..] with the same frequencies in all iterations; of the linear kernel the
+    coordinates themselves. Points are drawn with replacement.
 
     Source: X. Geng, B. Gu, X. Li, W. Shi, G. Zheng and H. Huang, Scalable Semi-Supervised SVM via Triply Stochastic
     Gradients, IJCAI 2019, section 6.1 (as a method to compare with); A. Rahimi and B. Recht, Random Features for
     Large-Scale Kernel Machines, NIPS 2007.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import make_moons
-    >>> from dsgcore.baselines.frs3vm import FRS3VM
-    >>> X, y = make_moons(400, noise=0.1, random_state=0)
-    >>> few = np.where(np.arange(400) < 40, y, -1)
-    >>> FRS3VM(sigma=5.0, random_state=0).fit(X, few).score(X, y) > 0.9
-    True
+    For an example see `BLS3VM`.
     """
 
     title: ClassVar[str] = "FRS3VM"
     citation: ClassVar[str] = "FRS3VM, random features by Rahimi and Recht, NIPS 2007"
     sentence: ClassVar[str] = "learns a semi-supervised support vector machine on random features that do not change"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        *PARAMETERS,
-        as_in(SolverParameters, "n_features", usual=(16, 4096), sentence="How many frequencies are drawn, once."),
-        as_in(SolverParameters, "batch_size"),
-        replace(N_PASSES, default=10, sentence="How often as many unlabeled points are drawn as there are."),
-        STEP_SIZE,
-    )
 
-    C: float = 100.0
-    C_star: float | None = None
-    loss: str = "symmetric hinge"
-    s: float = -0.3
-    n_features: int = 256
-    batch_size: int = 128
-    n_passes: int = 10
-    step_size: float = 1.0
-    random_state: int | np.random.RandomState | None = None
+    n_features: int = field_as_in(
+        SolverParameters, "n_features", usual=(16, 4096), sentence="How many frequencies are drawn, once."
+    )
+    batch_size: int = field_as_in(SolverParameters, "batch_size")
+    n_passes: int = as_said(N_PASSES, default=10, sentence="How often as many unlabeled points are drawn as there are.")
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         size = d if self.kernel == "linear" else 2 * s["n_features"]

@@ -8,29 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.baselines.auc_base import AUC_PARAMETERS, ClosedForm, check_prior, estimated_prior
+from dsgcore.baselines.auc_base import ClosedForm, check_prior, estimated_prior
 from dsgcore.baselines.base import OrdinalBaseline, unlabeled_rows
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk, samult_risk
 from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
-from dsgcore.baselines.pnu_auc import ETA
+from dsgcore.baselines.pnu_auc import PNUAUC
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.samult import GAMMA
+from dsgcore.baselines.samult import SAMULT
+from dsgcore.core.documented import documented
 from dsgcore.core.metrics import auc
-from dsgcore.core.parameters import Parameter
+from dsgcore.core.parameters import as_in, as_said
 from dsgcore.core.problem import UNLABELED
 from dsgcore.problems.thresholds import thresholds
-
-GAMMAS = OneOrSeveral("gamma", 0.5, low=0.0, high=1.0, symbol="γ", label=GAMMA.label, sentence=GAMMA.sentence)
-ETAS = OneOrSeveral("eta", 0.5, low=-1.0, high=1.0, symbol="η", label=ETA.label, sentence=ETA.sentence)
-PRIORS = Priors(
-    "prior",
-    0.5,
-    low=0.0,
-    high=1.0,
-    symbol="π",
-    label="Share above each cut",
-    sentence="Which part of the unlabeled points is of the classes above a cut.",
-)
 
 
 class CutBaseline(ClosedForm, OrdinalBaseline):
@@ -78,16 +67,10 @@ def _sets(X: NDArray, y: NDArray, j: int) -> dict[str, NDArray]:
     return {"positive": X[y >= j], "negative": X[(y != UNLABELED) & (y < j)]}
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class MSAMULT(CutBaseline):
     """Semi-supervised ordinal regression by k - 1 models of SAMULT, one for each place where the classes can be cut.
-
-    Parameters
-    ----------
-    kernel, sigma, length, nu, power, lam, penalty, centers, memory_limit, random_state
-        As in `dsgcore.baselines.pnu_auc.PNUAUC`.
-    gamma : float in [0, 1], or k - 1 of them, default=0.5
-        Weight of the labeled pairs, in all models or in each.
 
     Attributes
     ----------
@@ -121,26 +104,17 @@ class MSAMULT(CutBaseline):
     title: ClassVar[str] = "M-SAMULT"
     citation: ClassVar[str] = "Xie and Li, AAAI 2018, one model for each cut"
     sentence: ClassVar[str] = "ranks ordered classes by one SAMULT model for each place where they can be cut in two"
-    parameters: ClassVar[tuple[Parameter, ...]] = (GAMMAS, *AUC_PARAMETERS)
 
-    gamma: float | ArrayLike = 0.5
+    gamma: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(SAMULT, "gamma"))))
 
     def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
         return [samult_risk(gamma) for gamma in for_each_cut("gamma", s["gamma"], len(sets))]
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class MPNUAUC(CutBaseline):
     """Semi-supervised ordinal regression by k - 1 models of PNU-AUC, one for each place where the classes can be cut.
-
-    Parameters
-    ----------
-    kernel, sigma, length, nu, power, lam, penalty, centers, memory_limit, random_state
-        As in `dsgcore.baselines.pnu_auc.PNUAUC`.
-    eta : float in [-1, 1], or k - 1 of them, default=0.5
-        Weight of the pairs with unlabeled points, and its sign which of them, in all models or in each.
-    prior : float in [0, 1], k - 1 of them, or "estimate", default="estimate"
-        Share of the classes above each cut; "estimate" is that by energy distance, cut to [0.01, 0.99].
 
     Attributes
     ----------
@@ -163,10 +137,14 @@ class MPNUAUC(CutBaseline):
     title: ClassVar[str] = "M-PNU-AUC"
     citation: ClassVar[str] = "Sakai, Niu and Sugiyama, Machine Learning 2018, one model for each cut"
     sentence: ClassVar[str] = "ranks ordered classes by one PNU-AUC model for each place where they can be cut in two"
-    parameters: ClassVar[tuple[Parameter, ...]] = (ETAS, PRIORS, *AUC_PARAMETERS)
 
-    eta: float | ArrayLike = 0.5
-    prior: float | str | ArrayLike = "estimate"
+    eta: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(PNUAUC, "eta"))))
+    prior: float | str | ArrayLike = as_said(
+        Priors(**vars(as_in(PNUAUC, "prior"))),
+        "estimate",
+        label="Share above each cut",
+        sentence="Which part of the unlabeled points is of the classes above a cut.",
+    )
 
     def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
         etas = for_each_cut("eta", s["eta"], len(sets))

@@ -12,12 +12,12 @@ from sklearn.utils import Tags
 
 from dsgcore.baselines.base import Baseline, unlabeled_rows
 from dsgcore.baselines.basis import count_centers
-from dsgcore.baselines.design import PENALTY, system_numbers
+from dsgcore.baselines.design import system_numbers
 from dsgcore.baselines.memory import Memory, kernel_matrix, larger, numbers
-from dsgcore.baselines.parameters import CENTERS, LAM, Prior, as_in
+from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM, Prior
 from dsgcore.baselines.progress import Callback
-from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Choice, Parameter
+from dsgcore.core.documented import SEED, told
+from dsgcore.core.parameters import as_in, as_said, choice
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.inputs import encode
@@ -26,14 +26,6 @@ from dsgcore.estimators.pairs import drawn_members, pair_ids, points_and_labels,
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-PRIOR = Prior(**vars(as_in(SimilarUnlabeled, "prior")))
-Y_HOLDS = Choice(
-    "y_holds",
-    "pairs",
-    options=("pairs", "classes"),
-    label="What y holds",
-    sentence="Pair ids, or classes from which similar pairs are drawn.",
-)
 # The prior is estimated from so many points at most, with so many matrices of their size.
 POINTS_FOR_PRIOR = 2000
 MATRICES_FOR_PRIOR = 5.5
@@ -46,15 +38,20 @@ class PairsBaseline(KernelParameters, ClassifierMixin, Baseline):
     The centres, where none are given, are the members of the pairs and then the unlabeled points.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (Y_HOLDS, PRIOR, LAM, PENALTY, CENTERS)
-    kernels: ClassVar[tuple[str, ...]] = ("lm", "linear", *KERNELS)
+    kernels: ClassVar[tuple[str, ...]] = FEATURES
 
-    y_holds: str = "pairs"
-    prior: float | str = "estimate"
-    lam: float = 1e-2
-    centers: int | ArrayLike | None = None
-    memory_limit: float = 4.0
-    random_state: int | np.random.RandomState | None = None
+    y_holds: str = choice(
+        "pairs",
+        options=("pairs", "classes"),
+        label="What y holds",
+        sentence="Pair ids, or classes from which similar pairs are drawn.",
+    )
+    prior: float | str = as_said(Prior(**vars(as_in(SimilarUnlabeled, "prior"))), "estimate")
+    lam: float = as_said(LAM)
+    centers: int | ArrayLike | None = as_said(CENTERS)
+    random_state: int | np.random.RandomState | None = told(
+        None, SEED, "Seed of the centres, of pairs drawn from classes, and of mini-batches."
+    )
 
     def __sklearn_tags__(self) -> Tags:
         """Say that two classes are wanted, and that of classes of equal share nothing can be learned."""

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Integer, Real
+from dsgcore.core.parameters import as_in as as_in
 from dsgcore.core.solver_parameters import SolverParameters
-
-
-def as_in(owner: Any, name: str, /, **changes: Any) -> Any:
-    """Return the parameter of that name of a problem, or of the solver, but for what is said here otherwise.
-
-    Parameters
-    ----------
-    owner : type
-        Has `parameters`.
-    name : str
-    **changes
-        Of the parameter's attributes.
-    """
-    return replace(next(p for p in owner.parameters if p.name == name), **changes)
-
 
 LAM = as_in(
     SolverParameters, "lam", usual=(1e-4, 10.0), label="Ridge", sentence="How strongly large weights are punished."
 )
 TOL = Real("tol", 1e-5, low=1e-9, high=0.1, scale="log", label="Tolerance")
 MAX_ITER = Integer("max_iter", 100, low=1, high=100_000, label="Steps at most")
+
+
+# What `kernel` may be where kernels at centres are features; "lm" is the coordinates themselves.
+FEATURES = ("lm", "linear", *KERNELS)
 
 
 @dataclass(frozen=True)

@@ -8,31 +8,14 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from dsgcore.baselines.auc_base import AUC_PARAMETERS, AUCBaseline, check_prior, estimated_prior
+from dsgcore.baselines.auc_base import AUCBaseline, check_prior, estimated_prior
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk
 from dsgcore.baselines.parameters import Prior
-from dsgcore.core.parameters import Parameter, Real
-
-ETA = Real(
-    "eta",
-    0.5,
-    low=-1.0,
-    high=1.0,
-    symbol="η",
-    label="Weight of unlabeled pairs",
-    sentence="How much pairs with unlabeled points count: of positives and unlabeled above 0, of negatives below.",
-)
-SHARE = Prior(
-    "prior",
-    0.5,
-    low=0.0,
-    high=1.0,
-    symbol="π",
-    label="Share of positives",
-    sentence="Which part of the unlabeled points is positive.",
-)
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import as_said, real
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class PNUAUC(AUCBaseline):
     """Semi-supervised AUC maximisation by PNU-AUC, in closed form.
@@ -42,28 +25,6 @@ class PNUAUC(AUCBaseline):
 
         J(theta) = (1 - e) R_PN + e R_PU* + lam |theta|^2      where eta >= 0,
         J(theta) = (1 - e) R_PN + e R_NU* + lam |theta|^2      where eta < 0.
-
-    Parameters
-    ----------
-    kernel : {"gaussian", "lm", "linear", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
-        Kernel of the features k(x, c); "lm" takes the coordinates themselves.
-    sigma, length, nu, power
-        The kernel's, as in `dsgcore.QSGS2AUC`.
-    eta : float in [-1, 1], default=0.5
-        Weight of the pairs with unlabeled points, and its sign which of them.
-    prior : float in [0, 1] or "estimate", default="estimate"
-        Share of positives among the unlabeled points; "estimate" is that by energy distance, cut to [0.01, 0.99].
-    lam : float in [0, 1000], default=1e-2
-        Ridge.
-    penalty : {"euclidean", "half euclidean", "half rkhs"}, default="euclidean"
-        What lam stands before: |theta|^2 as in the authors' program, half of it, or half the squared norm of f in the
-        kernel's space.
-    centers : int, array-like of shape (m, d) or None, default=None
-        How many of the points, drawn at random, carry a kernel, or which points; None takes all.
-    memory_limit : float, default=4.0
-        GB that a fit may take beside the points.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the centres.
 
     Attributes
     ----------
@@ -92,6 +53,8 @@ class PNUAUC(AUCBaseline):
 
     Notes
     -----
+    A prior of "estimate" is that by energy distance, cut to [0.01, 0.99].
+
     Source: T. Sakai, G. Niu and M. Sugiyama, Semi-supervised AUC optimization based on positive-unlabeled learning,
     Machine Learning, 2018.
 
@@ -115,10 +78,27 @@ class PNUAUC(AUCBaseline):
     sentence: ClassVar[str] = (
         "ranks by pairs of one class with unlabeled points, in closed form; needs the class's share"
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (ETA, SHARE, *AUC_PARAMETERS)
 
-    eta: float = 0.5
-    prior: float | str = "estimate"
+    eta: float = real(
+        0.5,
+        low=-1.0,
+        high=1.0,
+        symbol="η",
+        label="Weight of unlabeled pairs",
+        sentence="How much pairs with unlabeled points count: of positives and unlabeled above 0, of negatives below.",
+    )
+    prior: float | str = as_said(
+        Prior(
+            "prior",
+            0.5,
+            low=0.0,
+            high=1.0,
+            symbol="π",
+            label="Share of positives",
+            sentence="Which part of the unlabeled points is positive.",
+        ),
+        "estimate",
+    )
 
     def _risk(self, sets: Mapping[str, NDArray], s: dict[str, Any]) -> PairRisk:
         self.prior_ = estimated_prior(sets) if s["prior"] == "estimate" else s["prior"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
 from dsgcore.baselines.memory import Memory
-from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL, as_in
+from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import (
     BALANCE_TARGET,
@@ -23,7 +23,8 @@ from dsgcore.baselines.s3vm_parts import (
     in_order,
     matrix_memory,
 )
-from dsgcore.core.parameters import Parameter
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # How close the smooth hinge is to the hinge, and the Gaussian loss of an unlabeled value to a peak at 0.
@@ -35,24 +36,10 @@ MEMORY = 50  # corrections of the quasi-Newton method
 ROUNDING = 1e-12  # a smaller relative fall of the objective is none
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class QNS3VM(S3VMBaseline):
     """Semi-supervised support vector machine by a quasi-Newton method on smooth losses.
-
-    Parameters
-    ----------
-    kernel, sigma, memory_limit
-        As in `dsgcore.baselines.bls3vm.BLS3VM`.
-    lam : float in [1e-9, 1000], default=1e-2
-        Ridge.
-    lam_u : float in [0, 1e6], default=1.0
-        Weight of the unlabeled points' mean loss, beside 1 for that of the labeled ones.
-    balance_target : float in [-1, 1] or None, default=None
-        Mean of f over the unlabeled points. None is the mean label (+1, -1) of the labeled ones.
-    tol : float in [1e-12, 0.1], default=1e-5
-        Largest derivative of the objective by a coefficient where a minimisation ends.
-    max_iter : int in [1, 100000], default=5000
-        Iterations at most of each of the seven minimisations.
 
     Attributes
     ----------
@@ -85,15 +72,7 @@ class QNS3VM(S3VMBaseline):
     Source: F. Gieseke, A. Airola, T. Pahikkala and O. Kramer, Sparse Quasi-Newton Optimization for Semi-Supervised Support
     Vector Machines, ICPRAM 2012, (6)-(10) and Algorithm 1.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import make_moons
-    >>> from dsgcore.baselines.qns3vm import QNS3VM
-    >>> X, y = make_moons(200, noise=0.1, random_state=0)
-    >>> few = np.where(np.arange(200) < 20, y, -1)
-    >>> QNS3VM(sigma=2.0).fit(X, few).score(X, y) > 0.9
-    True
+    For an example see `BLS3VM`.
     """
 
     title: ClassVar[str] = "QN-S3VM"
@@ -101,42 +80,29 @@ class QNS3VM(S3VMBaseline):
     sentence: ClassVar[str] = (
         "learns a semi-supervised support vector machine with smooth losses, by a quasi-Newton method"
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        replace(
-            LAM,
-            low=1e-9,
-            usual=(1e-5, 10.0),
-            sentence="How strongly a simple function is preferred.",
-        ),
-        as_in(
-            SemiSupervisedSVM,
-            "C_star",
-            name="lam_u",
-            default=1.0,
-            optional=False,
-            symbol="λ'",
-            usual=(0.0, 100.0),
-            sentence="How much the unlabeled points near the boundary cost, beside the labeled ones' 1.",
-        ),
-        BALANCE_TARGET,
-        replace(
-            TOL,
-            low=1e-12,
-            sentence="A minimisation ends where no derivative of the objective by a coefficient is larger.",
-        ),
-        replace(
-            MAX_ITER,
-            default=5000,
-            label="Iterations at most",
-            sentence="After as many iterations each of the seven minimisations stops, converged or not.",
-        ),
-    )
 
-    lam: float = 1e-2
-    lam_u: float = 1.0
-    balance_target: float | None = None
-    tol: float = 1e-5
-    max_iter: int = 5000
+    lam: float = as_said(LAM, low=1e-9, usual=(1e-5, 10.0), sentence="How strongly a simple function is preferred.")
+    lam_u: float = field_as_in(
+        SemiSupervisedSVM,
+        "C_star",
+        default=1.0,
+        optional=False,
+        symbol="λ'",
+        usual=(0.0, 100.0),
+        sentence="How much the unlabeled points near the boundary cost, beside the labeled ones' 1.",
+    )
+    balance_target: float | None = as_said(BALANCE_TARGET)
+    tol: float = as_said(
+        TOL,
+        low=1e-12,
+        sentence="A minimisation ends where no derivative of the objective by a coefficient is larger.",
+    )
+    max_iter: int = as_said(
+        MAX_ITER,
+        default=5000,
+        label="Iterations at most",
+        sentence="After as many iterations each of the seven minimisations stops, converged or not.",
+    )
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * (MEMORY + 5) * n)

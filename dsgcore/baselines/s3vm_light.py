@@ -16,13 +16,14 @@ from dsgcore.baselines.s3vm_parts import (
     C,
     OrderedPoints,
     S3VMBaseline,
-    c_star,
     expansion,
     in_order,
     kernel_matrix,
     matrix_memory,
 )
-from dsgcore.core.parameters import Parameter, Real
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import as_said, field_as_in, real
+from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 TOLERANCE = 1e-4
 # The unlabeled points begin with this share of their weight, which is doubled from level to level.
@@ -33,6 +34,7 @@ LEAST_GAIN = 1e-3
 MAX_SWITCHES = 1000
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class S3VMLight(S3VMBaseline):
     """Transductive support vector machine by label switching.
@@ -40,17 +42,6 @@ class S3VMLight(S3VMBaseline):
     The machine trained on the labels guesses those of the unlabeled points, as many positives as asked for. It is then
     trained on all points again and again, while the weight of the guesses grows from 1e-5 C* to C*; each time a
     positive and a negative guess that both violate the margin, and would violate it less the other way round, are switched.
-
-    Parameters
-    ----------
-    kernel, sigma, memory_limit
-        As in `dsgcore.baselines.bls3vm.BLS3VM`.
-    C : float in [1e-6, 1e6], default=1.0
-        Weight of a labeled point's hinge loss (of their sum, as in scikit-learn's SVC).
-    C_star : float in [0, 1e6] or None, default=None
-        Weight C* of an unlabeled point's hinge loss in the end. None is C; 0 leaves the unlabeled points out.
-    positive_share : float in [0, 1] or None, default=None
-        Share of the unlabeled points that get the positive label. None is that of the labeled points.
 
     Attributes
     ----------
@@ -70,7 +61,8 @@ class S3VMLight(S3VMBaseline):
     Notes
     -----
     Objective: ||w||^2 / 2 + C sum_L max(0, 1 - y f) + C* sum_U max(0, 1 - y* f), over f = <w, phi> + b and labels y* of
-    which a share is positive. While they grow the negatives have a weight C*_, the positives C*_ n_+ / n_-.
+    which a share is positive; C weighs a sum, as in scikit-learn's SVC. While they grow the negatives have a weight
+    C*_, the positives C*_ n_+ / n_-.
 
     Source: T. Joachims, Transductive Inference for Text Classification using Support Vector Machines, ICML 1999,
     optimization problem 2 and Algorithm TSVM.
@@ -79,37 +71,27 @@ class S3VMLight(S3VMBaseline):
     first, no point twice), not one. At fixed f the gains of disjoint pairs add up, so the paper's proof that each training
     lowers the objective holds.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import make_moons
-    >>> from dsgcore.baselines.s3vm_light import S3VMLight
-    >>> X, y = make_moons(200, noise=0.1, random_state=0)
-    >>> few = np.where(np.arange(200) < 20, y, -1)
-    >>> S3VMLight(sigma=2.0).fit(X, few).score(X, y) > 0.9
-    True
+    For an example see `BLS3VM`.
     """
 
     title: ClassVar[str] = "S3VM-light"
     citation: ClassVar[str] = "S3VM-light, Joachims, ICML 1999"
     sentence: ClassVar[str] = "learns a support vector machine on labels that it guesses, and switches them in pairs"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        C,
-        c_star("How much an unlabeled point inside the margin costs in the end; by default as much as a labeled one."),
-        Real(
-            "positive_share",
-            None,
-            low=0.0,
-            high=1.0,
-            optional=True,
-            label="Share of positives",
-            sentence="Share of the unlabeled points that are labeled positive; by default that of the labeled points.",
-        ),
-    )
 
-    C: float = 1.0
-    C_star: float | None = None
-    positive_share: float | None = None
+    C: float = as_said(C)
+    C_star: float | None = field_as_in(
+        SemiSupervisedSVM,
+        "C_star",
+        sentence="How much an unlabeled point inside the margin costs in the end; by default as much as a labeled one.",
+    )
+    positive_share: float | None = real(
+        None,
+        low=0.0,
+        high=1.0,
+        optional=True,
+        label="Share of positives",
+        sentence="Share of the unlabeled points that are labeled positive; by default that of the labeled points.",
+    )
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, cache=CACHE)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.parameters import as_in
-from dsgcore.baselines.s3vm_parts import OrderedPoints
-from dsgcore.core.parameters import Integer, Parameter
+from dsgcore.baselines.s3vm_parts import OrderedPoints, S3VMBaseline
+from dsgcore.core.documented import SEED, told
+from dsgcore.core.parameters import Integer, as_said, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
-# As of TSGS3VM: C weighs the labeled points' mean loss, not their sum.
-PARAMETERS: tuple[Parameter, ...] = tuple(
-    replace(p, default=100.0) if p.name == "C" else p for p in SemiSupervisedSVM.parameters if p.name != "is_balanced"
-)
 N_PASSES = Integer(
     "n_passes",
     1,
@@ -28,20 +24,34 @@ N_PASSES = Integer(
     label="Passes",
     sentence="How often as many iterations are made as there are points.",
 )
-STEP_SIZE = as_in(
-    SolverParameters,
-    "step_size",
-    default=1.0,
-    high=1.0,
-    symbol="θ",
-    usual=(0.01, 1.0),
-    sentence="The step at iteration t is θ/t; with θ = 1 the function is the mean of what the iterations added.",
-)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GradientS3VM(S3VMBaseline):
+    """Shell of a machine that goes down stochastic gradients of TSGS3VM's objective: C weighs the labeled points' mean loss."""
+
+    C: float = field_as_in(SemiSupervisedSVM, "C", default=100.0)
+    C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
+    loss: str = field_as_in(SemiSupervisedSVM, "loss")
+    s: float = field_as_in(SemiSupervisedSVM, "s")
+    n_passes: int = as_said(N_PASSES)
+    step_size: float = field_as_in(
+        SolverParameters,
+        "step_size",
+        default=1.0,
+        high=1.0,
+        optional=False,
+        automatic=None,
+        symbol="θ",
+        usual=(0.01, 1.0),
+        sentence="The step at iteration t is θ/t; with θ = 1 the function is the mean of what the iterations added.",
+    )
+    random_state: int | np.random.RandomState | None = told(None, SEED, "Seed of what is drawn.")
 
 
 def bound_problem(s: dict[str, Any], points: OrderedPoints) -> SemiSupervisedSVM:
     """Return the problem with the parameters `s`, bound to the points' labels."""
-    problem = SemiSupervisedSVM(**{p.name: s[p.name] for p in PARAMETERS})
+    problem = SemiSupervisedSVM(C=s["C"], C_star=s["C_star"], loss=s["loss"], s=s["s"])
     return problem.bind(np.concatenate([points.y > 0, np.full(points.n_unlabeled, -1)]))
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.base import BinaryBaseline
+from dsgcore.baselines.base import BinaryBaseline, GaussianOrLinear
 from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.memory import kernel_matrix as of_kernel_matrix
-from dsgcore.baselines.parameters import as_in
 from dsgcore.baselines.progress import Callback
-from dsgcore.core.parameters import Parameter, Real
+from dsgcore.core.parameters import Real, as_in
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # Kernel values made at a time while the matrix is filled, and arrays of them that making them takes.
@@ -32,12 +31,6 @@ BALANCE_TARGET = Real(
     label="Mean value",
     sentence="What the function's mean over the unlabeled points is kept at; by default the mean label of the labeled ones.",
 )
-
-
-def c_star(sentence: str) -> Parameter:
-    """Return the parameter C*, whose default the sentence tells."""
-    parameter: Parameter = as_in(SemiSupervisedSVM, "C_star", sentence=sentence)
-    return parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +59,8 @@ class OrderedPoints:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class S3VMBaseline(BinaryBaseline):
+class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
     """Shell of a semi-supervised support vector machine."""
-
-    kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
-
-    kernel: str = field(default="gaussian", kw_only=False)
-    sigma: float | str = "scale"
-    memory_limit: float = 4.0
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
         if not (y == 0).any():  # the labeled points are the unlabeled sample too

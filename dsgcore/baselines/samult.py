@@ -8,21 +8,13 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from dsgcore.baselines.auc_base import AUC_PARAMETERS, AUCBaseline
+from dsgcore.baselines.auc_base import AUCBaseline
 from dsgcore.baselines.pair_risk import PairRisk, samult_risk
-from dsgcore.core.parameters import Parameter, Real
-
-GAMMA = Real(
-    "gamma",
-    0.5,
-    low=0.0,
-    high=1.0,
-    symbol="γ",
-    label="Weight of labeled pairs",
-    sentence="How much pairs of labeled points count; the rest is that of pairs with unlabeled ones.",
-)
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import real
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class SAMULT(AUCBaseline):
     """Semi-supervised AUC maximisation by SAMULT, in closed form.
@@ -33,13 +25,6 @@ class SAMULT(AUCBaseline):
 
     or with the ridge in another norm: with "half rkhs" and all points as centres it is where `dsgcore.QSGS2AUC` goes.
 
-    Parameters
-    ----------
-    kernel, sigma, length, nu, power, lam, penalty, centers, memory_limit, random_state
-        As in `dsgcore.baselines.pnu_auc.PNUAUC`.
-    gamma : float in [0, 1], default=0.5
-        Weight of the labeled pairs; 1 - gamma is that of the pairs with unlabeled points.
-
     Attributes
     ----------
     classes_, model_, threshold_, condition_, objective_, memory_, objectives_, n_iter_, converged_, n_features_in_
@@ -48,28 +33,21 @@ class SAMULT(AUCBaseline):
     Notes
     -----
     Source: Z. Xie and M. Li, Semi-Supervised AUC Optimization Without Guessing Labels of Unlabeled Data, AAAI 2018.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.metrics import roc_auc_score
-    >>> from sklearn.preprocessing import MinMaxScaler
-    >>> from dsgcore.baselines import SAMULT
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = MinMaxScaler().fit_transform(X)
-    >>> few = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # nine labels of ten hidden
-    >>> model = SAMULT(sigma=0.5, lam=0.1).fit(X, few)
-    >>> roc_auc_score(y, model.decision_function(X)) > 0.97
-    True
+    For an example see `PNUAUC`.
     """
 
     title: ClassVar[str] = "SAMULT"
     citation: ClassVar[str] = "Xie and Li, AAAI 2018"
     sentence: ClassVar[str] = "ranks with unlabeled points taken as both classes, in closed form"
-    parameters: ClassVar[tuple[Parameter, ...]] = (GAMMA, *AUC_PARAMETERS)
 
-    gamma: float = 0.5
+    gamma: float = real(
+        0.5,
+        low=0.0,
+        high=1.0,
+        symbol="γ",
+        label="Weight of labeled pairs",
+        sentence="How much pairs of labeled points count; the rest is that of pairs with unlabeled ones.",
+    )
 
     def _risk(self, sets: Mapping[str, NDArray], s: dict[str, Any]) -> PairRisk:
         return samult_risk(s["gamma"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,36 +10,19 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from dsgcore.baselines.basis import choose_centers
-from dsgcore.baselines.design import Design, block_numbers, factor_numbers, make_design
+from dsgcore.baselines.design import PENALTY, Design, block_numbers, factor_numbers, make_design
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
-from dsgcore.baselines.parameters import LAM
-from dsgcore.baselines.parameters import MAX_ITER as MAX_ITER_OF_STEPS
-from dsgcore.baselines.parameters import TOL as TOL_OF_A_STEP
+from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.parameters import Parameter
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import as_said
 
-LAM_ABOVE_0 = replace(LAM, low=1e-9)  # the dual divides by it
-MAX_ITER = replace(
-    MAX_ITER_OF_STEPS,
-    default=5000,
-    high=10**6,
-    scale="log",
-    usual=(100, 10_000),
-    label="Most iterations",
-    sentence="Iterations after which the solver gives up.",
-)
-TOL = replace(
-    TOL_OF_A_STEP,
-    default=1e-7,
-    high=1.0,
-    usual=(1e-9, 1e-3),
-    sentence="Share of the objective by which it may be above its minimum.",
-)
 # Corrections that L-BFGS-B keeps: with fewer it takes half as many iterations again.
 N_CORRECTIONS = 30
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class SUDH(PairsBaseline):
     """Classification from similar pairs and unlabeled points with the double hinge loss, by its dual.
@@ -50,17 +33,6 @@ class SUDH(PairsBaseline):
         J(w) = -p_S / (2p - 1) mean_S f + mean_U [l(f) + (1 - p) / (2p - 1) f] + (lam / 2) |w|^2
 
     over all members S of the similar pairs and the unlabeled points U.
-
-    Parameters
-    ----------
-    kernel, y_holds, prior, sigma, length, nu, power, penalty, centers, memory_limit, random_state
-        As in `dsgcore.baselines.susl.SUSL`.
-    lam : float in [1e-9, 1000], default=1e-2
-        Ridge.
-    max_iter : int in [1, 1000000], default=5000
-        Iterations after which the solver gives up.
-    tol : float in [1e-9, 1], default=1e-7
-        Duality gap at which it stops, as a share of |J| (of |J| = 1 where that is smaller).
 
     Attributes
     ----------
@@ -90,34 +62,31 @@ class SUDH(PairsBaseline):
     Solved here is the paper's. As l(z) is the largest s z + min(s, 1 - s) over 0 <= s <= 1, J's dual is to maximise
     mean_U min(s, 1 - s) - |mean_U s phi + q|^2 / (2 lam), with q = -p_S / (2p - 1) mean_S phi + (1 - p) / (2p - 1)
     mean_U phi and w = -(mean_U s phi + q) / lam. With s = u + v and u, v in [0, 1/2] the concave part is u - v, and
-    the dual a quadratic program with bounds only, for L-BFGS-B.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dsgcore.baselines import SUDH
-    >>> rng = np.random.default_rng(0)
-    >>> classes = (rng.random(500) < 0.7).astype(int)
-    >>> X = rng.normal(size=(500, 2)) + 3 * classes[:, None]
-    >>> of_pairs = np.repeat(rng.random(100) < 0.7**2 / (0.7**2 + 0.3**2), 2)
-    >>> pairs = (rng.normal(size=(200, 2)) + 3 * of_pairs[:, None]).reshape(100, 2, 2)
-    >>> model = SUDH(prior=0.7, sigma=0.1, lam=0.1).fit(X, pairs=pairs)
-    >>> model.score(X, classes) > 0.9
-    True
+    the dual a quadratic program with bounds only, for L-BFGS-B. For an example see `SUSL`.
     """
 
     title: ClassVar[str] = "SU-DH"
     citation: ClassVar[str] = "Bao, Niu and Sugiyama, ICML 2018"
     sentence: ClassVar[str] = "learns from similar pairs with the double hinge loss, a quadratic program"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        *(LAM_ABOVE_0 if p.name == "lam" else p for p in PairsBaseline.parameters),
-        MAX_ITER,
-        TOL,
-    )
 
-    penalty: str = "half euclidean"
-    max_iter: int = 5000
-    tol: float = 1e-7
+    penalty: str = as_said(PENALTY)
+    lam: float = as_said(LAM, low=1e-9)  # the dual divides by it
+    max_iter: int = as_said(
+        MAX_ITER,
+        default=5000,
+        high=10**6,
+        scale="log",
+        usual=(100, 10_000),
+        label="Most iterations",
+        sentence="Iterations after which the solver gives up.",
+    )
+    tol: float = as_said(
+        TOL,
+        default=1e-7,
+        high=1.0,
+        usual=(1e-9, 1e-3),
+        sentence="Share of the objective (of 1 where it is smaller) by which it may be above its minimum: the duality gap.",
+    )
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = self._count_features(n, d, s)

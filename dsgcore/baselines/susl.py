@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.basis import choose_centers
-from dsgcore.baselines.design import Design, add_products, make_design
+from dsgcore.baselines.design import PENALTY, Design, add_products, make_design
 from dsgcore.baselines.linear_system import solve_symmetric
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.progress import Watch
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import as_said
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class SUSL(PairsBaseline):
     """Classification from similar pairs and unlabeled points with the squared loss, in closed form.
@@ -24,28 +27,6 @@ class SUSL(PairsBaseline):
         J(w) = -p_S / (2p - 1) mean_S f + mean_U [f^2 / 4 + 1/4 + f / (2 (2p - 1))] + (lam / 2) |w|^2
 
     over all members S of the similar pairs and the unlabeled points U: the risk with the loss (t f - 1)^2 / 4.
-
-    Parameters
-    ----------
-    kernel : {"gaussian", "lm", "linear", "orthogonal_gaussian", "laplacian", "matern", "dot_product"}, default="gaussian"
-        Kernel of the features k(x, c); "lm" takes the coordinates themselves.
-    y_holds : {"pairs", "classes"}, default="pairs"
-        What `y` says, as in `dsgcore.TSGSU`: pair ids, or classes from which similar pairs are drawn.
-    prior : float in [0.01, 0.99] or "estimate", default="estimate"
-        Share of positives among the unlabeled points, not within 0.001 of 1/2; "estimate" as in `dsgcore.TSGSU`.
-    sigma, length, nu, power
-        The kernel's, as in `dsgcore.TSGSU`.
-    lam : float in [0, 1000], default=1e-2
-        Ridge.
-    penalty : {"half euclidean", "half rkhs"}, default="half euclidean"
-        What lam stands before: |w|^2 / 2 as in the authors' program, or half the squared norm of f in the kernel's space
-        (the bias squared in both).
-    centers : int, array-like of shape (m, d) or None, default=None
-        How many of the points, drawn at random, carry a kernel, or which points; None takes all.
-    memory_limit : float, default=4.0
-        GB that a fit may take beside the points.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the centres, and of the pairs drawn from classes.
 
     Attributes
     ----------
@@ -66,6 +47,8 @@ class SUSL(PairsBaseline):
 
     Notes
     -----
+    The ridge "half rkhs" is half the squared norm of f in the kernel's space, and of the bias.
+
     Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018, (9).
 
     Examples
@@ -86,7 +69,7 @@ class SUSL(PairsBaseline):
     citation: ClassVar[str] = "Bao, Niu and Sugiyama, ICML 2018"
     sentence: ClassVar[str] = "learns from similar pairs with the squared loss, in closed form"
 
-    penalty: str = "half euclidean"
+    penalty: str = as_said(PENALTY)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         centers = choose_centers(X, s["centers"], self._seed())

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.base import OrdinalBaseline
+from dsgcore.baselines.base import GaussianOrLinear, OrdinalBaseline
 from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.parameters import MAX_ITER, TOL
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.baselines.regression import CACHE, HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
-from dsgcore.core.parameters import Parameter, Real
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import as_said, real
 from dsgcore.core.problem import UNLABELED
 
 # Half the distance between the two kinks of the regression's loss: the second one is out of the way.
@@ -27,29 +28,12 @@ PENALTY = 10.0
 STILL = 1e-4
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVOREX(OrdinalBaseline):
+class SVOREX(GaussianOrLinear, OrdinalBaseline):
     """Support vector ordinal regression with explicit constraints: one function, and a threshold between classes.
 
-    It learns from the labeled points only.
-
-    Parameters
-    ----------
-    kernel : {"gaussian", "linear"}, default="gaussian"
-        The kernel; the linear one is <x, x'> / d, as in the authors' program.
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). "scale" is 1 / (n_features_in_ * X.var()), of the
-        labeled points.
-    C : float in [1e-6, 1e6], default=1.0
-        Weight of a point's hinge loss at one threshold.
-    ridge : float in [0, 1], default=1e-3
-        What is added to the kernel matrix's diagonal.
-    tol : float in [1e-9, 0.1], default=1e-4
-        Accuracy of each convex step: by how much a value may miss what the optimum asks for.
-    max_iter : int in [1, 100000], default=100
-        Convex steps at most.
-    memory_limit : float, default=4.0
-        GB that a fit may take.
+    It learns from the labeled points only. Its linear kernel is <x, x'> / d, as in the authors' program.
 
     Attributes
     ----------
@@ -101,30 +85,23 @@ class SVOREX(OrdinalBaseline):
     sentence: ClassVar[str] = (
         "learns one function and the thresholds between ordered classes, from the labeled points only"
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        C,
-        Real(
-            "ridge",
-            1e-3,
-            low=0.0,
-            high=1.0,
-            scale="log",
-            usual=(0.0, 0.1),
-            label="Ridge of the kernel matrix",
-            sentence="What is added to the kernel matrix's diagonal.",
-        ),
-        replace(TOL, default=1e-4, sentence="By how much a value may miss what the optimum of a convex step asks for."),
-        replace(MAX_ITER, sentence="After as many convex steps the search for the thresholds stops, converged or not."),
-    )
-    kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
 
-    kernel: str = field(default="gaussian", kw_only=False)
-    sigma: float | str = "scale"
-    C: float = 1.0
-    ridge: float = 1e-3
-    tol: float = 1e-4
-    max_iter: int = 100
-    memory_limit: float = 4.0
+    C: float = as_said(C)
+    ridge: float = real(
+        1e-3,
+        low=0.0,
+        high=1.0,
+        scale="log",
+        usual=(0.0, 0.1),
+        label="Ridge of the kernel matrix",
+        sentence="What is added to the kernel matrix's diagonal.",
+    )
+    tol: float = as_said(
+        TOL, default=1e-4, sentence="By how much a value may miss what the optimum of a convex step asks for."
+    )
+    max_iter: int = as_said(
+        MAX_ITER, sentence="After as many convex steps the search for the thresholds stops, converged or not."
+    )
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         examples = 2 * n if y is None else 2 * n - int(np.sum((y == 0) | (y == y.max())))

@@ -175,9 +175,21 @@ def said(kind: type[Parameter], default: Any, **words: Any) -> Any:
     return as_said(kind(name="", default=default, **words))
 
 
-def as_said(parameter: Parameter) -> Any:
-    """Return a dataclass field that is a parameter said elsewhere."""
-    return field(default=parameter.default, metadata={PARAMETER: parameter})
+def as_said(parameter: Parameter, *default: Any, **changes: Any) -> Any:
+    """Return a dataclass field that is a parameter said elsewhere, but for `changes`; a default of the field's own may follow."""
+    parameter = replace(parameter, **changes)
+    (value,) = default or (parameter.default,)
+    return field(default=value, metadata={PARAMETER: parameter})
+
+
+def as_in(owner: Any, name: str, /, **changes: Any) -> Any:
+    """Return the parameter of that name of a class that has `parameters`, but for what is said here otherwise."""
+    return replace(next(p for p in owner.parameters if p.name == name), **changes)
+
+
+def field_as_in(owner: Any, name: str, /, **changes: Any) -> Any:
+    """Return a dataclass field that is the parameter of that name of another class, but for what is said here otherwise."""
+    return as_said(as_in(owner, name, **changes))
 
 
 def real(default: float | None, **words: Any) -> Any:

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from dsgcore.core.kernels import KERNELS, Kernel
-from dsgcore.core.parameters import Choice
+from dsgcore.core.documented import told
+from dsgcore.core.kernels import KERNELS, Gaussian, Kernel
+from dsgcore.core.parameters import Choice, as_in
 from dsgcore.estimators.inputs import width
+
+SIGMA = as_in(Gaussian, "sigma")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelParameters:
     """What an estimator says of its kernel: its name, and the parameters of all kernels."""
 
-    kernel: str = field(default="gaussian", kw_only=False)
-    sigma: float | str = "scale"
-    length: float | str = "scale"
-    nu: str = "3/2"
-    power: int | str = 3
+    kernels: ClassVar[tuple[str, ...]] = tuple(KERNELS)
+
+    kernel: str = told(
+        "gaussian",
+        "one of {cls.kernels}",
+        "The kernel. The orthogonal Gaussian is the Gaussian with random features that cost less where d is some hundreds "
+        "or more.",
+        kw_only=False,
+    )
+    sigma: float | str = told(
+        "scale",
+        f"{SIGMA.allowed()}, or 'scale'",
+        "Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1), scale "
+        "of the dot product kernel (sigma <x, x'>)^power. 'scale' is 1 / (n_features_in_ * X.var()), "
+        "1 / (n_features_in_ * X.std()) and 1 / mean ||x||^2.",
+    )
+    length: float | str = told(
+        "scale",
+        f"{SIGMA.allowed()}, or 'scale'",
+        "Length scale of the Matérn kernel; 'scale' is sqrt(n_features_in_ * X.var()).",
+    )
+    nu: str = told("3/2", "one of '1/2', '3/2', '5/2'", "Smoothness of the Matérn kernel.")
+    power: int | str = told(3, "1, 3 or 5", "Degree of the dot product kernel.")
 
 
 def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:
