@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from dsgcore.core.kernels import Gaussian
 from dsgcore.core.schedules import Plan
 from dsgcore.core.solver import Task
 from dsgcore.problems import SemiSupervisedAUC
+from pages.workbench.bench import Bench
 
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.
 settings.register_profile("dsgcore", deadline=None, derandomize=True)
@@ -36,6 +38,13 @@ def pytest_terminal_summary(terminalreporter):
 def nobody_waits_for_a_browser(monkeypatch):
     """Let a page's run begin at once: in these tests no browser says that it has drawn the first chart."""
     monkeypatch.setattr("pages.workbench.bench.LONGEST_WAIT", -1.0)
+
+
+@pytest.fixture(autouse=True)
+def every_tab_has_been_opened(monkeypatch):
+    """Draw all of a page's tabs, of which the app draws those that have been looked at."""
+    opened = partial(Bench, opened={"Details", "Compare", "Theory", "Data", "Code"})
+    monkeypatch.setattr("pages.workbench.coming.Bench", opened)
 
 
 @pytest.fixture

@@ -3,19 +3,23 @@ const charts = new WeakMap();  // the component's element -> its chart
 let library;                   // promise of Plotly, one for the page
 let count = 0;                 // of charts, for the names of their tips
 
+/** Return Plotly: of the script that the page's head has begun to read, or of one that is begun here. */
 function load(path) {
-  const own = document.querySelector('script[src*="static/js/index"]');
-  const url = new URL(path, own ? new URL("../../", own.src) : document.baseURI);
-  // The server gives no date with this file, so without force-cache every reload fetches it anew.
-  return fetch(url, {cache: "force-cache"})
-    .then(answer => answer.ok ? answer.blob() : Promise.reject(Error(answer.status + " " + url)))
-    .then(blob => new Promise((done, failed) => {
-      const script = document.createElement("script");
-      script.src = URL.createObjectURL(new Blob([blob], {type: "text/javascript"}));
-      script.onload = () => done(window.Plotly);
-      script.onerror = () => failed(Error("the chart library could not be read"));
-      document.head.append(script);
-    }));
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  let script = document.querySelector(`script[src$="${path}"]`);
+  if (!script) {
+    const own = document.querySelector('script[src*="static/js/index"]');
+    script = document.createElement("script");
+    script.src = new URL(path, own ? new URL("../../", own.src) : document.baseURI);
+    document.head.append(script);
+  }
+  return new Promise((done, failed) => {
+    script.addEventListener("load", () => done(window.Plotly));
+    script.addEventListener("error", () => {
+      script.remove();
+      failed(Error("the chart library could not be read"));
+    });
+  });
 }
 
 function themed(element) {

@@ -21,13 +21,15 @@ from typing import Any
 import plotly
 import streamlit as st
 
-__all__ = ["live_chart"]
+__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "live_chart"]
 
 _log = logging.getLogger(__name__)
 
 # What the browser runs and how it looks, beside this file.
 _SCRIPT, _STYLE = (Path(__file__).with_name(f"live_plotly.{kind}") for kind in ("js", "css"))
-_LIBRARY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+LIBRARY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+# Where the app's server has it, below its root.
+LIBRARY_ADDRESS = f"plotly/{plotly.__version__}/{LIBRARY.name}"
 _DEFAULT_HEIGHT = 450  # plotly's own
 _CONFIG: Mapping[str, Any] = {"displayModeBar": False, "displaylogo": False}
 
@@ -90,7 +92,7 @@ def live_chart(
     data = {"figure": text, "alt": alt, "height": pixels, "config": dict(config), "occasion": occasion}
     mount(
         key=key,
-        data={**data, "library": _library_path()},
+        data={**data, "library": LIBRARY_ADDRESS},
         width="stretch",
         height=pixels,
         on_drawn_change=on_drawn or _nobody_waits,
@@ -126,26 +128,16 @@ def _with_gaps(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _library_path() -> str:
-    """Have the server hand out plotly's package data; return the script's path on it."""
-    from streamlit.components.v1 import declare_component
-
-    # Repeated in every call: each runtime has a registry of its own, and it takes 0.05 ms.
-    served = declare_component("plotly", path=_LIBRARY.parent)
-    return f"component/{served.name}/{_LIBRARY.name}?{plotly.__version__}"
-
-
 @cache
 def _component() -> Callable[..., Any] | None:
     """Register the component; None where this streamlit, or this plotly, has not what it takes."""
     try:
-        from streamlit.components.v1 import declare_component  # noqa: F401
         from streamlit.components.v2 import component
     except ImportError as missing:
         _log.warning("charts are drawn the stock way and will flicker: %s", missing)
         return None
-    if not _LIBRARY.is_file():
-        _log.warning("charts are drawn the stock way and will flicker: no file %s", _LIBRARY)
+    if not LIBRARY.is_file():
+        _log.warning("charts are drawn the stock way and will flicker: no file %s", LIBRARY)
         return None
     js, css = (path.read_text(encoding="utf-8") for path in (_SCRIPT, _STYLE))
     return component("live_plotly", js=js, css=css, isolate_styles=False)

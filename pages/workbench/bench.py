@@ -12,7 +12,7 @@ from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from pages.workbench.preparing import Preparation, prepare
 
-# Seconds after which a run begins though no chart is there: the browser may have no way to tell.
+# Seconds after which a run goes on though no curve is there: the browser may have no way to tell.
 LONGEST_WAIT = 30.0
 
 
@@ -45,8 +45,9 @@ class Bench:
     wants_link: bool = False  # the link is to be read, and may say another run than `live`
     at: str = ""  # where the link says that the run is
     at_noted: float = -math.inf  # when it was written there
-    opened: float = field(default_factory=time.monotonic)
-    seen: int = 0  # of what follows, what the browser has drawn since the page was opened: a chart, a curve
+    since: float = field(default_factory=time.monotonic)  # when the page was come to
+    opened: set[str] = field(default_factory=set)  # its tabs that have been looked at
+    is_seen: bool = False  # the browser has drawn the curves since then
 
     @property
     def spec(self) -> Spec | None:
@@ -55,19 +56,14 @@ class Bench:
             return self.preparation.spec
         return None if self.live is None else self.live.run.spec
 
-    def see(self, stage: int) -> None:
-        """Note what the browser has drawn: what happens from now on is seen."""
-        self.seen = max(self.seen, stage)
-
-    @property
-    def stage(self) -> int:
-        """What there is to see: 1 a chart, 2 a curve."""
-        return 2 if self.live is not None and self.live.run.t else 1
+    def see(self) -> None:
+        """Note that the browser has drawn the curves: what happens from now on is seen."""
+        self.is_seen = True
 
     @property
     def is_watched(self) -> bool:
-        """Whether what there is to see has been drawn, so that the run need not wait for the browser."""
-        return self.seen >= self.stage or time.monotonic() - self.opened > LONGEST_WAIT
+        """Whether the browser has drawn what there is to see, so that the run need not wait for it."""
+        return self.is_seen or time.monotonic() - self.since > LONGEST_WAIT
 
 
 def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) -> None:

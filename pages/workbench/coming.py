@@ -38,7 +38,7 @@ def bench_of(problem: type[Setting]) -> Bench:
 
 def _enter(problem: type[Setting], bench: Bench) -> None:
     """Take the page up as its link says it; where the link says nothing, as it was left."""
-    bench.seen, bench.opened = 0, time.monotonic()
+    bench.is_seen, bench.since = False, time.monotonic()
     given = st.query_params.to_dict()
     own = link.in_own_names(problem, given)
     if bench.live is not None and not set(own) - set(OF_THE_FRAME):

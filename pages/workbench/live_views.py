@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -145,8 +144,8 @@ def _draw_curves(bench: Any, theme: str, revision: str) -> None:
         key="chart-objective",
         alt=_alt_objective(live),
         height=CURVE_HEIGHT,
-        on_drawn=partial(bench.see, bench.stage),
-        occasion="" if bench.is_watched else f"stage {bench.stage}",
+        on_drawn=bench.see,
+        occasion="" if bench.is_watched else "first",
     )
     live_chart(score_figure(live, theme, revision), key="chart-score", alt=_alt_score(live), height=CURVE_HEIGHT)
 

@@ -42,6 +42,7 @@ from pages.workbench.preparing import sign
 from pages.workbench.steering import BAD_INPUT, follow
 from pages.workbench.transport import transport
 
+OTHER_TABS = ("Details", "Compare", "Theory", "Data", "Code")
 TICK_SECONDS = 0.25
 SLICE_SECONDS = 0.08
 INSTANT_SECONDS = 2.0
@@ -81,24 +82,16 @@ def workbench(name: str) -> None:
         return
     tiles = st.empty()
     run_every = TICK_SECONDS if bench.is_playing and not bench.live.is_finished else None
-    live_tab, details_tab, compare_tab, theory_tab, data_tab, code_tab = _tabs()
+    live_tab, *other_tabs = _tabs()
     with live_tab:
         _view_controls(problem, bench)
         st.fragment(_live, run_every=run_every)(name, status, tiles)
-    with details_tab:
-        tabs.as_of(bench, "details")
-        details(bench.live, theme=_theme())
-    with compare_tab:
-        tabs.as_of(bench, "compare")
-        tabs.compare(bench.live)
-    with theory_tab:
-        tabs.as_of(bench, "theory")
-        tabs.theory(bench.live, partial(_keep_to, bench, problem))
-    with data_tab:
-        tabs.data(bench.live)
-    with code_tab:
-        tabs.as_of(bench, "code")
-        tabs.code(bench)
+    bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
+    for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
+        # Not before: the page is there sooner, and the browser reads tables and code when there are some to show.
+        if tab in bench.opened:
+            with place:
+                _draw_tab(tab, bench, problem)
 
 
 def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
@@ -162,7 +155,24 @@ def _keep_to(bench: Bench, problem: type[Setting]) -> None:
 
 def _tabs() -> Any:
     # Each is drawn anew as it is opened.
-    return st.tabs(["Live", "Details", "Compare", "Theory", "Data", "Code"], key="tabs", on_change="rerun")
+    return st.tabs(["Live", *OTHER_TABS], key="tabs", on_change="rerun")
+
+
+def _draw_tab(tab: str, bench: Bench, problem: type[Setting]) -> None:
+    assert bench.live is not None
+    if tab != "Data":
+        tabs.as_of(bench, tab.lower())
+    match tab:
+        case "Details":
+            details(bench.live, theme=_theme())
+        case "Compare":
+            tabs.compare(bench.live)
+        case "Theory":
+            tabs.theory(bench.live, partial(_keep_to, bench, problem))
+        case "Data":
+            tabs.data(bench.live)
+        case "Code":
+            tabs.code(bench)
 
 
 def _view_controls(problem: type[Setting], bench: Bench) -> None:
@@ -198,8 +208,8 @@ def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator) -> None:
     if bench.wants_restart:
         st.rerun()  # a button in here has moved a slider outside
     was_finished, hidden = bench.live.is_finished, hidden_parts()
-    if bench.is_playing and not was_finished and (bench.is_watched or "curves" in hidden):
-        _advance(bench.live)
+    if bench.is_playing and not was_finished:
+        _advance(bench.live, is_seen=bench.is_watched or "curves" in hidden)
     with status.container(key="status"):
         views.status(bench.live, is_playing=bench.is_playing)
     if "tiles" not in hidden:
@@ -212,13 +222,14 @@ def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator) -> None:
         st.rerun()  # once, so that the ticking ends and the transport bar shows it
 
 
-def _advance(live: LiveRun) -> None:
+def _advance(live: LiveRun, *, is_seen: bool) -> None:
+    """Make the iterations of one drawing; of a run that nobody sees yet, only those of its first curve."""
     speed = controls.viewed(type(live.run.problem), controls.SPEED)
     with _cores:
-        if speed == "slow":
+        if not is_seen:
+            live.advance(max(0, FIRST_ITERATIONS - live.run.t), SLICE_SECONDS)
+        elif speed == "slow":
             live.advance(1, SLICE_SECONDS)
-        elif speed != "instant" and not live.run.t:
-            live.advance(FIRST_ITERATIONS, SLICE_SECONDS)
         elif speed == "normal":
             live.advance(math.ceil(live.run.n_iter / NORMAL_TICKS), SLICE_SECONDS)
         elif speed == "fast":

@@ -78,3 +78,18 @@ def test_the_menu_switches_between_light_and_dark(open_page):
     page.get_by_role("menuitemradio", name="Dark").click()
     expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
     expect(page.locator(".st-key-status")).to_contain_text("step 3 of")  # the run goes on as it was
+
+
+READ = "() => performance.getEntriesByType('resource').map(entry => [entry.name, entry.startTime])"
+
+
+def test_a_run_waits_for_nothing_that_is_not_seen_yet(open_page):
+    page = open_page("auc?at=3")
+    expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
+    began = {name.rpartition("/")[2]: start for name, start in page.evaluate(READ)}
+    # The charts' library is asked for by the page's head: with the page, not after it.
+    assert began["plotly.min.js"] < min(start for name, start in began.items() if name == "health")
+    assert not any(kind in name for name in began for kind in ("DataFrame", "SyntaxHighlighter"))
+    for tab, content in {"Compare": "stDataFrame", "Code": "stCode"}.items():
+        page.get_by_role("tab", name=tab).click()
+        expect(page.get_by_test_id(content).first).to_be_visible(timeout=15_000)
