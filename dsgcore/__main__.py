@@ -54,7 +54,7 @@ def _run(spec_file: Path, out: Path, *, is_quiet: bool) -> int:
                 print(_progress(run.history.last(), run.n_iter), file=sys.stderr)
         history, model, own_spec, result = (part / name for name in _RESULTS)
         run.history.write_csv(history)
-        run.model.save(model)
+        run.result.save(model)
         own_spec.write_text(run.spec.to_json(indent=2) + "\n", encoding="utf-8")
         result.write_text(summary_json(run) + "\n", encoding="utf-8")
     if not is_quiet:

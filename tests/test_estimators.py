@@ -271,7 +271,7 @@ def test_partial_fit_wants_the_classes_and_stays_with_them(moons, cls):
         ({"kernel": "matern", "nu": 2.0}, "nu must be one of 1/2, 3/2, 5/2, got '2.0'"),
         ({"kernel": "dot_product", "power": 4}, "power must be one of 1, 3, 5, got '4'"),
         ({"lam": float("nan")}, "lam must be a number between 0 and 1000, got nan"),
-        ({"step_size": 0}, "step_size must be a number between 1e-06 and 1e\\+06, got 0"),
+        ({"step_size": 0}, "step_size must be a number between 1e-06 and 1e\\+06 or 'auto', got 0"),
         ({"n_iter": 0}, "n_iter must be a whole number between 1 and 100000, got 0"),
         ({"n_features": 1.5}, "n_features must be a whole number between 1 and 65536, got 1.5"),
         ({"batch_size": None}, "batch_size must be a whole number between 1 and 65536, got None"),
@@ -319,3 +319,35 @@ def test_labels_of_less_than_two_classes_get_one_sentence(cls, labels, said):
 def test_binary_estimators_refuse_three_classes(cls):
     with pytest.raises(ValueError, match=r"^Only binary .*: y must hold two classes .*, got 3 classes$"):
         make(cls).fit(np.random.default_rng(0).normal(size=(30, 2)), np.resize([0, 1, 2], 30))
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_the_tail_average_is_the_mean_of_the_second_halfs_iterates(moons, cls):
+    X, _, few = moons
+    model = make(cls, average="tail", dtype="float64").fit(X, few)
+    assert len(model.iterate_) == len(model.model_) == 12
+    mean = np.mean([model.iterate_.evaluate(X, t) for t in range(7, 13)], axis=0)
+    np.testing.assert_allclose(model.model_.evaluate(X), mean, rtol=1e-10, atol=1e-12)
+    last = make(cls, average=None, dtype="float64").fit(X, few)
+    np.testing.assert_array_equal(last.model_.evaluate(X), model.iterate_.evaluate(X))
+    assert last.iterate_ is last.model_
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_partial_fits_average_as_one_longer_fit(moons, cls):
+    X, _, few = moons
+    asked = {"average": "tail", "step_size": "auto", "schedule": "constant", "dtype": "float64"}
+    whole = make(cls, **asked).fit(X, few)
+    parts = make(cls, **asked).set_params(n_iter=5).partial_fit(X, few, classes=[0, 1])
+    parts.set_params(n_iter=7).partial_fit(X, few)
+    assert parts.step_size_ == whole.step_size_
+    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_the_automatic_step_is_the_one_that_is_said(moons, cls):
+    X, _, few = moons
+    found = make(cls, step_size="auto", schedule="constant").fit(X, few)
+    said = make(cls, step_size=found.step_size_, schedule="constant").fit(X, few)
+    assert said.step_size_ == found.step_size_ > 0
+    np.testing.assert_array_equal(said.decision_function(X), found.decision_function(X))

@@ -47,6 +47,10 @@ class TrainingPoints(Advanced, Protocol):
         """Return f at the batch points of each source."""
         ...
 
+    def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return the averaged f at the batch points of each source, where the plan asks for an average; else f."""
+        ...
+
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""
         ...
@@ -63,34 +67,60 @@ class Carried:
         Also carry V, an unbiased estimate of E (f - h)^2 at every point, from the spread of the single features'
         contributions: V <- (1 - eta lambda)^2 V + Var_j[m p_j] / m, p_j the j-th feature's contribution to the block.
         The errors of the iterations are martingale differences, so their variances add up.
+    average_after : int, optional
+        Also carry the sum of the iterates after so many iterations, for their mean.
     """
 
-    def __init__(self, X: NDArray, model: Expansion, *, with_variance: bool = False) -> None:
+    def __init__(
+        self, X: NDArray, model: Expansion, *, with_variance: bool = False, average_after: int | None = None
+    ) -> None:
         self.X = features.as_points(X, model.dtype)
         self.feature_map = model.kernel.feature_map
         self.values = np.zeros(len(X), dtype=model.dtype)
         self.variance = np.zeros(len(X)) if with_variance else None
+        self.average_from(average_after)
+        self.t = 0
         self._catch_up(model)
 
+    def average_from(self, after: int | None) -> None:
+        """Begin anew to sum up the iterates: those after so many iterations, no fewer than have been made."""
+        self.average_after = after
+        # Of the iterates to be averaged, but for the present one.
+        self.total = None if after is None else np.zeros(len(self.X))
+
     def _catch_up(self, model: Expansion) -> None:
-        if self.variance is None:
-            model.update(self.values, self.X, 0, len(model))
-            return
-        for t, (block, decay) in enumerate(zip(model.blocks, model.decays, strict=True), start=1):
-            self.advance(model.frequencies(t, block.shape[1]), block, decay)
+        at_once = len(model) if self.average_after is None else min(len(model), self.average_after + 1)
+        self.t = at_once if self.variance is None else 0
+        model.update(self.values, self.X, 0, self.t)
+        for t, block in enumerate(model.blocks[self.t :], start=self.t + 1):
+            self.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
+
+    @property
+    def average(self) -> NDArray:
+        """The mean of the iterates to be averaged so far, at all points; f itself before there are any."""
+        return self.average_of(slice(None))
+
+    def average_of(self, rows: NDArray | slice) -> NDArray:
+        """Return the same at some of the points alone."""
+        values = self.values[rows]
+        if self.total is None or self.average_after is None or self.t <= self.average_after:
+            return values
+        return ((self.total[rows] + values) / (self.t - self.average_after)).astype(values.dtype)
 
     def copy(self) -> Self:
         """Return the same points with values of their own."""
         other = copy(self)
         other.values = self.values.copy()
         other.variance = None if self.variance is None else self.variance.copy()
+        other.total = None if self.total is None else self.total.copy()
         return other
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block, of frequencies `W`."""
         if self.variance is None:
-            self.feature_map.evaluate(self.X, W, block, decay, self.values)
+            self.advance_first(len(self.X), W, block, decay)
             return
+        self._sum_up(len(self.X))
         m = block.shape[1]
         sums, squares = self.feature_map.evaluate_with_squares(self.X, W, block)
         self.values *= self.values.dtype.type(decay)
@@ -100,17 +130,32 @@ class Carried:
             self.variance *= decay**2
             self.variance += np.maximum(spread, 0.0) * np.divide(m, m - 1.0)
 
+    def advance_first(self, n: int, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block at the first `n` points alone; without the variance."""
+        self._sum_up(n)
+        self.feature_map.evaluate(self.X[:n], W, block, decay, self.values[:n])
+
+    def _sum_up(self, n: int) -> None:
+        """Count the present iterate in, before the next one takes its place."""
+        if self.total is not None and self.average_after is not None and self.t > self.average_after:
+            self.total[:n] += self.values[:n]
+        self.t += 1
+
 
 class AllPoints(Carried):
     """The training points, every one carried to the end: their values serve batches and whole-sample measures alike."""
 
     def __init__(self, task: Task, model: Expansion) -> None:
-        super().__init__(task.X, model)
+        super().__init__(task.X, model, average_after=task.plan.average_after)
         self.batch = task.batch
 
     def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return f at the batch points of each source."""
         return {source: self.values[rows] for source, rows in batch.items()}
+
+    def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return the averaged f at the batch points of each source."""
+        return {source: self.average_of(rows) for source, rows in batch.items()}
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""
@@ -143,7 +188,9 @@ class VisitedPoints:
         self.sources = tuple(task.rows)
         self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, n_iter + 1), side="left")
         self.start = self.t = start
-        self.carried = Carried(_rows_in_order(task.X, visited, rank, task.dtype), model)
+        self.carried = Carried(
+            _rows_in_order(task.X, visited, rank, task.dtype), model, average_after=task.plan.average_after
+        )
 
     def copy(self) -> Self:
         """Return the same points with values of their own."""
@@ -158,7 +205,14 @@ class VisitedPoints:
 
     def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return f at the batch points of each source."""
-        values = self.carried.values[self.positions[t - 1 - self.start]]
+        return self._per_source(self.carried.values[self.positions[t - 1 - self.start]], batch)
+
+    def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return the averaged f at the batch points of each source."""
+        return self._per_source(self.carried.average_of(self.positions[t - 1 - self.start]), batch)
+
+    @staticmethod
+    def _per_source(values: NDArray, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         return dict(zip(batch, values.reshape(len(batch), -1), strict=True))
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
@@ -168,8 +222,7 @@ class VisitedPoints:
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block at the points still to be visited."""
         needed = self.needed_after[self.t - self.start]
-        carried = self.carried
-        carried.feature_map.evaluate(carried.X[:needed], W, block, decay, carried.values[:needed])
+        self.carried.advance_first(needed, W, block, decay)
         self.t += 1
 
 

@@ -117,6 +117,35 @@ class SquaredNorm:
         self.value = max(decay**2 * self.value - 2 * decay * step * inner + alpha, 0.0)
 
 
+class AverageNorm:
+    """The same of the mean of iterates, || mean of h_s ||^2.
+
+    With P_t the sum of those to be averaged, up to h_t, <P_t, h_{t+1}> = d <P_t, h_t> - eta <P_t, g_t>, where
+    <P_t, g_t> = sum_b c_b P_t(x_b), and P_{t+1} = P_t + h_{t+1}.
+    """
+
+    def __init__(self, average_after: int, t: int = 0) -> None:
+        self.average_after, self.t = average_after, t
+        self.inner = self.squared = self.value = 0.0
+
+    def copy(self) -> Self:
+        """Return the same estimate."""
+        return copy(self)
+
+    def advance(self, average: NDArray, weights: NDArray, step: float, decay: float, norm: float) -> None:
+        """Add one iteration: averages and coefficients at its batch points, both (B,), and the new iterate's squared norm."""
+        n = self.t - self.average_after
+        self.t += 1
+        if n <= 0:  # no iterate was averaged before the new one
+            self.inner = self.squared = self.value = norm
+            return
+        of_gradient = n * float(np.dot(average.astype(np.float64), weights))
+        with_new = decay * self.inner - step * of_gradient
+        self.squared += 2.0 * with_new + norm
+        self.inner = with_new + norm
+        self.value = max(self.squared / (n + 1) ** 2, 0.0)
+
+
 def exact_optimum(K: NDArray, Q: NDArray, l: NDArray, lam: float) -> NDArray:
     """Return the coefficients a of f* = K a, the minimiser of f'Qf / 2 + l'f + lam / 2 ||f||^2.
 

@@ -12,6 +12,8 @@ from numbers import Real as RealNumber
 from typing import Any, Self
 
 LONGEST_QUOTE = 80
+# As people write that the run is to find a number.
+AUTOMATIC = "auto"
 
 
 def quoted(value: object) -> str:
@@ -63,7 +65,7 @@ class Real(Parameter):
     """A real number in [low, high]; None too, where it is `optional`.
 
     `usual` is the stretch that a slider should offer, on the `scale` that suits it. Where None stands for a number found
-    by the run, `automatic` is about that number: there a slider has a stop for None.
+    by the run, `automatic` is about that number: there a slider has a stop for None, and "auto" is None by another name.
     """
 
     low: float = -sys.float_info.max  # infinity is never allowed
@@ -75,11 +77,12 @@ class Real(Parameter):
 
     def allowed(self) -> str:
         """Say in words what is allowed."""
-        return f"a number between {self.low:g} and {self.high:g}" + (" or null" if self.optional else "")
+        or_else = f" or {AUTOMATIC!r}" if self.automatic is not None else " or null" if self.optional else ""
+        return f"a number between {self.low:g} and {self.high:g}{or_else}"
 
     def check(self, value: object) -> float | None:
         """Return `value` as a float, or raise `ParameterError`."""
-        if value is None and self.optional:
+        if self.optional and (value is None or (self.automatic is not None and value == AUTOMATIC)):
             return None
         if isinstance(value, bool) or not isinstance(value, RealNumber):
             raise self.refuse(value)

@@ -33,6 +33,8 @@ class Setting(Protocol):
         Those of the dataclass's fields that are made by `real`, `choice` and the like.
     engine : str
         Which of the `ENGINES` carries it out.
+    has_automatic_step : bool
+        Whether its engine knows the step "auto" and the average of iterates.
     decision : {"sign", "cut", "ranks", "highest"}
         How values become classes: by their sign; by a cut that the labeled points give; by one cut between each two
         ordered classes; or by the highest of several values a point.
@@ -46,6 +48,7 @@ class Setting(Protocol):
     labels: ClassVar[str] = "binary"
     twin_name: ClassVar[str] = "labels only"
     engine: ClassVar[str] = "stochastic"
+    has_automatic_step: ClassVar[bool] = True
     decision: ClassVar[str] = "sign"
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
@@ -94,6 +97,11 @@ class Problem(Setting, Protocol):
     def sources(self) -> tuple[str, ...]:
         """Names of the data sources, in their order; where they depend on the labels, of a bound problem only."""
         ...
+
+    @property
+    def largest_slope(self) -> float | None:
+        """How large sum_b |c_b| can become, where no loss is curved; None where the curvature says how far a step may go."""
+        return None
 
     @property
     def is_shifted(self) -> bool:

@@ -19,6 +19,13 @@ SCHEDULE_WORDS = {
     "theta/T^(3/4)": "θ/T^¾",
 }
 STEERABLE = ("step_size", "n_features", "lam")
+# How iterates can be averaged: "tail" is the mean of those of the second half.
+AVERAGES = ("tail",)
+
+
+def tail_start(n_iter: int) -> int:
+    """Return after how many of `n_iter` iterations the second half begins."""
+    return n_iter // 2
 
 
 @dataclass(frozen=True)
@@ -37,11 +44,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Change:
-    """From iteration `t` on, the parameter `name` (one of `STEERABLE`) has this value."""
+    """From iteration `t` on, the parameter `name` (one of `STEERABLE`) has this value; None is the automatic one."""
 
     t: int
     name: str
-    value: float
+    value: float | None
 
 
 @dataclass
@@ -49,22 +56,45 @@ class Plan:
     """The settings of every iteration: a schedule, and the changes made on the way.
 
     Changes may be appended while a run goes on, at iterations that have not been made yet.
+
+    Attributes
+    ----------
+    step_size : float or None
+        The schedule's theta; None stands for `automatic_step`, which then must be filled in before the first iteration.
+    average_after : int or None
+        Of the iterates after so many iterations the mean is carried along; None carries none.
     """
 
     schedule: str
-    step_size: float
+    step_size: float | None
     lam: float
     n_features: int
     n_iter: int
     changes: list[Change] = field(default_factory=list)
+    automatic_step: float | None = None
+    average_after: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an iteration has the automatic step and it is not known yet."""
+        sizes = [self.step_size, *(change.value for change in self.changes if change.name == "step_size")]
+        return None in sizes and self.automatic_step is None
+
+    @property
+    def theta(self) -> float | None:
+        """The schedule's theta that the plan begins with, where it is known."""
+        return self.automatic_step if self.step_size is None else self.step_size
 
     def at(self, t: int) -> Step:
         """Return the setting of iteration `t` (from 1)."""
         values = {name: getattr(self, name) for name in STEERABLE}
         values.update({change.name: change.value for change in self.changes if change.t <= t})
-        size = SCHEDULES[self.schedule](values["step_size"], t, self.n_iter)
+        theta: float | None = self.automatic_step if values["step_size"] is None else values["step_size"]
+        assert theta is not None
+        size = SCHEDULES[self.schedule](theta, t, self.n_iter)
         return Step(size=size, lam=values["lam"], n_features=int(values["n_features"]))
 
     def with_n_iter(self, n_iter: int) -> Plan:
-        """Return the same plan for another number of iterations."""
-        return replace(self, n_iter=n_iter, changes=list(self.changes))
+        """Return the same plan for another number of iterations, its average again that of the second half."""
+        after = None if self.average_after is None else tail_start(n_iter)
+        return replace(self, n_iter=n_iter, changes=list(self.changes), average_after=after)

@@ -88,6 +88,8 @@ class Iterate:
         The batch points, source after source, in the order of `Problem.sources`.
     weights : ndarray of shape (sum of B,)
         The coefficients in the same order.
+    average : source -> ndarray of shape (B,)
+        Values of the averaged iterate at the batch points, before the step; f where the plan asks for no average.
     """
 
     t: int
@@ -99,6 +101,7 @@ class Iterate:
     block: NDArray
     points: NDArray
     weights: NDArray
+    average: Mapping[str, NDArray]
 
 
 def solve(
@@ -140,6 +143,7 @@ def _iterate(
 ) -> Iterate | None:
     step, batch = task.plan.at(t), training.batch(t)
     f = training.at(t, batch)
+    average = f if task.plan.average_after is None else training.average_at(t, batch)
     c = task.problem.coefficients(f)
     weights = stacked(c, tuple(batch)).astype(task.dtype, copy=False)
     if not np.isfinite(weights).all():
@@ -150,4 +154,4 @@ def _iterate(
     model.append(block, step.decay)
     for advanced in (training, *carried):
         advanced.advance(W, block, step.decay)
-    return Iterate(t, step, batch, f, c, task.problem.terms(f), block, points, weights)
+    return Iterate(t, step, batch, f, c, task.problem.terms(f), block, points, weights, average)

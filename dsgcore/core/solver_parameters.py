@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dsgcore.core.parameters import Parameter, choice, integer, parameters_of_fields, real
-from dsgcore.core.schedules import SCHEDULES
+from dsgcore.core.schedules import AVERAGES, SCHEDULES
 
 
 @dataclass(frozen=True)
@@ -15,15 +15,17 @@ class SolverParameters:
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
-    step_size: float = real(
+    step_size: float | None = real(
         0.5,
         low=1e-6,
         high=1e6,
         scale="log",
+        optional=True,
+        automatic=0.5,
         symbol="η",
         usual=(1e-3, 20.0),
         label="Step size",
-        sentence="How far each iteration moves the function (θ in the decaying schedules).",
+        sentence="How far each iteration moves the function (θ in the decaying schedules); “auto” knows the data's scale.",
     )
     schedule: str = choice(
         "constant",
@@ -71,6 +73,13 @@ class SolverParameters:
         usual=(16, 4096),
         label="Iterations",
         sentence="How many iterations the run has.",
+    )
+    average: str | None = choice(
+        None,
+        options=AVERAGES,
+        optional=True,
+        label="Average",
+        sentence="Tail: also the mean of the second half's iterates is followed, which the batches' noise moves less.",
     )
     dtype: str = choice(
         "float32",

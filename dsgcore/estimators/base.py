@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.expansion import FEW_POINTS, Expansion
 from dsgcore.core.kernels import KERNELS, Kernel
 from dsgcore.core.parameters import Choice, Parameter, ParameterError, check_all
-from dsgcore.core.schedules import Plan
+from dsgcore.core.schedules import Plan, tail_start
 from dsgcore.core.solver import Task, solve
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
@@ -37,8 +38,9 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     n_iter: int = 100
     n_features: int = 256
     batch_size: int = 128
-    step_size: float = 0.5
+    step_size: float | str = 0.5
     schedule: str = "constant"
+    average: str | None = None
     dtype: str = "float32"
     random_state: int | np.random.RandomState | None = None
 
@@ -93,7 +95,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         Returns and raises as `fit`; ValueError also if the classes are missing or not those of the first call. The
         estimator then is as it was.
         """
-        earlier = getattr(self, "model_", None)
+        earlier = getattr(self, "iterate_", None)
         y, _ = self._labels(y)
         points, given = validate_data(self, X, y, dtype=[np.float32, np.float64], reset=earlier is None)
         known = known_classes(classes, None if earlier is None else self.classes_, is_sorted=self.is_binary)
@@ -114,9 +116,12 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     def _train(self, X: NDArray, labels: NDArray, classes: NDArray, seed: int, model: Expansion | None) -> Self:
         """Run the solver, with `labels` as the problem wants them; an error leaves the estimator as it was."""
         task = self._task(X, labels, seed, model)
-        learned = _run(task, task.new_model() if model is None else model.prefix(len(model)), type(self).__name__)
+        iterate = _run(task, task.new_model() if model is None else model.prefix(len(model)), type(self).__name__)
+        averaged = len(iterate) - tail_start(len(iterate))
+        learned = iterate if self.average is None else iterate.tail_average(averaged)
         self._place(task, labels, learned)
-        self.classes_, self.model_, self.n_iter_ = classes, learned, len(learned)
+        self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
+        self.step_size_ = task.plan.theta
         return self
 
     def _check_classes(self, classes: NDArray, codes: NDArray) -> None:
@@ -153,7 +158,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem().bind(labels)
         n_iter = s["n_iter"] + (0 if model is None else len(model))
-        return Task(
+        task = Task(
             problem=problem,
             kernel=self._kernel(X, dtype) if model is None else model.kernel,
             X=_with_dtype(X, dtype),
@@ -163,6 +168,10 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
             seed=seed,
             dtype=dtype,
         )
+        if model is not None:  # the step that the first call has found
+            task.plan.automatic_step = self.step_size_
+        settle_step(task)
+        return task
 
     def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation."""
@@ -193,7 +202,7 @@ def _run(task: Task, model: Expansion, name: str) -> Expansion:
         or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
         raise ValueError(
             f"{name} diverged at iteration {len(model) + 1}: "
-            f"step_size {task.plan.step_size:g} is too big for this problem; try half of it{or_else}"
+            f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
         )
     return model
 

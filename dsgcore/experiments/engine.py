@@ -83,6 +83,10 @@ class Engine(Protocol):
         """Return the model, a `Model`, as it was after `t` iterations, before or after those gone back."""
         ...
 
+    def average_at(self, t: int) -> Any:
+        """Return the mean of the iterates to be averaged, a `Model`, as it was after `t` iterations."""
+        ...
+
     def start_objective(self) -> float:
         """Return the objective at f = 0."""
         ...
@@ -95,6 +99,16 @@ class Engine(Protocol):
     @property
     def test_values(self) -> NDArray:
         """Values at all test points."""
+        ...
+
+    @property
+    def test_average(self) -> NDArray:
+        """The averaged iterate's values at all test points, as its score is measured on them."""
+        ...
+
+    @property
+    def automatic_step(self) -> float | None:
+        """What the step "auto" is in this run; None where the method knows none."""
         ...
 
     @property

@@ -27,7 +27,7 @@ SPEC = r"""
 run = Run(Spec.from_json(SPEC))
 run.advance({iterations})
 run.history.write_csv("history.csv")
-run.model.save("model.npz")
+run.result.save("model.npz")
 last = run.history.last()
 print(f"{{run.t}} iterations, objective {{last['objective']:.6g}}, test {score_name} {{last['score_test']:.6g}}")
 '''
@@ -68,6 +68,7 @@ def summary(run: Run) -> dict[str, Any]:
         "model_iterations": run.model_t,
         "stop_reason": run.stop_reason.name.lower() if run.stop_reason else None,
         "message": run.stop_reason.value if run.stop_reason else "The run was not finished.",
+        "automatic_step": run.engine.automatic_step if run.spec.has_automatic_step else None,
         "seconds": round(run.clock[-1], 4) if run.clock else 0.0,
         "data": {
             "n_train": len(run.split.X_train),

@@ -143,7 +143,8 @@ class Run:
         With every change made during the run: a run of this spec from the start gives the same numbers.
     history : History
         One row an iteration: t, what was steered, objective, its terms, the scores, and what the method measures besides
-        (the error of the random features; the singular values).
+        (the error of the random features; the singular values). Where the spec asks for an average, its objective and test
+        score too.
     clock : list of float
         Seconds spent when each row was recorded (not part of the history, which is reproducible).
     training_clock : list of float
@@ -174,6 +175,11 @@ class Run:
     def model(self) -> Any:
         """What has been learned so far: it has `evaluate` and `save`."""
         return self.engine.model
+
+    @property
+    def result(self) -> Any:
+        """The model that the spec asks for: the averaged iterate where it asks for one, else `model`."""
+        return self.model if self.spec.solver.average is None else self.engine.average_at(self.model_t)
 
     @property
     def t(self) -> int:

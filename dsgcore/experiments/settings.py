@@ -180,12 +180,12 @@ def _first_defaults(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
-    """Return the parameters of the solver section: the same for all settings, but for the precisions that there are."""
+    """Return the parameters of the solver section: the same for all settings, but for what there is of each."""
     dtypes = profile_of(setting).dtypes
-    return tuple(
-        replace(p, default=dtypes[0], options=dtypes) if dtypes and isinstance(p, Choice) and p.name == "dtype" else p
-        for p in SOLVER_PARAMETERS
-    )
+    own: dict[str, Any] = {"dtype": {"default": dtypes[0], "options": dtypes}} if dtypes else {}
+    if not setting.has_automatic_step:
+        own |= {"step_size": {"optional": False, "automatic": None}, "average": {"options": ()}}
+    return tuple(replace(p, **own.get(p.name, {})) for p in SOLVER_PARAMETERS)
 
 
 def kernel_names(setting: type[Setting]) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from dsgcore.core.kernels import KERNELS, Kernel
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, quoted
-from dsgcore.core.schedules import STEERABLE, Change, Plan
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS, SolverParameters
+from dsgcore.core.schedules import STEERABLE, Change, Plan, tail_start
+from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.data.options import SEED
@@ -130,10 +130,16 @@ class Spec:
         values = {name: getattr(next(o for o in owners if hasattr(o, name)), name) for name in self.steerable}
         return values | {change.name: change.value for change in self.changes if change.t <= t}
 
+    @property
+    def has_automatic_step(self) -> bool:
+        """Whether an iteration has the step that the run finds by itself."""
+        return None in (self.solver.step_size, *(c.value for c in self.changes if c.name == "step_size"))
+
     def plan(self) -> Plan:
         """Return the settings of every iteration."""
         s = self.solver
-        return Plan(s.schedule, s.step_size, s.lam, s.n_features, s.n_iter, list(self.changes))
+        after = None if s.average is None else tail_start(s.n_iter)
+        return Plan(s.schedule, s.step_size, s.lam, s.n_features, s.n_iter, list(self.changes), average_after=after)
 
     def with_change(self, change: Change) -> Spec:
         """Return the spec with one more change; one of the same name at the same iteration is replaced."""
@@ -270,6 +276,6 @@ def _change(given: Mapping[str, Any], problem: Setting, n_iter: int) -> Change:
         raise SpecError(f"a change must have the fields t, name and value, got {sorted(map(str, given))}")
     steerable = profile_of(problem).steerable
     name = Choice("name", steerable[0], options=steerable).check(given["name"])
-    parameter = next(p for p in (*SOLVER_PARAMETERS, *problem.parameters) if p.name == name)
+    parameter = next(p for p in (*solver_parameters(type(problem)), *problem.parameters) if p.name == name)
     t = replace(CHANGE_T, high=n_iter).check(given["t"])
     return Change(t=t, name=name, value=parameter.check(given["value"]))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.automatic_step import StepSizes, settle_step, step_sizes
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
-from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, SquaredNorm
+from dsgcore.core.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.metrics import known
 from dsgcore.core.problem import Values
@@ -25,7 +27,9 @@ MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # All that iterations bring forward is copied at so many of them, not at each; those in between are made again.
 ITERATIONS_BETWEEN_COPIES = 8
 # What an iteration brings forward besides the model.
-BROUGHT_FORWARD = ("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm")
+BROUGHT_FORWARD = (
+    *("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm", "average_norm"),
+)
 
 
 class _Measured:
@@ -67,36 +71,46 @@ class StochasticEngine:
             seed=spec.seed,
             dtype=dtype,
         )
-        self.model: Expansion = self.task.new_model()
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         unlabeled = np.flatnonzero(split.y_train == UNLABELED)
         self.unlabeled_rows = unlabeled if len(unlabeled) else np.arange(len(X))
-        n_probes = spec.diagnostics.n_probes
-        self.probes = Carried(split.X_test[:n_probes], self.model, with_variance=True)
-        self.rest_of_test = Carried(split.X_test[n_probes:], self.model)
-        self.twin = ExactTwin(spec.kernel, self.probes.X)
-        self.dual = DualCoefficients(len(X))
-        self.norm = SquaredNorm()
+        self.training_seconds = 0.0
+        self._begin(spec.diagnostics.n_probes)
+
+    def _begin(self, n_probes: int) -> None:
+        """Make the model before the first iteration, and all that iterations bring forward."""
         start = time.perf_counter()
+        settle_step(self.task)
+        self.model: Expansion = self.task.new_model()
         self._training = self._new_training()
-        self.training_seconds = time.perf_counter() - start
+        self.training_seconds += time.perf_counter() - start
+        self.probes = self._carried(self.split.X_test[:n_probes], with_variance=True)
+        self.rest_of_test = self._carried(self.split.X_test[n_probes:])
+        self.twin = ExactTwin(self.kernel, self.probes.X)
+        self.dual, self.norm = DualCoefficients(len(self.task.X)), SquaredNorm()
+        after = self.task.plan.average_after
+        self.average_norm = None if after is None else AverageNorm(after)
         is_carried = isinstance(self._training, AllPoints)
-        self.labeled = None if is_carried else Carried(X[self.labeled_rows], self.model)
-        self.unlabeled = self._some_unlabeled(X) if problem.is_shifted and not is_carried else None
+        self.labeled = None if is_carried else self._carried(self.task.X[self.labeled_rows])
+        self.unlabeled = self._some_unlabeled() if self.problem.is_shifted and not is_carried else None
         self._iterates = self._solve()
         self._recorded = self.model
         self._kept_t, self._copies = 0, [self._copied()]
+
+    def _carried(self, X: NDArray, *, with_variance: bool = False) -> Carried:
+        after = self.task.plan.average_after
+        return Carried(X, self.model, with_variance=with_variance, average_after=after)
 
     def _new_training(self) -> AllPoints | VisitedPoints:
         if len(self.task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE:
             return AllPoints(self.task, self.model)
         return training_points(self.task, self.model)
 
-    def _some_unlabeled(self, X: NDArray) -> Carried:
+    def _some_unlabeled(self) -> Carried:
         """Return unlabeled training points, evenly spread where there are more than are carried."""
         rows = self.unlabeled_rows
         kept = np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)).astype(int)
-        return Carried(X[rows[kept]], self.model)
+        return self._carried(self.task.X[rows[kept]])
 
     def _solve(self) -> Iterator[Iterate]:
         carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled]
@@ -145,6 +159,27 @@ class StochasticEngine:
         unlabeled = values[self.unlabeled_rows] if self.unlabeled is None else self.unlabeled.values  # type: ignore[index]
         return float(self.problem.shift(unlabeled))
 
+    @property
+    def test_average(self) -> NDArray:
+        """The averaged f at all test points, of shape (n_test,), with the shift of its own."""
+        average = np.concatenate([self.probes.average, self.rest_of_test.average])
+        if not self.problem.is_shifted:
+            return average
+        if self.unlabeled is None:
+            assert isinstance(self._training, AllPoints)
+            return average + self.problem.shift(self._training.average_of(self.unlabeled_rows))
+        return average + self.problem.shift(self.unlabeled.average)
+
+    @property
+    def automatic_step(self) -> float:
+        """What the step "auto" is here, whether the spec asks for it or says a number."""
+        return self.step_sizes.automatic
+
+    @cached_property
+    def step_sizes(self) -> StepSizes:
+        """The automatic step, and the one above which the iterate grows without end."""
+        return step_sizes(self.task)
+
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None where there is no further one."""
         start, beside = time.perf_counter(), self._measured.seconds
@@ -159,6 +194,9 @@ class StochasticEngine:
         step, decay = iterate.step.size, iterate.step.decay
         f = np.concatenate(list(iterate.f.values()))
         self.norm.advance(f, iterate.weights, iterate.block, step, decay)
+        if self.average_norm is not None:
+            average = np.concatenate(list(iterate.average.values()))
+            self.average_norm.advance(average, iterate.weights, step, decay, self.norm.value)
         self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
         if len(self.probes.X):
             self.twin.advance(iterate.points, iterate.weights, step, decay)
@@ -178,7 +216,22 @@ class StochasticEngine:
             **{f"term: {name}": value for name, value in terms.items()},
             "term: ridge": ridge,
             **self._scores(),
+            **self._of_average(iterate),
             **self._feature_error(),
+        }
+
+    def _of_average(self, iterate: Iterate) -> dict[str, float]:
+        """Return the averaged iterate's objective and test score, where the spec asks for them."""
+        if self.average_norm is None:
+            return {}
+        terms = self.problem.terms(iterate.average)
+        if isinstance(self._training, AllPoints):
+            average = self._training.average
+            terms = self.problem.risk_terms({source: average[rows] for source, rows in self.task.rows.items()})
+        ridge = 0.5 * iterate.step.lam * self.average_norm.value
+        return {
+            "objective_average": objective(terms) + ridge,
+            "score_average": self.problem.score(self.split.y_test, self.test_average),
         }
 
     def _values_per_source(self) -> Values:
@@ -213,10 +266,23 @@ class StochasticEngine:
     def follow(self, spec: Spec) -> None:
         """Take over a spec's changes."""
         self.task.plan.changes[:] = spec.changes
+        settle_step(self.task)
 
     def extend(self, spec: Spec) -> None:
         """Go on to a longer spec's end; values that were no longer carried are computed again once."""
-        self.task = replace(self.task, plan=self.task.plan.with_n_iter(spec.solver.n_iter))
+        plan, made = self.task.plan.with_n_iter(spec.solver.n_iter), self.t
+        if plan.average_after is not None and plan.average_after < made:
+            # The second half of the longer run has begun already: its iterates are made again, and summed up.
+            self.task = replace(self.task, plan=replace(self.task.plan, average_after=plan.average_after))
+            self._begin(len(self.probes.X))
+            while self.t < made:
+                self._bring_forward(next(self._iterates))
+        elif plan.average_after is not None:
+            for points in (self._training, *self._measured.point_sets):
+                if isinstance(points, Carried):
+                    points.average_from(plan.average_after)
+            self.average_norm = AverageNorm(plan.average_after, self.t)
+        self.task = replace(self.task, plan=plan)
         if isinstance(self._training, VisitedPoints):
             self._training = training_points(self.task, self.model)
         self._iterates = self._solve()
@@ -244,6 +310,11 @@ class StochasticEngine:
     def model_at(self, t: int) -> Expansion:
         """Return the model as it was after `t` iterations, before or after those gone back."""
         return self._recorded.prefix(t)
+
+    def average_at(self, t: int) -> Expansion:
+        """Return the averaged model as it was after `t` iterations: the last iterate, before there are any to be averaged."""
+        model, after = self.model_at(t), self.task.plan.average_after
+        return model if after is None or t <= after else model.tail_average(t - after)
 
     def start_objective(self) -> float:
         """Return the objective at f = 0."""

@@ -168,6 +168,16 @@ class MultiClassEngine:
         return self._test.scores(self.W)
 
     @property
+    def test_average(self) -> NDArray:
+        """As `test_values`: no average is carried."""
+        return self.test_values
+
+    @property
+    def automatic_step(self) -> None:
+        """None: the step is a number."""
+        return
+
+    @property
     def labeled_values(self) -> NDArray:
         """Scores at the labeled points, of shape (n_labeled, K)."""
         return self._labeled.scores(self.W)
@@ -292,6 +302,10 @@ class MultiClassEngine:
         for number in range(start + 1, t + 1):
             W = next(descend(self._task_of(self._problem_at(number)), W, number - 1)).W
         return replace(self.model, W=W)
+
+    def average_at(self, t: int) -> Weights:
+        """As `model_at`: no average is carried."""
+        return self.model_at(t)
 
     def start_objective(self) -> float:
         """Return the objective at W = 0: every margin is 0 and costs 1."""

@@ -61,6 +61,7 @@ class MultiClassSetting(Setting):
     usual_tau_I: ClassVar[float] = AUTOMATIC_TAU_I
     engine: ClassVar[str] = "proximal"
     decision: ClassVar[str] = "highest"
+    has_automatic_step: ClassVar[bool] = False
 
     def check_schedule(self, schedule: str) -> None:
         """Raise `ParameterError` where the step would be divided twice: by the schedule and by the released variant."""

@@ -187,6 +187,15 @@ class SemiSupervisedSVM(Problem):
         }
 
     @property
+    def largest_slope(self) -> float:
+        """C + C* times the steepest slope of the unlabeled points' loss; with the shift, which moves every value, twice that."""
+        r = np.linspace(-1.0, 1.0, 401)
+        steepest = float(np.abs(LOSSES[self.loss].slope(r, self.s)).max())
+        weight = self._weights()
+        labels = weight["positive"] + weight["negative"]
+        return (labels + weight["unlabeled"] * steepest) * (2.0 if self.is_balanced else 1.0)
+
+    @property
     def is_shifted(self) -> bool:
         """Whether f is shifted to keep the balance."""
         return self.is_balanced

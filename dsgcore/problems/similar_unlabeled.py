@@ -166,6 +166,13 @@ class SimilarUnlabeled(Problem):
         slopes = {"identity": 1.0, "absolute value": -1.0, "ReLU": 0.0, "leaky ReLU": -self.leak}
         return slopes[self.correction]
 
+    @property
+    def largest_slope(self) -> float | None:
+        """The weights of the mean losses together, where the loss has kinks; the others are curved."""
+        if self.loss != "double hinge":
+            return None
+        return sum(abs(weight) for _, _, weight in self._weights().values())
+
     def _weights(self) -> dict[str, tuple[str, int, float]]:
         """Each mean loss's source, target t and signed weight: the first two make A_1, the others A_2."""
         scale = 1.0 / (2.0 * self.prior - 1.0)

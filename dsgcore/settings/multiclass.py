@@ -52,7 +52,10 @@ def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
             f"The weights stay in the ball of radius 1 (here: {radius:g}).",
             radius == 1.0,
             # In a small ball a step of its own size leaves no more of the weights than the last batch.
-            remedy={"problem": {"radius": 1.0}, "solver": {"step_size": min(s.step_size, STEP_IN_BALL)}},
+            remedy={
+                "problem": {"radius": 1.0},
+                "solver": {"step_size": min(s.step_size or STEP_IN_BALL, STEP_IN_BALL)},
+            },
         ),
         Assumption(
             "The features are the points' own coordinates, as in the paper.",

@@ -32,8 +32,8 @@ def _decaying(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
     """Weights beside a ridge of 1, and steps theta / t: the run's theta, where its steps are of that kind."""
     C, C_star = _weights(spec, n_labeled, n_unlabeled)
     ridge = spec.solver.lam or 1.0
-    is_alike = spec.solver.schedule == "theta/t"
-    return {"C": C / ridge, "C_star": C_star / ridge, "step_size": spec.solver.step_size * ridge if is_alike else 1.0}
+    step = spec.solver.step_size if spec.solver.schedule == "theta/t" else None
+    return {"C": C / ridge, "C_star": C_star / ridge, "step_size": 1.0 if step is None else step * ridge}
 
 
 def _weights(spec: Spec, n_labeled: int, n_unlabeled: int) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dsgcore.core.kernels import Gaussian, Kernel
+from dsgcore.core.parameters import AUTOMATIC
 from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
 
 if TYPE_CHECKING:
@@ -114,22 +115,28 @@ SMALLEST_RIDGE, PRODUCT = 0.2, 1.5
 
 def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
     s = spec.solver
-    product = s.step_size * s.lam
+    product = math.nan if s.step_size is None else s.step_size * s.lam  # the automatic step is known with the data only
     in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
     lam = max(s.lam, SMALLEST_RIDGE)
     # Both at once: a theta that suits one schedule need not suit another.
     remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}
     return (
         Assumption(f"The steps are θ/t (here: {SCHEDULE_WORDS[s.schedule]}).", s.schedule == "theta/t", remedy),
-        Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {product:g}).", in_range, remedy),
+        Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {_said(product)}).", in_range, remedy),
     )
+
+
+def _said(product: float) -> str:
+    return AUTOMATIC if math.isnan(product) else f"{product:g}"
 
 
 def _constant_step(spec: Spec, schedule: str) -> Assumption:
     used, T = spec.solver.schedule, spec.solver.n_iter
     # The same step by another name; of one that decays, about its mean.
-    step = SCHEDULES[used](spec.solver.step_size, math.ceil(T**0.5), T)
-    theta = float(f"{step / SCHEDULES[schedule](1.0, 1, T):.3g}")
+    given, theta = spec.solver.step_size, None
+    if given is not None:
+        step = SCHEDULES[used](given, math.ceil(T**0.5), T)
+        theta = float(f"{step / SCHEDULES[schedule](1.0, 1, T):.3g}")
     remedy = {"solver": {"schedule": schedule, "step_size": theta}}
     return Assumption(
         f"The step is {SCHEDULE_WORDS[schedule]}, the same throughout (here: {SCHEDULE_WORDS[used]}).",

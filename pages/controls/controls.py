@@ -15,7 +15,7 @@ from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.conversions import ONE_REST
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec, default_spec
-from dsgcore.experiments.settings import FILE, StopSpec
+from dsgcore.experiments.settings import FILE, StopSpec, solver_parameters
 from dsgcore.settings import profile_of
 from pages.controls.data_parameters import data_parameters, share_of_positives, suited_values
 from pages.controls.kernel_parameters import (
@@ -147,7 +147,7 @@ def controls_for(problem: type[Setting], dataset: str, kernel: str | None = None
     default = default_spec(problem.name)
     sections: dict[str, Sequence[Parameter]] = {
         "problem": _with_defaults(problem.parameters, default.problem),
-        "solver": _with_defaults([p for p in SOLVER_PARAMETERS if p.name != "dtype"], default.solver),
+        "solver": _with_defaults([p for p in solver_parameters(problem) if p.name != "dtype"], default.solver),
         "stop": _with_defaults(StopSpec.parameters, default.stop),
         "data": data_parameters(problem, dataset, default.data),
     }

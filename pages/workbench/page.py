@@ -138,7 +138,12 @@ def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> Spec | N
 def _halve(bench: Bench, problem: type[Setting]) -> None:
     """Set the step slider to the stop nearest to half of its value, and begin again."""
     assert bench.asked is not None
-    bench.given[controls.key_of(problem, "step_size")] = controls.half_step(bench.asked.solver.step_size)
+    step = bench.asked.solver.step_size
+    if step is None:
+        assert bench.live is not None
+        step = bench.live.run.engine.automatic_step
+        assert step is not None
+    bench.given[controls.key_of(problem, "step_size")] = controls.half_step(step)
     bench.wants_restart = True
 
 

@@ -1,0 +1,106 @@
+"""The step that knows its scale: from the curvature of the batch risk, or from the losses' slope and the features' size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.features import as_points
+from dsgcore.core.problem import stacked
+from dsgcore.core.sampling import generator
+from dsgcore.core.schedules import SCHEDULES
+from dsgcore.core.solver import Task
+
+# Of the largest step that does not make the iterate grow, a quarter: what is left of the batches' noise is averaged away.
+SHARE_OF_LARGEST = 0.25
+# Iterations whose batches and features are looked at, points of each source, and steps of the power iteration.
+ITERATIONS, POINTS, POWERS = 4, 128, 12
+# The largest slope moves a value that is on the wrong side to the other in about one step.
+STEPS_ACROSS = 2.0
+LOWEST, HIGHEST = 1e-6, 1e6
+# Values so small that a correction of negative risks, or a kink, is not met on the way.
+SMALL = 1e-2
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """What is known of a run's step before it begins.
+
+    Attributes
+    ----------
+    automatic : float
+        The schedule's theta that "auto" stands for.
+    largest : float or None
+        The constant step above which the iterate grows without end; None where the slopes are bounded, and it cannot.
+    """
+
+    automatic: float
+    largest: float | None
+
+
+def step_sizes(task: Task) -> StepSizes:
+    """Return the steps that suit a task: the same numbers for the same data, plan and seed.
+
+    Squared losses: with mu the largest eigenvalue of Q_B K_w, as the first iterations have batches B and features w (Q the risk's
+    second derivative, K_w the features' kernel), an iteration multiplies errors by up to 1 - eta (lambda + mu). Few
+    features and small batches make mu larger, and so the step smaller, by themselves. Hinge losses have no curvature; there
+    eta times the largest sum of |c_b| times k(x, x) is what a step can move a value by.
+    """
+    plan, slope = task.plan, task.problem.largest_slope
+    if slope is None:
+        mu = max(_curvature(task, t) for t in range(1, ITERATIONS + 1))
+        largest = 2.0 / max(plan.lam + mu, 1.0 / HIGHEST)
+        step = SHARE_OF_LARGEST * largest
+    else:
+        largest, step = None, STEPS_ACROSS / (slope * _mean_feature_size(task))
+        if plan.lam > 0:
+            step = min(step, 1.0 / plan.lam)
+    theta = step / SCHEDULES[plan.schedule](1.0, 1, plan.n_iter)
+    if slope is not None and plan.schedule == "theta/t" and plan.lam > 0:
+        theta = 1.0 / plan.lam  # the values stay bounded, and smaller steps would not arrive
+    return StepSizes(float(np.clip(theta, LOWEST, HIGHEST)), largest)
+
+
+def settle_step(task: Task) -> None:
+    """Fill in the automatic step where an iteration of the task's plan has it."""
+    if task.plan.is_open:
+        task.plan.automatic_step = step_sizes(task).automatic
+
+
+def _curvature(task: Task, t: int) -> float:
+    """Return the largest eigenvalue of v -> K_w Q_B v, for the batches and features of iteration `t`."""
+    batch = {source: rows[:POINTS] for source, rows in task.batch(t).items()}
+    X = as_points(task.X[np.concatenate(list(batch.values()))], task.dtype)
+    model, feature_map = task.new_model(), task.kernel.feature_map
+    W = model.frequencies(t, task.plan.n_features)
+    ends = np.cumsum([len(rows) for rows in batch.values()])[:-1]
+
+    def coefficients(v: NDArray) -> NDArray:
+        c = task.problem.coefficients(dict(zip(batch, np.split(v, ends), strict=True)))
+        return stacked(c, tuple(batch)).astype(task.dtype, copy=False)
+
+    at_zero = coefficients(np.zeros(len(X), dtype=task.dtype))
+    v, size = generator(task.seed, "curvature", t).standard_normal(len(X)).astype(task.dtype), 0.0
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(POWERS):
+            v *= task.dtype.type(SMALL / max(np.abs(v).max(), np.finfo(task.dtype).tiny))
+            before, c = np.linalg.norm(v), coefficients(v) - at_zero
+            block = feature_map.accumulate(X, c, W, -1.0)
+            v = np.zeros_like(v)
+            feature_map.evaluate(X, W, block, 0.0, v)
+            size = float(np.linalg.norm(v) / before)
+            if not 0.0 < size < np.inf:
+                break
+    return size if np.isfinite(size) else HIGHEST
+
+
+def _mean_feature_size(task: Task) -> float:
+    """Return the mean of k(x, x) over the first batches, or what it is at most."""
+    if np.isfinite(task.kernel.bound):
+        return task.kernel.bound
+    rows = np.concatenate([rows[:POINTS] for rows in task.batch(1).values()])
+    X = as_points(task.X[rows], np.dtype(float))
+    return float(np.mean([task.kernel.matrix(x[None], x[None])[0, 0] for x in X]))
