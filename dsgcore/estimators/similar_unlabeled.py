@@ -149,7 +149,7 @@ class TSGSU(BinaryEstimator):
 
         Returns and raises as in `dsgcore.QSGS2AUC`.
         """
-        earlier = getattr(self, "model_", None)
+        earlier = getattr(self, "iterate_", None)
         points, given = self._validated(X, y, pairs, is_first=earlier is None)
         learned = None if earlier is None else self.classes_
         if self._holds_pairs():
