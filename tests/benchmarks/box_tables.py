@@ -1,0 +1,244 @@
+"""The tables of `out_of_the_box.py`, in Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+WIN, TIE, LOSS = "win", "tie", "loss"
+# Of fewer seeds the spread is too often none.
+FEWEST_SEEDS = 3
+# A smaller difference, in points, is none.
+LEAST = 0.005
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit that is asked for.
+
+    Attributes
+    ----------
+    part : str
+        "sets" or "scale".
+    kind, name, title : str
+        Of the set; its name in a table.
+    scaling : str
+    n, n_labeled : int
+        Training points at most, and labels of them (0: as the kind of set says).
+    estimator : str
+    seed : int
+    """
+
+    part: str
+    kind: str
+    name: str
+    title: str
+    scaling: str
+    n: int
+    n_labeled: int
+    estimator: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What came of it: scores in percent by name, CPU seconds, megabytes at the peak; or why there is nothing."""
+
+    cell: Cell
+    scores: dict[str, float] = field(default_factory=dict)
+    seconds: float = math.nan
+    megabytes: float = math.nan
+    n: int = 0
+    d: int = 0
+    note: str = ""
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A mean of paired differences, in points, and half of its 95 % interval over so many seeds."""
+
+    mean: float
+    half_width: float
+    n_seeds: int
+
+    @property
+    def verdict(self) -> str:
+        """The verdict; empty with too few seeds."""
+        if self.n_seeds < FEWEST_SEEDS:
+            return ""
+        if abs(self.mean) <= max(self.half_width, LEAST):
+            return TIE
+        return WIN if self.mean > 0 else LOSS
+
+    def __str__(self) -> str:
+        width = "" if math.isnan(self.half_width) else f" ± {self.half_width:.1f}"
+        return f"{self.mean:+.1f}{width}"
+
+
+def difference(ours: dict[int, float], theirs: dict[int, float]) -> Difference | None:
+    """Return the mean difference over the seeds that both have; None where there is none."""
+    gaps = np.array([ours[seed] - theirs[seed] for seed in sorted(ours.keys() & theirs.keys())])
+    if not len(gaps):
+        return None
+    width = stats.t.ppf(0.975, len(gaps) - 1) * gaps.std(ddof=1) / math.sqrt(len(gaps)) if len(gaps) > 1 else math.nan
+    return Difference(float(gaps.mean()), float(width), len(gaps))
+
+
+class Results:
+    """Fits by where they belong."""
+
+    def __init__(self, fits: Iterable[Fit]) -> None:
+        self.of: dict[tuple[Any, ...], dict[int, Fit]] = {}
+        for fit in fits:
+            cell = fit.cell
+            key = (cell.part, cell.kind, cell.title, cell.scaling, cell.n, cell.n_labeled, cell.estimator)
+            self.of.setdefault(key, {})[cell.seed] = fit
+
+    def scores(self, key: tuple[Any, ...], score: str) -> dict[int, float]:
+        """Return the scores by seed."""
+        return {seed: fit.scores[score] for seed, fit in self.of.get(key, {}).items() if score in fit.scores}
+
+    def failure(self, key: tuple[Any, ...]) -> str:
+        """Return why there is no score."""
+        return next((fit.failure for fit in self.of.get(key, {}).values() if fit.failure), "")
+
+    def took(self, key: tuple[Any, ...]) -> tuple[float, float]:
+        """Return mean seconds and the most megabytes."""
+        fits = [fit for fit in self.of.get(key, {}).values() if not fit.failure]
+        return float(np.mean([fit.seconds for fit in fits])), max(fit.megabytes for fit in fits)
+
+    def values(self, place: int) -> list[Any]:
+        """Return what there is at a place of the keys, in the order of the fits."""
+        return list(dict.fromkeys(key[place] for key in self.of))
+
+
+def cell_text(results: Results, key: tuple[Any, ...], score: str) -> str:
+    """Return score, seconds and megabytes of a place in a table, or why there is nothing."""
+    scores = results.scores(key, score)
+    if not scores:
+        return results.failure(key).split(":")[0] or "–"
+    seconds, megabytes = results.took(key)
+    missing = results.failure(key)
+    also = f" ({missing.split(':')[0]} with some seeds)" if missing else ""
+    return f"{np.mean(list(scores.values())):.1f} · {_seconds(seconds)} · {max(0.0, megabytes):.0f}{also}"
+
+
+def short(name: str) -> str:
+    """Return a method's name in a table."""
+    return name.removeprefix("Everyday")
+
+
+def _seconds(number: float) -> str:
+    """Return seconds in two digits; the system's account of CPU time is not finer than a hundredth."""
+    return "< 0.01 s" if number < 0.01 else f"{_two_digits(number)} s"
+
+
+def _two_digits(number: float) -> str:
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+
+
+def set_tables(
+    results: Results, kind: str, scaling: str, n: int, score: str, ours: Sequence[str], peers: Sequence[str]
+) -> list[str]:
+    """Return the table of one kind of set and one scaling, and who wins how often."""
+    titles = [t for t in results.values(2) if any(key[:4] == ("sets", kind, t, scaling) for key in results.of)]
+    known = [name for name in (*ours, *peers) if any(key[1] == kind and key[-1] == name for key in results.of)]
+    if not titles or not known:
+        return []
+    keys = {(t, name): ("sets", kind, t, scaling, n, 0, name) for t in titles for name in known}
+    lines = [
+        f"### {score} in %, {kind}, {scaling}",
+        "",
+        f"| set (n, d) | {' | '.join(map(short, known))} |",
+        "|---" * (len(known) + 1) + "|",
+    ]
+    for t in titles:
+        size = next(((f.n, f.d) for name in known for f in results.of.get(keys[t, name], {}).values() if f.n), (0, 0))
+        cells = [cell_text(results, keys[t, name], score) for name in known]
+        lines.append(f"| {t} ({size[0]:,}, {size[1]}) | {' | '.join(cells)} |")
+    lines.append(_means(results, keys, titles, known, score))
+    return [*lines, "", *_duels(results, keys, titles, known, score, ours)]
+
+
+def _means(results: Results, keys: dict, titles: list[str], known: list[str], score: str) -> str:
+    """Return the row of the means over those sets on which everybody has a score."""
+    common = [t for t in titles if all(results.scores(keys[t, name], score) for name in known)]
+    cells = []
+    for name in known:
+        means = [np.mean(list(results.scores(keys[t, name], score).values())) for t in common]
+        seconds = [results.took(keys[t, name])[0] for t in common]
+        cells.append(f"**{np.mean(means):.1f}** · {_seconds(float(np.mean(seconds)))}" if common else "–")
+    return f"| **mean over the {len(common)} sets that all have** | {' | '.join(cells)} |"
+
+
+def _duels(
+    results: Results, keys: dict, titles: list[str], known: list[str], score: str, ours: Sequence[str]
+) -> list[str]:
+    """Return who wins how often, by how much on average, and on which set by how much at worst."""
+    peers = [name for name in known if name not in ours]
+    lines = [f"| less | {' | '.join(map(short, peers))} |", "|---" * (len(peers) + 1) + "|"]
+    for own in (name for name in ours if name in known):
+        cells = [_duel(results, keys, titles, (own, other), score) for other in peers]
+        lines.append(f"| {own} | {' | '.join(cells)} |")
+    return [*lines, ""] if peers else []
+
+
+def _duel(results: Results, keys: dict, titles: list[str], names: tuple[str, str], score: str) -> str:
+    """Return the mean difference of two methods, the verdicts, and the set on which the first fares worst."""
+    pairs = {t: difference(*(results.scores(keys[t, name], score) for name in names)) for t in titles}
+    gaps = {t: gap for t, gap in pairs.items() if gap}
+    if not gaps:
+        return "–"
+    verdicts = [gap.verdict for gap in gaps.values()]
+    counts = " / ".join(str(verdicts.count(v)) for v in (WIN, TIE, LOSS)) if any(verdicts) else "too few seeds"
+    worst = min(gaps, key=lambda t: gaps[t].mean)
+    mean = np.mean([gap.mean for gap in gaps.values()])
+    return f"{mean:+.2f}; {counts}; {worst} {gaps[worst]}"
+
+
+def scale_table(
+    results: Results,
+    title: str,
+    labels: str,
+    score: str,
+    sizes: Sequence[tuple[int, int]],
+    ours: Sequence[str],
+    kind: str,
+) -> list[str]:
+    """Return the table of one set over its sizes, each with its number of labels; a peer's cell says how ours fare against it."""
+    known = [
+        name
+        for name in results.values(6)
+        if any(key[:3] == ("scale", kind, title) and key[-1] == name for key in results.of)
+    ]
+    known = [*(name for name in known if name in ours), *(name for name in known if name not in ours)]
+    lines = [f"### {title}, {labels}: {score} in %", "", f"| | {' | '.join(f'n = {n:,}' for n, _ in sizes)} |"]
+    lines.append("|---" * (len(sizes) + 1) + "|")
+    for name in known:
+        cells = []
+        for n, n_labeled in sizes:
+            key = ("scale", kind, title, "standardised", n, n_labeled)
+            text = cell_text(results, (*key, name), score)
+            if name not in ours:
+                text += _against(results, key, name, score, [own for own in ours if own in known])
+            cells.append(text)
+        lines.append(f"| {short(name)} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _against(results: Results, key: tuple[Any, ...], name: str, score: str, ours: Sequence[str]) -> str:
+    """Say of each of ours whether it wins against a peer at one size, and in how much of its time."""
+    said = []
+    for own in ours:
+        gap = difference(results.scores((*key, own), score), results.scores((*key, name), score))
+        if gap is None:
+            continue
+        share = results.took((*key, own))[0] / max(0.01, results.took((*key, name))[0])
+        said.append(f"{own}: {gap.verdict or 'no verdict'} {gap}, {_two_digits(share)} × its time")
+    return "".join(f"<br>{text}" for text in said)

@@ -1,0 +1,333 @@
+"""Default arguments only: our five estimators beside what people install, on real sets and as the number of points grows.
+
+    python tests/benchmarks/out_of_the_box.py --sets DIR --rows rows.jsonl --out tests/benchmarks/out_of_the_box.md
+
+Sets: all .npz of the folder (X, and y of two classes or more, or y5 of ordered ones), and those that are shipped with
+scikit-learn. Of a set, 30 % of the rows (4,000 at most) are for testing, the rest (`--n-max` at most, drawn anew for each
+seed) for training: 200 labels in sets of two classes, 30 % in those of more, 500 in ordered ones (half of the points at
+most), two of each class among them in any case; the other labels are hidden. For TSGSU 500 similar pairs and 2,500 unlabeled
+points, and the true share of positives, which SU-SL gets, too. Coordinates are scaled by the training points, labeled or not.
+
+At scale: 10^3 to 10^6 training points of a set of the folder that is large enough, and of two that are made here in the
+shape of SUSY and HIGGS (see `box_sets.made`), with 10,000 test points.
+
+Every fit is in a process of its own on one thread, and ends there out of time (`--seconds` of CPU time) or out of memory
+(`--gigabytes`). Times are CPU seconds of the fit; memory is the peak of what is resident above what was before the fit,
+with the data and all libraries loaded. A win or a loss is a 95 % interval of the paired differences over the seeds (Student's)
+that leaves out zero. Where a method has run out of time or memory at one size, it is not tried at a larger one.
+
+`--rows` gets a line for each fit as soon as it is known, and what is in it already is not fitted again, but for the
+estimators that `--again` names: so a run that was ended goes on, and what has changed is measured anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import shlex
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from box_sets import BINARY, MADE, MULTICLASS, ORDINAL, PAIRS, SCALERS, Source, Split, drawn, made, sources
+from box_tables import Cell, Fit, Results, scale_table, set_tables
+from numpy.typing import NDArray
+from own_process import OUT_OF_MEMORY, OUT_OF_TIME, Bounds, measured, on_one_thread
+from sklearn.metrics import roc_auc_score
+
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore._memory import forget_peak, peak
+from dsgcore.baselines import COMPETITORS
+from dsgcore.problems.thresholds import mean_auc
+
+NO_LIMIT = 1e6  # GB: the process has the only bound
+EVERYDAY = {kind.__name__: kind for setting in ("s3vm", "ordinal") for kind in COMPETITORS[setting] if kind.is_everyday}
+PAPERS = {kind.__name__: kind for setting in ("similar_unlabeled", "ordinal") for kind in COMPETITORS[setting][:1]}
+OURS: dict[str, Callable[..., Any]] = {
+    "PS3VT": PS3VT,
+    "PS3VT(features='fourier')": partial(PS3VT, features="fourier"),
+    "TSGS3VM": TSGS3VM,
+    "QSGS2AUC": QSGS2AUC,
+    "QS3ORAO": QS3ORAO,
+    "TSGSU": TSGSU,
+}
+FOR_CLASSES = tuple(name for name in EVERYDAY if name not in ("EverydaySVR", "EverydayOrdinalSVC"))
+ESTIMATORS: dict[str, tuple[str, ...]] = {
+    MULTICLASS: ("PS3VT", "PS3VT(features='fourier')", *FOR_CLASSES),
+    BINARY: ("TSGS3VM", "QSGS2AUC", *FOR_CLASSES),
+    ORDINAL: ("QS3ORAO", "EverydaySVR", "EverydayOrdinalSVC", "SVOREX"),
+    PAIRS: ("TSGSU", "SUSL"),
+}
+SCORES = {MULTICLASS: ("accuracy",), BINARY: ("accuracy", "AUC"), ORDINAL: ("mean AUC",), PAIRS: ("accuracy",)}
+SIZES = (1000, 10_000, 100_000, 1_000_000)
+FEW, MANY = "200 labels", "a tenth of them labeled"
+WARM_UP = 60
+
+
+def make(name: str, seed: int, prior: float) -> Any:
+    """Make an estimator with its default arguments, a seed, and no bound on memory but the process's."""
+    kind = OURS.get(name) or EVERYDAY.get(name) or PAPERS[name]
+    known = kind().get_params()
+    given = {"random_state": seed, "memory_limit": NO_LIMIT}
+    if name in ESTIMATORS[PAIRS]:
+        given["prior"] = prior
+    return kind(**{key: value for key, value in given.items() if key in known})
+
+
+def evaluated(model: Any, split: Split, kind: str) -> dict[str, float]:
+    """Return the scores in percent."""
+    if kind == ORDINAL:
+        return {"mean AUC": 100 * mean_auc(split.y_test, model.ranking_function(split.X_test))}
+    scores = {"accuracy": 100 * float(np.mean(model.predict(split.X_test) == split.y_test))}
+    if kind == BINARY:
+        scores["AUC"] = 100 * float(roc_auc_score(split.y_test, model.decision_function(split.X_test)))
+    return scores
+
+
+def fit(cell: Cell, known: dict[tuple[str, str], Source]) -> Fit:
+    """Fit one estimator, and measure what it takes and how good it is; this is what a process does."""
+    warnings.simplefilter("ignore")  # what has not converged says so in its note
+    if cell.name in MADE:
+        split = made(cell.name, seed=cell.seed, n=cell.n, n_labeled=cell.n_labeled)
+    else:
+        source, labels = known[cell.kind, cell.name], cell.n_labeled or None
+        split = drawn(source, seed=cell.seed, n=cell.n, scaling=cell.scaling, n_labeled=labels)
+    model = make(cell.estimator, cell.seed, split.prior)
+    make(cell.estimator, cell.seed, split.prior).fit(*few_of(split, cell.kind))
+    before, start = forget_peak(), time.process_time()
+    model.fit(split.X, split.y)
+    seconds, used = time.process_time() - start, peak() - before
+    note = "" if getattr(model, "converged_", True) else "not converged"
+    return Fit(cell, evaluated(model, split, cell.kind), seconds, used / 1e6, *split.X.shape, note)
+
+
+def few_of(split: Split, kind: str) -> tuple[NDArray, NDArray]:
+    """Return a few training points, so that what is compiled and loaded at a first fit is not measured."""
+    if kind == PAIRS:
+        rows = np.r_[:WARM_UP, -WARM_UP:0]
+        return split.X[rows], split.y[rows]
+    labeled, others = np.flatnonzero(split.y >= 0), np.flatnonzero(split.y < 0)
+    of_each = np.concatenate([labeled[split.y[labeled] == label][:5] for label in np.unique(split.y[labeled])])
+    rows = np.concatenate([of_each, others[:WARM_UP]])
+    return split.X[rows], split.y[rows]
+
+
+# What is asked for.
+
+
+def set_cells(found: list[Source], args: argparse.Namespace) -> Iterator[Cell]:
+    """Yield the cells of the sets, seed by seed: what there is after a while is a table of fewer seeds."""
+    for seed in range(args.seeds):
+        for source in found:
+            for scaling in SCALERS:
+                for name in ESTIMATORS[source.kind]:
+                    yield Cell("sets", source.kind, source.name, source.title, scaling, args.n_max, 0, name, seed)
+
+
+def scale_sets(found: list[Source]) -> list[tuple[str, str, str, tuple[int, ...]]]:
+    """Return kind, set, labels and sizes of each table at scale."""
+    large = [s for s in found if s.n > 140_000 and s.kind in (BINARY, ORDINAL)]
+    asked = [(s.kind, s.name, FEW if s.kind == BINARY else "500 labels", SIZES[:3]) for s in large]
+    susy, higgs = MADE
+    return [(BINARY, susy, FEW, SIZES), (BINARY, susy, MANY, SIZES), (BINARY, higgs, MANY, SIZES), *asked]
+
+
+def n_labels(n: int, labels: str) -> int:
+    """Return how many of n points are labeled."""
+    return n // 10 if labels == MANY else min(int(labels.split()[0]), n // 2)
+
+
+def scale_cells(found: list[Source], args: argparse.Namespace) -> Iterator[Cell]:
+    """Yield the cells at scale, the smallest first."""
+    for n in SIZES:
+        for seed in range(args.seeds):
+            for kind, name, labels, sizes in scale_sets(found):
+                if n not in sizes or n > args.largest:
+                    continue
+                for estimator in ESTIMATORS[kind]:
+                    yield Cell("scale", kind, name, name, "standardised", n, n_labels(n, labels), estimator, seed)
+
+
+def asked(found: list[Source], args: argparse.Namespace) -> Iterator[Cell]:
+    """Yield all cells that the command line asks for."""
+    for part, cells in (("sets", set_cells), ("scale", scale_cells)):
+        if part in args.parts:
+            for cell in cells(found, args):
+                if _is_named(cell.name, args.only) and _is_named(cell.estimator, args.estimators):
+                    yield cell
+
+
+def _is_named(name: str, names: list[str]) -> bool:
+    return not names or name in names
+
+
+# Measuring what is not known.
+
+
+def read_rows(path: Path) -> dict[Cell, Fit]:
+    """Return the fits of a file of rows, the last one of each cell."""
+    fits: dict[Cell, Fit] = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        row = json.loads(line)
+        cell = Cell(**row.pop("cell"))
+        fits[cell] = Fit(cell, **row)
+    return fits
+
+
+def without_hope(cell: Cell, fits: dict[Cell, Fit]) -> str:
+    """Return why a cell need not be tried: the method had not enough time or memory there with fewer points, or another seed."""
+    for other, known in fits.items():
+        same = replace(other, n=cell.n, n_labeled=cell.n_labeled, seed=cell.seed) == cell and other.n <= cell.n
+        is_less = (other.n_labeled == cell.n_labeled) or (other.n < cell.n and _tenth(other) == _tenth(cell))
+        if same and is_less and known.failure in (OUT_OF_TIME, OUT_OF_MEMORY):
+            return known.failure
+    return ""
+
+
+def _tenth(cell: Cell) -> bool:
+    return cell.n_labeled * 10 == cell.n
+
+
+def measure(found: list[Source], args: argparse.Namespace) -> dict[Cell, Fit]:
+    """Fit what is not known, and return all that was asked for."""
+    wanted = list(asked(found, args))
+    fits = read_rows(args.rows)
+    again = set(OURS) if args.again == ["ours"] else set(args.again)
+    todo = [cell for cell in wanted if cell not in fits or cell.estimator in again]
+    for cell in todo:
+        fits.pop(cell, None)
+    known = {(source.kind, source.name): source for source in found}
+    begun = time.monotonic()
+
+    def hopeful() -> Iterator[Cell]:
+        for cell in todo:
+            if reason := without_hope(cell, fits):
+                keep(Fit(cell, failure=reason))
+            else:
+                yield cell
+
+    def keep(row: Fit) -> None:
+        fits[row.cell] = row
+        with args.rows.open("a") as file:
+            file.write(json.dumps(asdict(row)) + "\n")
+
+    bounds = Bounds(args.seconds, args.gigabytes)
+    results = measured(partial(fit, known=known), hopeful(), jobs=args.jobs, bounds=bounds)
+    for done, (cell, row, failure) in enumerate(results, 1):
+        keep(row or Fit(cell, failure=failure))
+        if args.verbose:
+            what = (
+                failure
+                or f"{ {k: round(v, 2) for k, v in row.scores.items()} } {row.seconds:.2g} s {row.megabytes:.0f} MB"
+            )
+            print(f"{cell.title} {cell.scaling} n={cell.n} seed {cell.seed} {cell.estimator}: {what}", flush=True)
+        elif done % 100 == 0:
+            print(
+                f"{done} fits in {time.monotonic() - begun:.0f} s, {len(todo)} asked for", file=sys.stderr, flush=True
+            )
+    return {cell: fits[cell] for cell in wanted if cell in fits}
+
+
+# The report.
+
+
+def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace) -> str:
+    """Return the whole text, in Markdown."""
+    results = Results(fits.values())
+    lines = [*head(args), ""]
+    for kind, names in ESTIMATORS.items():
+        ours, peers = [n for n in names if n in OURS], [n for n in names if n not in OURS]
+        tables = [
+            line
+            for score in SCORES[kind]
+            for scaling in SCALERS
+            for line in set_tables(results, kind, scaling, args.n_max, score, ours, peers)
+        ]
+        lines += [f"## {kind.capitalize()}", "", *tables] if tables else []
+    if any(cell.part == "scale" for cell in fits):
+        lines += ["## At scale", ""]
+        for kind, name, labels, sizes in scale_sets(found):
+            held = [(n, n_labels(n, labels)) for n in sizes if n <= args.largest]
+            ours = [n for n in ESTIMATORS[kind] if n in OURS]
+            if any((c.part, c.name) == ("scale", name) for c in fits):
+                for score in SCORES[kind]:
+                    lines += scale_table(results, name, labels, score, held, ours, kind)
+    return "\n".join(lines)
+
+
+def head(args: argparse.Namespace) -> list[str]:
+    """Return what the tables mean, and where and by what they were made."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("scikit-learn", "numpy", "scipy", "numba"))
+    return [
+        "# Out of the box",
+        "",
+        "Default arguments only, but for the seed (and TSGSU's and SU-SL's true share of positives). Made by",
+        "",
+        f"    {args.command}",
+        "",
+        f"on {platform.machine()}, {processor()}, Python {platform.python_version()}, {versions}; one thread a fit, at most",
+        f"{args.gigabytes:g} GB and {args.seconds:g} s of CPU time each; {args.seeds} seeds.",
+        "",
+        "A cell: score · CPU seconds of the fit · megabytes at its peak beside the data, means over the seeds. n is the",
+        f"number of training points, {args.n_max:,} at most, drawn anew for each seed; 200 of them labeled in sets of two",
+        "classes, 30 % in those of more, 500 in ordered ones, half of them at most. The methods that are not ours are",
+        "scikit-learn's, on the labeled points alone or, self-training and label spreading, on all; SVOREX and SUSL are papers'.",
+        "Below each table: ours less theirs, the mean over the sets in points; on how many sets that is a win / a tie / a loss,",
+        "by the 95 % interval of the paired differences over the seeds; the set on which ours fares worst, with half of that",
+        "interval.",
+    ]  # fmt: skip
+
+
+def processor() -> str:
+    """Return the processor's name, where the system tells it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", type=Path, help="folder of .npz files (bundled sets alone)")
+    names = {"type": lambda text: text.split(","), "default": []}
+    parser.add_argument("--only", **names, help="names of sets, separated by commas (all)")
+    parser.add_argument("--estimators", **names, help="names of estimators, separated by commas (all)")
+    parser.add_argument("--again", **names, help="estimators to fit again, or: ours")
+    parser.add_argument(
+        "--parts", type=lambda text: text.split(","), default=["sets", "scale"], help="sets, scale (both)"
+    )
+    parser.add_argument("--seeds", type=int, default=5, help="number of splits (5)")
+    parser.add_argument("--n-max", type=int, default=6000, help="training points of a set at most (6000)")
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help="number of points at scale at most (1000000)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time (1)")
+    parser.add_argument("--seconds", type=float, default=120.0, help="CPU seconds of a fit at most (120)")
+    parser.add_argument("--gigabytes", type=float, default=8.0, help="memory of a fit at most (8)")
+    parser.add_argument(
+        "--rows", type=Path, default=Path("out_of_the_box.jsonl"), help="what is known (out_of_the_box.jsonl)"
+    )
+    parser.add_argument("--out", type=Path, help="file of the tables (printed)")
+    parser.add_argument("--verbose", action="store_true", help="say each fit")
+    args = parser.parse_args()
+    args.command = shlex.join(["python", *sys.argv])
+    return args
+
+
+def main() -> None:
+    on_one_thread()
+    args = arguments()
+    if args.sets and not args.sets.is_dir():
+        sys.exit(f"--sets must name a folder of .npz files, got {args.sets}")
+    found = sources(args.sets)
+    text = report(measure(found, args), found, args)
+    print(text) if args.out is None else args.out.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The script that compares default arguments: it runs, goes on where it was ended, and says what a fit did not get."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="its bounds on memory and time are Linux's")
+
+FOLDER = Path(__file__).parent / "benchmarks"
+SCRIPT = FOLDER / "out_of_the_box.py"
+
+
+def run(*arguments, check=True):
+    done = subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True)
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module("box_tables")
+
+
+@pytest.fixture
+def box_sets(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module("box_sets")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with one set of two classes."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    np.savez(tmp_path / "tiny.npz", X=rng.normal(size=(120, 3)) + y[:, None], y=np.where(y > 0, 1, -1))
+    return tmp_path
+
+
+@pytest.mark.compiled
+def test_it_runs_and_goes_on(folder):
+    rows, out = folder / "rows.jsonl", folder / "out.md"
+    asked = ["--sets", folder, "--only", "tiny", "--parts", "sets", "--rows", rows, "--out", out]
+    run(*asked, "--seeds", 1, "--estimators", "TSGS3VM,EverydaySVC")
+    first = rows.read_text().splitlines()
+    assert len(first) == 4  # two methods, two scalings
+    assert "too few seeds" in out.read_text()
+    run(*asked, "--seeds", 3, "--estimators", "TSGS3VM,EverydaySVC", "--again", "EverydaySVC")
+    fits = [json.loads(line) for line in rows.read_text().splitlines()]
+    assert [json.dumps(fit) for fit in fits[:4]] == first
+    assert sorted(fit["cell"]["estimator"] for fit in fits[4:]) == ["EverydaySVC"] * 6 + ["TSGS3VM"] * 4
+    assert all(50 < fit["scores"]["accuracy"] <= 100 and fit["seconds"] >= 0 and not fit["failure"] for fit in fits)
+    text = out.read_text()
+    assert "### AUC in %, binary, to [0, 1]" in text
+    assert text.count("| tiny (84, 3) |") == 4
+    assert "3 seeds" in text
+    assert f"python {SCRIPT} --sets {folder}" in text
+
+
+def test_a_fit_out_of_memory_or_time_is_said_and_larger_ones_are_not_tried(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    asked = ["--parts", "scale", "--only", "like SUSY (made)", "--seeds", 1, "--rows", rows, "--largest", 10_000]
+    out = run(*asked, "--estimators", "EverydaySpreadingRBF", "--gigabytes", 0.02).stdout
+    assert "| SpreadingRBF | out of memory | out of memory |" in out
+    out = run(*asked, "--estimators", "EverydaySpreadingKNN", "--seconds", 0.0).stdout
+    assert "| SpreadingKNN | out of time |" in out
+    failures = [json.loads(line)["failure"] for line in rows.read_text().splitlines()]
+    assert set(failures) == {"out of memory", "out of time"}
+
+
+def test_what_is_no_folder_is_one_sentence(tmp_path):
+    done = run("--sets", tmp_path / "none", check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("--sets must name a folder of .npz files, got ")
+
+
+def test_a_win_is_an_interval_without_zero(tables):
+    three = {0: 1.0, 1: 2.0, 2: 3.0}
+    apart = tables.difference({0: 4.0, 1: 5.1, 2: 5.9}, three)
+    assert (apart.verdict, apart.n_seeds) == ("win", 3)
+    assert str(apart) == "+3.0 ± 0.2"
+    assert tables.difference(three, {0: 4.0, 1: 5.1, 2: 5.9}).verdict == "loss"
+    assert tables.difference({0: 0.0, 1: 4.0, 2: 2.5}, three).verdict == "tie"
+    assert tables.difference(three, three).verdict == "tie"
+    assert tables.difference({0: 4.0, 1: 5.0}, three).verdict == ""  # the spread of two is too often none
+    assert tables.difference({7: 4.0}, three) is None
+
+
+def test_labels_are_hidden_but_two_of_each_class(box_sets, folder):
+    (source,) = [s for s in box_sets.sources(folder) if s.name == "tiny"]
+    split = box_sets.drawn(source, seed=0, n=80, scaling="to [0, 1]")
+    assert split.X.shape == (80, 3)
+    assert len(split.y_test) == 36
+    assert (split.X.min(), split.X.max()) == (0.0, pytest.approx(1.0))
+    assert np.sum(split.y >= 0) == 40  # half at most, of 200
+    few = box_sets.drawn(source, seed=0, n=80, scaling="standardised", n_labeled=1)
+    assert np.bincount(few.y[few.y >= 0]).tolist() == [2, 2]
+
+
+def test_pairs_are_of_one_class_and_apart_from_all_other_points(box_sets):
+    y = (np.arange(9000) % 4 == 0).astype(int)
+    X = np.stack([np.arange(9000.0), y + 0.0], axis=1)
+    source = box_sets.Source("made up", "pairs", 9000, lambda: (X, y))
+    split = box_sets.drawn(source, seed=0, n=1, scaling="to [0, 1]")
+    assert split.prior == 0.25
+    members = split.y >= 0
+    assert members.sum() == 1000
+    assert (~members).sum() == 2500
+    classes = split.X[members, 1].reshape(500, 2)
+    assert (classes[:, 0] == classes[:, 1]).all()
+    assert 0.05 < classes[:, 0].mean() < 0.15  # 1 / 10 of the pairs
+    assert len(np.unique(np.concatenate([split.X, split.X_test])[:, 0])) == 3500 + len(split.X_test)
+
+
+def test_made_points_have_a_law_and_another_draw_for_every_seed(box_sets):
+    first, again, other = (box_sets.made("like HIGGS (made)", seed=s, n=500, n_labeled=50) for s in (0, 0, 1))
+    np.testing.assert_array_equal(first.X, again.X)
+    assert (first.X != other.X).any()
+    assert first.X.shape == (500, 28)
+    assert np.sum(first.y >= 0) == 50
+    assert 0.3 < np.mean(first.y_test) < 0.7
