@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 UCI = "https://archive.ics.uci.edu/static/public"
+# Of UCI's tables: the archive, the file in it, the column of labels, and those that are no features.
+_UCI_FILES = {
+    "dota2": ("367/dota2+games+results", "dota2Train.csv", "x1"),
+    "sgemm": ("440/sgemm+gpu+kernel+performance", "sgemm_product.csv", *(f"Run{i} (ms)" for i in (1, 2, 3, 4))),
+    "road3d": ("246/3d+road+network+north+jutland+denmark", "3D_spatial_network.txt", "x4", "x1"),
+    "hepmass": ("347/hepmass", "all_train.csv.gz", "# label"),
+}
 
 
 @dataclass(frozen=True)
@@ -70,10 +76,10 @@ def _libsvm(name: str, title: str, path: str, n: int, d: int, classes: int | Non
     return RemoteSet(name, title, "LIBSVM", f"{LIBSVM}/{path}", n, d, classes, used_by)
 
 
-def _uci(
-    name: str, title: str, path: str, member: str, size: tuple[int, int], classes: int | None, **more: Any
-) -> RemoteSet:
-    return RemoteSet(name, title, "UCI", f"{UCI}/{path}", *size, classes, licence="CC BY 4.0", member=member, **more)
+def _uci(name: str, title: str, n: int, d: int, classes: int | None, *used_by: str) -> RemoteSet:
+    path, member, label, *ignored = _UCI_FILES[name]
+    address = f"{UCI}/{path}.zip"
+    return RemoteSet(name, title, "UCI", address, n, d, classes, used_by, "CC BY 4.0", member, label, tuple(ignored))
 
 
 def _openml(name: str, title: str, number: int, n: int, d: int, classes: int | None, *used_by: str) -> RemoteSet:
@@ -104,58 +110,12 @@ _SETS = (
     _libsvm("svhn", "House numbers", "multiclass/SVHN.xz", 73_257, 3072, 10, "TSGSU"),
     _libsvm("mnist8m", "Deformed MNIST digits", "multiclass/mnist8m.xz", 8_100_000, 784, 10, "TSGSU"),
     _libsvm("year", "Year of a song", "regression/YearPredictionMSD.bz2", 463_715, 90, None, "QS3ORAO"),
-    _uci(
-        "dota2",
-        "Dota 2 games",
-        "367/dota2+games+results.zip",
-        "dota2Train.csv",
-        (92_650, 116),
-        2,
-        used_by=("QSG-S2AUC", "TSGS3VM"),
-        label="x1",
-    ),
-    _uci(
-        "sgemm",
-        "GPU kernel run times",
-        "440/sgemm+gpu+kernel+performance.zip",
-        "sgemm_product.csv",
-        (241_600, 14),
-        None,
-        used_by=("QS3ORAO",),
-        label="Run1 (ms)",
-        ignored=("Run2 (ms)", "Run3 (ms)", "Run4 (ms)"),
-    ),
-    _uci(
-        "road3d",
-        "Road network",
-        "246/3d+road+network+north+jutland+denmark.zip",
-        "3D_spatial_network.txt",
-        (434_874, 2),
-        None,
-        used_by=("QS3ORAO",),
-        label="x4",
-        ignored=("x1",),
-    ),
-    _uci(
-        "hepmass",
-        "HEPMASS",
-        "347/hepmass.zip",
-        "all_train.csv.gz",
-        (7_000_000, 28),
-        2,
-        used_by=("QSG-S2AUC",),
-        label="# label",
-    ),
+    _uci("dota2", "Dota 2 games", 92_650, 116, 2, "QSG-S2AUC", "TSGS3VM"),
+    _uci("sgemm", "GPU kernel run times", 241_600, 14, None, "QS3ORAO"),
+    _uci("road3d", "Road network", 434_874, 2, None, "QS3ORAO"),
+    _uci("hepmass", "HEPMASS", 7_000_000, 28, 2, "QSG-S2AUC"),
     RemoteSet(
-        "covtype",
-        "Forest cover",
-        "scikit-learn",
-        "fetch_covtype",
-        581_012,
-        54,
-        7,
-        ("QSG-S2AUC", "TSGSU"),
-        "CC BY 4.0",
+        "covtype", "Forest cover", "scikit-learn", "fetch_covtype", 581_012, 54, 7, ("QSG-S2AUC", "TSGSU"), "CC BY 4.0"
     ),
     _openml("mnist", "MNIST digits", 554, 70_000, 784, 10, "TSGSU"),
     _openml("yolanda", "Yolanda", 42_705, 400_000, 100, None, "QS3ORAO"),

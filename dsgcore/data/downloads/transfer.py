@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from dsgcore.data.datasets import DataError
 
 PIECE = 2**16
+_HEADERS = {"User-Agent": "dsg-lab", "Accept-Encoding": "identity"}
 _PAGES = ("text/html", "application/xhtml+xml")
 
 Progress = Callable[[int, int | None], None]
@@ -82,7 +83,7 @@ def download(
     part = to.with_name(to.name + ".part")
     patience, failures = patience or Patience(), 0
     while True:
-        before = part.stat().st_size if part.exists() else 0
+        before = _size(part)
         try:
             _fetch_rest(address, part, progress, patience.seconds)
             break
@@ -90,17 +91,13 @@ def download(
             if isinstance(error, urllib.error.HTTPError):
                 error.close()
             _refuse_for_good(error, address)
-            is_further = part.exists() and part.stat().st_size > before
-            failures = 0 if is_further else failures + 1
+            failures = 0 if _size(part) > before else failures + 1
             if failures >= patience.attempts:
                 raise DataError(_unreachable(error, address, part)) from None
     _check_digest(part, digest, address)
     os.replace(part, to)
     _mark(part).unlink(missing_ok=True)
     return to
-
-
-_HEADERS = {"User-Agent": "dsg-lab", "Accept-Encoding": "identity"}
 
 
 def _check_address(address: str) -> None:
@@ -110,39 +107,29 @@ def _check_address(address: str) -> None:
         raise DataError(f"an address must begin with https://, got {address[:80]!r}")
 
 
-def _open(request: urllib.request.Request, seconds: float) -> Any:
-    return urllib.request.urlopen(request, timeout=seconds)
-
-
 def _mark(part: Path) -> Path:
     """Where it is noted which version of the file a part is of."""
     return part.with_name(part.name + ".version")
 
 
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
 def _fetch_rest(address: str, part: Path, progress: Progress | None, seconds: float) -> None:
     """Ask for what is missing of a part, and append it."""
-    have = part.stat().st_size if part.exists() else 0
-    headers = dict(_HEADERS)
-    if have:
-        headers["Range"] = f"bytes={have}-"
-        if _mark(part).exists():
-            headers["If-Range"] = _mark(part).read_text(encoding="utf-8")
-    try:
-        answer = _open(urllib.request.Request(address, headers=headers), seconds)
-    except urllib.error.HTTPError as error:
-        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and have:
-            error.close()
-            part.unlink()  # more than there is: another version
-            raise OSError("the part on the disk does not fit the server's file") from None
-        raise
-    with answer:
-        _check_kind(answer, address)
+    have = _size(part)
+    with _answer(address, part, have, seconds) as answer:
         is_rest = answer.status == http.HTTPStatus.PARTIAL_CONTENT
         have = have if is_rest else 0
         length = answer.headers.get("Content-Length")
         total = have + int(length) if length is not None and length.isdigit() else None
+        free = shutil.disk_usage(part.parent).free
+        if total is not None and total - have > free:
+            raise DataError(
+                f"the file needs {total - have:,} bytes more, and {free:,} are free in {str(part.parent)!r}"
+            )
         _note_version(part, answer)
-        _check_room(part, total, have)
         with part.open("ab" if is_rest else "wb") as file:
             while piece := answer.read1(PIECE):
                 file.write(piece)
@@ -153,10 +140,25 @@ def _fetch_rest(address: str, part: Path, progress: Progress | None, seconds: fl
         raise http.client.IncompleteRead(b"", total - have)
 
 
-def _check_kind(answer: Any, address: str) -> None:
-    kind = answer.headers.get_content_type()
-    if kind in _PAGES:
+def _answer(address: str, part: Path, have: int, seconds: float) -> Any:
+    """Open the address, from where a part ends."""
+    headers = dict(_HEADERS)
+    if have:
+        headers["Range"] = f"bytes={have}-"
+        if _mark(part).exists():
+            headers["If-Range"] = _mark(part).read_text(encoding="utf-8")
+    try:
+        answer = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=seconds)
+    except urllib.error.HTTPError as error:
+        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and have:
+            error.close()
+            part.unlink()  # more than there is: another version
+            raise OSError("the part on the disk does not fit the server's file") from None
+        raise
+    if answer.headers.get_content_type() in _PAGES:
+        answer.close()
         raise DataError(f"{_host(address)} gave a web page instead of the file: {address}")
+    return answer
 
 
 def _note_version(part: Path, answer: Any) -> None:
@@ -165,12 +167,6 @@ def _note_version(part: Path, answer: Any) -> None:
         _mark(part).write_text(version, encoding="utf-8")
     else:
         _mark(part).unlink(missing_ok=True)
-
-
-def _check_room(part: Path, total: int | None, have: int) -> None:
-    free = shutil.disk_usage(part.parent).free
-    if total is not None and total - have > free:
-        raise DataError(f"the file needs {total - have:,} bytes more, and {free:,} are free in {str(part.parent)!r}")
 
 
 def _refuse_for_good(error: BaseException, address: str) -> None:
@@ -182,8 +178,8 @@ def _refuse_for_good(error: BaseException, address: str) -> None:
         raise DataError(f"the certificate of {_host(address)} is not valid: {reason.verify_message}") from None
 
 
-def _unreachable(error: BaseException, address: str, part: Path | None) -> str:
-    kept = f"; what has arrived ({part.stat().st_size:,} bytes) is kept, ask again" if part and part.exists() else ""
+def _unreachable(error: BaseException, address: str, part: Path) -> str:
+    kept = f"; what has arrived ({_size(part):,} bytes) is kept, ask again" if part.exists() else ""
     if isinstance(error, TimeoutError) or "timed out" in str(error):
         return f"{_host(address)} does not answer any more{kept}"
     if isinstance(error, http.client.IncompleteRead | http.client.RemoteDisconnected | ConnectionResetError):
