@@ -60,6 +60,12 @@ def test_all_formats_give_the_same_points():
             assert dataset.X.flags.c_contiguous
 
 
+def test_a_packed_file_of_several_streams_is_read_to_its_end():
+    whole = read_sniffed(GOOD)
+    for pack in (gzip.compress, bz2.compress, lzma.compress):
+        np.testing.assert_array_equal(read_sniffed(pack(GOOD[:100]) + pack(GOOD[100:])).X, whole.X)
+
+
 def test_the_format_is_told_from_the_bytes_not_from_the_name():
     assert sniff(parquet(), "data.csv").format == "parquet"
     assert sniff(GOOD, "data.parquet").format == "delimited"

@@ -87,7 +87,7 @@ BROKEN = {
     "NaN in X": ({"X": with_value(np.nan), "y": Y}, {}, "X must be finite.*got nan in row 4, column 1"),
     "infinite X": ({"X": with_value(-np.inf), "y": Y}, {}, "got -inf in row 4, column 1"),
     "huge X": ({"X": with_value(1e300), "y": Y}, {}, "got 1e.300 in row 4, column 1"),
-    "one class": ({"X": points(), "y": Y * 0}, {}, "between 2 and 1000 classes, got 1"),
+    "one class": ({"X": points(), "y": Y * 0}, {}, "y must have between 2 and 1000 classes, got '0' alone"),
     "1001 classes": (
         {"X": points(1001), "y": np.arange(1001)},
         {"is_binary": False},
@@ -96,12 +96,12 @@ BROKEN = {
     "3 classes": (
         {"X": points(), "y": Y + (Y.cumsum() > 2)},
         {},
-        "3 classes needs the positive one named: '0', '1', '2'",
+        "made of 3, needs the positive one named: '0', '1', '2'",
     ),
     "unknown label": (
         {"X": points(), "y": Y},
         {"positive": 2},
-        "positive must be one of the labels '0', '1', got 2",
+        "the positive label must be one of '0', '1', got '2'",
     ),
     "blank label": ({"X": points(), "y": np.where(Y, "a", " ")}, {}, "printable labels"),
     "surrogate": ({"X": points(), "y": np.where(Y, "a", "\ud800")}, {}, "printable labels"),

@@ -6,11 +6,13 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import LABELS
-from dsgcore.data.converting import Converted, convert_file, sniff_file
+from dsgcore.data.converting import convert_file, sniff_file
 from dsgcore.data.datasets import DataError
 from dsgcore.data.description import describe_file
 from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cache_folder, cached, fetch, remote_set
@@ -52,16 +54,19 @@ def run(given: argparse.Namespace, settings: Mapping[str, str] | None = None) ->
 
     `settings` has the kind of labels that each setting learns from, by its name: a description says which ones suit.
     """
-    if given.data_command == "list":
-        return _list()
-    if given.data_command == "fetch":
-        return _fetch(given.names, is_quiet=given.quiet)
-    if given.data_command == "describe":
-        return _describe(given, settings or {})
-    return _convert(given)
+    match given.data_command:
+        case "list":
+            _list()
+        case "fetch":
+            _fetch(given.names, is_quiet=given.quiet)
+        case "describe":
+            _describe(given, settings or {})
+        case _:
+            _convert(given)
+    return 0
 
 
-def _list() -> int:
+def _list() -> None:
     print("With the package:")
     for entry in DATASETS.values():
         print(f"  {entry.name:<18} {entry.n:>11,} x {entry.d:<6,} {entry.title}")
@@ -72,39 +77,39 @@ def _list() -> int:
             f"  {remote.name:<18} {remote.n:>11,} x {remote.d:<6,} {remote.archive:<13} {remote.title:<24} {there}".rstrip()
         )
     print(f"\nThe cache is {cache_folder()} (DSGLAB_CACHE names another folder).")
-    return 0
 
 
-def _fetch(names: list[str], *, is_quiet: bool) -> int:
+def _fetch(names: list[str], *, is_quiet: bool) -> None:
     sets = [remote_set(name) for name in names]  # a wrong name is told before anything is brought
     for remote in sets:
-        print(fetch(remote, progress=None if is_quiet else _bar(remote)))
-    return 0
+        print(fetch(remote, progress=None if is_quiet else _now_and_then(partial(_arrived, remote))))
 
 
-def _bar(remote: RemoteSet) -> Callable[[int, int | None], None]:
-    """Return what prints how far a transfer is, now and then."""
-    last = [0.0]
+def _now_and_then(line: Callable[..., str], start: float = 0.0) -> Callable[..., None]:
+    """Return what prints the line of what it is called with, once in a while."""
+    last = [start]
 
-    def show(have: int, total: int | None) -> None:
-        now = time.monotonic()
-        if now - last[0] < _LINE_SECONDS and have != total:
-            return
-        last[0] = now
-        of = f" of {shown_size(total)} ({have / total:.0%})" if total else ""
-        print(f"{remote.name}: {shown_size(have)}{of}", file=sys.stderr)
+    def show(*given: Any) -> None:
+        if time.monotonic() - last[0] >= _LINE_SECONDS or len(set(given)) == 1:  # at the end all of it has arrived
+            last[0] = time.monotonic()
+            print(line(*given), file=sys.stderr)
 
     return show
 
 
-def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> int:
+def _arrived(remote: RemoteSet, have: int, total: int | None) -> str:
+    of = f" of {shown_size(total)} ({have / total:.0%})" if total else ""
+    return f"{remote.name}: {shown_size(have)}{of}"
+
+
+def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> None:
     if given.what in DATASETS and not Path(given.what).exists():
         entry = DATASETS[given.what]
         print(
             f"{entry.title}: {entry.n:,} rows, {entry.d:,} columns, {len(entry.class_names)} classes.\n{entry.sentence}"
         )
         print(f"Source: {entry.source}. Licence: {entry.licence}.")
-        return 0
+        return
     path, remote = _found(given.what)
     if remote is not None:
         classes = f"{remote.classes} classes" if remote.classes else "a number to predict"
@@ -112,11 +117,10 @@ def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> int:
         print(f"Tried with {', '.join(remote.used_by)}. Licence: {remote.licence}. {remote.address}")
     if path is None:
         print(f"It is not in the cache: python -m dsgcore data fetch {given.what}")
-        return 0
+        return
     recipe = _recipe(path, given, remote)
     described = describe_file(path, recipe, given.labels)
-    for sentence in described.sentences():
-        print(sentence)
+    print(*described.sentences(), sep="\n")
     print(f"Suits {', '.join(name for name, labels in settings.items() if not described.refusals[labels])}.")
     for labels, reason in described.refusals.items():
         unsuited = [name for name, own in settings.items() if own == labels]
@@ -126,7 +130,6 @@ def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> int:
     for name, value in recipe.to_dict().items():
         if value not in (None, [], {}):
             print(f"  {name}: {value}")
-    return 0
 
 
 def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
@@ -147,31 +150,13 @@ def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> 
     return Recipe.from_dict(plain)
 
 
-def _convert(given: argparse.Namespace) -> int:
+def _convert(given: argparse.Namespace) -> None:
     path, remote = _found(given.what)
     if path is None:
         raise DataError(f"{given.what} is not in the cache: python -m dsgcore data fetch {given.what}")
     recipe = _recipe(path, given, remote)
-    made = convert_file(
-        path, given.out, recipe, labels=given.labels, progress=None if given.quiet else _counter(time.monotonic())
-    )
+    progress = None if given.quiet else _now_and_then("{}: {:,} rows".format, time.monotonic())
+    made = convert_file(path, given.out, recipe, labels=given.labels, progress=progress)
     if not given.quiet:
-        _tell(made)
-    return 0
-
-
-def _counter(start: float) -> Callable[[str, int], None]:
-    last = [start]
-
-    def show(doing: str, rows: int) -> None:
-        if time.monotonic() - last[0] >= _LINE_SECONDS:
-            last[0] = time.monotonic()
-            print(f"{doing}: {rows:,} rows", file=sys.stderr)
-
-    return show
-
-
-def _tell(made: Converted) -> None:
-    for sentence in made.report:
-        print(sentence)
-    print(f"{made.points}: {made.n:,} x {made.d:,}, float32; np.load(..., mmap_mode='r') maps it")
+        print(*made.report, sep="\n")
+        print(f"{made.points}: {made.n:,} x {made.d:,}, float32; np.load(..., mmap_mode='r') maps it")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections import Counter
@@ -18,23 +17,13 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import quoted
 from dsgcore.core.whole_files import whole_files
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading import (
-    IN_PIECES,
-    Limits,
-    Recipe,
-    Source,
-    guess_roles,
-    read_table,
-    sniff_format,
-    suit,
-    with_label,
-)
+from dsgcore.data.reading import IN_PIECES, Limits, Recipe, Source, guessed, read_table, sniff_format
 from dsgcore.data.reading.delimited import head_text
-from dsgcore.data.reading.features import Features
+from dsgcore.data.reading.features import NO_ROW_LEFT, Features
 from dsgcore.data.reading.labels import class_codes
 from dsgcore.data.reading.sniffing import check_label
 from dsgcore.data.reading.sources import streamed
-from dsgcore.data.reading.tables import Table, pieces
+from dsgcore.data.reading.tables import pieces
 
 ROWS = 20_000
 HEAD = 2**22
@@ -69,21 +58,15 @@ def sniff_file(
     """Guess the recipe of a file on the disk, its columns' roles by its first rows; `label` names the label's column."""
     source = streamed(Source.of_path(path), limits)
     recipe = sniff_format(source)
-    table = _first_rows(source, recipe, limits)
-    recipe = guess_roles(table.frame, recipe, limits)
-    if label is not None and recipe.column("label") != label:
-        recipe = with_label(recipe, table.frame, label, limits)
-    return suit(recipe, table.frame, labels)
+    return guessed(_first_rows(source, recipe, limits), recipe, labels, limits, label)
 
 
-def _first_rows(source: Source, recipe: Recipe, limits: Limits) -> Table:
+def _first_rows(source: Source, recipe: Recipe, limits: Limits) -> pd.DataFrame:
     """Read the first rows: of text, those of its first bytes."""
     if recipe.format not in ("delimited", "svmlight"):
-        frame, notes = next(pieces(source, recipe, limits, ROWS))
-        return Table(frame, tuple(notes))
+        return next(pieces(source, recipe, limits, ROWS))[0]
     text = head_text(source, recipe.encoding if recipe.format == "delimited" else "utf-8", HEAD)
-    head = Source.of_bytes(text.encode(), source.name)
-    return read_table(head, replace(recipe, encoding="utf-8"), limits)
+    return read_table(Source.of_bytes(text.encode(), source.name), replace(recipe, encoding="utf-8"), limits).frame
 
 
 def convert_file(
@@ -124,24 +107,22 @@ def convert_file(
     """
     source = streamed(Source.of_path(path), limits)
     looked = look(source, recipe, limits, rows, progress)
+    features = looked.features
     with whole_files(folder, (POINTS, LABELS, DESCRIPTION)) as part:
-        kept = _write(
-            part / POINTS, looked.features, _frames(source, recipe, limits, rows, "writing", progress), looked.n
-        )
+        kept = _write(part / POINTS, features, _frames(source, recipe, limits, rows, "writing", progress), looked.n)
         y, names, sentences = class_codes(looked.label[kept], recipe, labels)
         np.save(part / LABELS, y)
-        report = (*sentences, *looked.features.sentences("all rows"))
+        report = (*sentences, *features.sentences("all rows"))
         described = {
             "file": source.name,
             "recipe": recipe.to_dict(),
             "class_names": names,
-            "feature_names": looked.features.names,
+            "feature_names": features.names,
             "report": report,
         }
         (part / DESCRIPTION).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
-    folder = Path(folder)
-    d = len(looked.features.names)
-    return Converted(folder / POINTS, folder / LABELS, folder / DESCRIPTION, len(y), d, report)
+    to = Path(folder)
+    return Converted(to / POINTS, to / LABELS, to / DESCRIPTION, len(y), len(features.names), report)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +153,7 @@ def look(
     source: Source, recipe: Recipe, limits: Limits = IN_PIECES, rows: int = ROWS, progress: Progress | None = None
 ) -> Looked:
     """Look through a file in pieces, as in `convert_file`, for what its columns hold and what replaces missing numbers."""
-    check_label(recipe)
-    label = str(recipe.column("label"))
+    label = check_label(recipe)
     labels: list[pd.Series] = []
     missing: Counter[str] = Counter()
 
@@ -205,29 +185,19 @@ def _write(part: Path, features: Features, frames: Iterator[pd.DataFrame], n: in
     kept = np.zeros(n, dtype=bool)
     start, d = 0, len(features.names)
     with part.open("wb") as file:
-        file.write(bytes(_header_size(n, d)))
+        _write_header(file, n, d)
         for frame in frames:
             mine = features.is_kept(frame)
             kept[start : start + len(frame)] = mine
             start += len(frame)
             file.write(features.transform(frame[mine] if not mine.all() else frame).tobytes())
         if not kept.any():
-            raise DataError("no row is left once those with missing numbers are dropped: replace the numbers instead")
+            raise DataError(NO_ROW_LEFT)
         file.seek(0)
         _write_header(file, int(kept.sum()), d)
     return kept
 
 
-def _header(n: int, d: int) -> dict[str, object]:
-    return {"descr": "<f4", "fortran_order": False, "shape": (n, d)}
-
-
 def _write_header(file: IO[bytes], n: int, d: int) -> None:
-    np.lib.format.write_array_header_1_0(file, _header(n, d))
-
-
-def _header_size(n: int, d: int) -> int:
-    """Return the bytes of an array's header: they are padded, so that fewer rows do not change them."""
-    text = io.BytesIO()
-    _write_header(text, n, d)
-    return len(text.getvalue())
+    """Write an array's header; NumPy pads it, so that another number of rows does not change its size."""
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (n, d)})

@@ -61,23 +61,8 @@ def describe_file(
 ) -> Description:
     """Look through a file on the disk and say what is in it, in pieces: memory holds one of them and the label's column.
 
-    Parameters
-    ----------
-    path : path
-    recipe : Recipe
-        As of `converting.sniff_file`.
-    labels : {"binary", "pairs", "ordinal", "classes"}
-        What its classes are counted for.
-    limits : Limits, optional
-
-    Returns
-    -------
-    Description
-
-    Raises
-    ------
-    DataError
-        In one sentence, where nothing can be learned from it.
+    Parameters as in `converting.convert_file`; `labels` is what its classes are counted for. Raises `DataError` in one
+    sentence, where nothing can be learned from it.
     """
     looked = look(streamed(Source.of_path(path), limits), recipe, limits)
     if looked.n < 2:
@@ -85,23 +70,23 @@ def describe_file(
     refusals = {kind: _refusal(looked, recipe, kind) for kind in LABELS}
     if all(refusals.values()):
         raise DataError(refusals[labels])
+    return Description(recipe, looked, _class_sizes(looked, recipe, labels), refusals)
+
+
+def _class_sizes(looked: Looked, recipe: Recipe, labels: str) -> dict[str, int]:
     y, names, _ = class_codes(looked.label, recipe, labels)
-    sizes = np.bincount(y[y >= 0], minlength=len(names))
-    return Description(recipe, looked, dict(zip(names, map(int, sizes), strict=True)), refusals)
+    return dict(zip(names, np.bincount(y[y >= 0], minlength=len(names)).tolist(), strict=True))
 
 
 def _refusal(looked: Looked, recipe: Recipe, labels: str) -> str:
     """Return why labels of a kind cannot be learned from; empty where they can."""
     try:
-        y, names, _ = class_codes(looked.label, suit(recipe, looked.label.to_frame(), labels), labels)
+        sizes = _class_sizes(looked, suit(recipe, looked.label.to_frame(), labels), labels)
     except DataError as error:
         return str(error)
-    sizes = np.bincount(y[y >= 0], minlength=len(names))
-    if sizes.min() < 2:
-        few = int(np.argmin(sizes))
-        return (
-            f"each class must have at least 2 rows, one of them for testing, got {sizes[few]} of {quoted(names[few])}"
-        )
-    if labels == "ordinal" and len(names) < _FEWEST_ORDERED:
+    few = min(sizes, key=lambda name: sizes[name])
+    if sizes[few] < 2:
+        return f"each class must have at least 2 rows, one of them for testing, got {sizes[few]} of {quoted(few)}"
+    if labels == "ordinal" and len(sizes) < _FEWEST_ORDERED:
         return "two classes have no order to learn: to rank them is the AUC setting"
     return ""

@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.reading.archives import POINTS, read_arrays
-from dsgcore.data.reading.labels import MAX_CLASSES
+from dsgcore.data.reading.labels import against_the_rest, check_classes
 from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import listed
 from dsgcore.data.reading.sources import Source
 from dsgcore.data.reading.tables import LARGEST
 
@@ -66,7 +64,7 @@ def parse_npz(
     target: str = "y",
     max_bytes: int = MAX_BYTES,
 ) -> Dataset:
-    """Read a data set from a file's bytes, for instance those of an upload.
+    """Read a data set from a file's bytes, for instance those of an upload; as in `load_npz`.
 
     Parameters
     ----------
@@ -77,24 +75,19 @@ def parse_npz(
         As in `load_npz`.
     max_bytes : int, default 1 GiB
         Largest size of both arrays, unpacked; a small file can claim to hold huge ones.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-        As in `load_npz`.
     """
     source = Source.of_bytes(content, name)
     arrays = read_arrays(source, Limits(unpacked=max_bytes), POINTS, target)
     X = _checked_points(arrays[POINTS])
-    y, class_names = _coded(_checked_labels(arrays[target], target, len(X)), target, positive, is_binary)
+    values, y = np.unique(_checked_labels(arrays[target], target, len(X)), return_inverse=True)
+    class_names = _class_names(values, target)
+    check_classes(target, class_names)
+    if is_binary:
+        y, class_names = against_the_rest(y, class_names, None if positive is None else _written(positive))
     return Dataset(
         name=name,
         X=X,
-        y=y,
+        y=y.astype(np.int64),
         feature_names=tuple(f"x{j + 1}" for j in range(X.shape[1])),
         class_names=class_names,
         source=f"file {name}.npz",
@@ -128,26 +121,6 @@ def _checked_labels(labels: NDArray, target: str, n: int) -> NDArray:
         i = int(np.argmin(is_whole))
         raise DataError(f"{target} must hold whole numbers or text, got {labels[i]} in row {i} (counted from 0)")
     return labels.astype(np.int64)
-
-
-def _coded(
-    labels: NDArray, target: str, positive: int | float | str | None, is_binary: bool
-) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Turn labels into class codes and class names."""
-    values, codes = np.unique(labels, return_inverse=True)
-    if not 2 <= len(values) <= MAX_CLASSES:
-        raise DataError(f"{target} must hold between 2 and {MAX_CLASSES} classes, got {len(values)}")
-    names = _class_names(values, target)
-    if not is_binary:
-        return codes.astype(np.int64), names
-    if positive is None and len(names) > 2:
-        raise DataError(f"a binary task with {len(names)} classes needs the positive one named: {listed(names)}")
-    wanted = names[-1] if positive is None else _written(positive)
-    if wanted not in names:
-        raise DataError(f"positive must be one of the labels {listed(names)}, got {quoted(positive)}")
-    code = names.index(wanted)
-    negative = names[1 - code] if len(names) == 2 else f"not {wanted}"
-    return (codes == code).astype(np.int64), (negative, wanted)
 
 
 def _class_names(values: NDArray, target: str) -> tuple[str, ...]:

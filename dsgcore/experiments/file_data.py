@@ -17,12 +17,10 @@ from dsgcore.data.reading import (
     Source,
     Table,
     dataset_of,
-    guess_roles,
+    guessed,
     read_table,
     sniff_format,
-    suit,
     unpacked,
-    with_label,
 )
 from dsgcore.experiments.settings import DataSpec
 
@@ -106,9 +104,10 @@ def read_file(
         source = unpacked(packed, limits)
         recipe = data.recipe or sniff_format(source)
         table = read_table(source, recipe, limits)
-    if data.recipe is None:
-        recipe = _with_fields(guess_roles(table.frame, recipe, limits), data, table)
-        recipe = suit(recipe, table.frame, labels)
+    if data.recipe is None:  # what a spec says of the labels without one
+        recipe = recipe if data.positive is None else replace(recipe, positive=str(data.positive))
+        target = data.target if data.target in table.frame.columns else None
+        recipe = guessed(table.frame, recipe, labels, limits, target)
     # The digest is that of the file itself, packed as it may be.
     return partial(dataset_of, table, recipe, packed, labels=labels, limits=limits)
 
@@ -142,10 +141,3 @@ def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> 
             f"with {data.sha256[:SHOWN]}"
         )
     return content
-
-
-def _with_fields(recipe: Recipe, data: DataSpec, table: Table) -> Recipe:
-    """Add what a spec without a recipe says of the labels."""
-    if data.target in table.frame.columns and recipe.column("label") != data.target:
-        recipe = with_label(recipe, table.frame, data.target, Limits())
-    return recipe if data.positive is None else replace(recipe, positive=str(data.positive))

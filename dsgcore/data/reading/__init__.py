@@ -5,7 +5,7 @@ from dsgcore.data.reading.limits import IN_PIECES, LOCAL, Limits
 from dsgcore.data.reading.names import as_cell, listed
 from dsgcore.data.reading.reader import dataset_of, preview, read, sniff
 from dsgcore.data.reading.recipe import DELIMITERS, ENCODINGS, FORMATS, MARKS, MISSING, ROLES, Recipe
-from dsgcore.data.reading.sniffing import guess_role, guess_roles, sniff_format, suit, with_label
+from dsgcore.data.reading.sniffing import guess_role, guess_roles, guessed, sniff_format, suit
 from dsgcore.data.reading.sources import Source, unpacked
 from dsgcore.data.reading.tables import Table, read_table
 
@@ -26,6 +26,7 @@ __all__ = [
     "dataset_of",
     "guess_role",
     "guess_roles",
+    "guessed",
     "label_names",
     "listed",
     "preview",
@@ -35,5 +36,4 @@ __all__ = [
     "sniff_format",
     "suit",
     "unpacked",
-    "with_label",
 ]

@@ -23,6 +23,7 @@ from dsgcore.data.reading.tables import is_numeric, labels_of, numbers, numeric
 FEATURES = ("number", "category", "text")
 # The directions are those that the randomised method of Halko, Martinsson and Tropp (2011) finds from this seed.
 _SEED = 0
+NO_ROW_LEFT = "no row is left once those with missing numbers are dropped: replace the numbers instead"
 
 
 @dataclass

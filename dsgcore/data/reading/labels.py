@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -21,9 +23,10 @@ MAX_LEVELS, MAX_FRACTIONS = 30, 10
 DEFAULT_BINS = 5
 
 
-def class_codes(
-    column: pd.Series, recipe: Recipe, labels: str
-) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
+
+
+def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     """Turn a column into class codes.
 
     Parameters
@@ -41,13 +44,12 @@ def class_codes(
     sentences : tuple of str
         What was done.
     """
-    if recipe.bins is not None:
-        y, names, sentences = _binned(column, recipe)
-    else:
-        y, names, sentences = _classes(column, recipe)
+    y, names, sentences = (_classes if recipe.bins is None else _binned)(column, recipe)
     if labels in BINARY:
-        y, names, more = _against_the_rest(y, names, recipe)
-        sentences += more
+        is_several = len(names) > 2
+        y, names = against_the_rest(y, names, recipe.positive)
+        others = "the others are" if is_several else f"{quoted(names[0])} is"
+        sentences += (f"{quoted(names[1])} is positive, {others} negative.",)
     n_unlabeled = int(np.sum(y == UNLABELED))
     if n_unlabeled:
         sentences += (f"{n_unlabeled:,} rows have no label: they stay unlabeled and are never used for testing.",)
@@ -56,7 +58,7 @@ def class_codes(
 
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
     """Return the labels as they are written, and whether they are too many different numbers to be classes."""
-    written = _without_unlabeled(labels_of(column, recipe.missing_words), recipe)
+    written = _written(column, recipe)
     mark = decimal_mark(column, recipe.decimal)
     if mark is not None:
         values = {str(number) for number in numeric(column, mark).dropna().unique()}
@@ -67,32 +69,35 @@ def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool
     return written, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
 
 
-def _without_unlabeled(written: NDArray[np.object_], recipe: Recipe) -> NDArray[np.object_]:
+def _written(column: pd.Series, recipe: Recipe) -> NDArray[np.object_]:
+    """Return the labels as they are written, None where there is none."""
+    written = labels_of(column, recipe.missing_words)
     if recipe.unlabeled is not None:
         written[written == recipe.unlabeled] = None
     return written
 
 
-def _classes(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
-    written = _without_unlabeled(labels_of(column, recipe.missing_words), recipe)
-    is_labeled = np.array([label is not None for label in written], dtype=bool)
-    names = ordered_names({str(label) for label in written[is_labeled]})
-    if not 2 <= len(names) <= MAX_CLASSES:
-        got = listed(names[:1]) + " alone" if len(names) == 1 else f"{len(names)}"
-        raise DataError(f"the label {str(column.name)!r} must have between 2 and {MAX_CLASSES} classes, got {got}")
+def label_names(column: pd.Series, recipe: Recipe) -> list[str]:
+    """Return the different labels of a column as they are written: by size where all are numbers, else alphabetically."""
+    return ordered_names({str(label) for label in _written(column, recipe) if label is not None})
+
+
+def _classes(column: pd.Series, recipe: Recipe) -> Coded:
+    label, names = f"label {str(column.name)!r}", label_names(column, recipe)
+    check_classes(f"the {label}", names)
     if recipe.order:
         if sorted(recipe.order) != sorted(names):
             raise DataError(f"the order must name each class once, {listed(names)}, got {listed(recipe.order)}")
         names = list(recipe.order)
-    codes = {name: code for code, name in enumerate(names)}
-    y = np.array([UNLABELED if label is None else codes[label] for label in written], dtype=np.int64)
-    return y, tuple(names), (f"The label {str(column.name)!r} has {len(names)} classes: {listed(names)}.",)
+    y = pd.Index(names, dtype=object).get_indexer(_written(column, recipe))  # -1, unlabeled, where there is none
+    return y.astype(np.int64), tuple(names), (f"The {label} has {len(names)} classes: {listed(names)}.",)
 
 
-def label_names(column: pd.Series, recipe: Recipe) -> list[str]:
-    """Return the different labels of a column as they are written: by size where all are numbers, else alphabetically."""
-    written = _without_unlabeled(labels_of(column, recipe.missing_words), recipe)
-    return ordered_names({str(label) for label in written if label is not None})
+def check_classes(what: str, names: Sequence[str]) -> None:
+    """Refuse labels of one class alone, or of too many; `what` they are is said in words."""
+    if not 2 <= len(names) <= MAX_CLASSES:
+        got = listed(names) + " alone" if len(names) == 1 else f"{len(names)}"
+        raise DataError(f"{what} must have between 2 and {MAX_CLASSES} classes, got {got}")
 
 
 def ordered_names(names: set[str]) -> list[str]:
@@ -109,7 +114,7 @@ def _is_number(name: str) -> bool:
         return False
 
 
-def _binned(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+def _binned(column: pd.Series, recipe: Recipe) -> Coded:
     assert recipe.bins is not None
     values = numbers(column, decimal_mark(column, recipe.decimal))
     if recipe.unlabeled is not None and _is_number(recipe.unlabeled):
@@ -123,21 +128,18 @@ def _binned(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.int64], tuple
     return y, names, (f"The label {str(column.name)!r} was cut into {recipe.bins} bins that hold equally many rows.",)
 
 
-def _against_the_rest(
-    y: NDArray[np.int64], names: tuple[str, ...], recipe: Recipe
-) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
-    """Make two classes of several: the positive one, and the rest."""
-    if recipe.positive is None and len(names) > 2:
-        raise DataError(f"a task of two classes needs the positive one named, of {listed(names)}")
-    positive = names[-1] if recipe.positive is None else recipe.positive
+def against_the_rest(
+    y: NDArray[np.int64], names: tuple[str, ...], positive: str | None
+) -> tuple[NDArray[np.int64], tuple[str, str]]:
+    """Make two classes of several: the positive one, by default the last of two, and the rest."""
+    if positive is None and len(names) > 2:
+        raise DataError(f"a task of two classes, made of {len(names)}, needs the positive one named: {listed(names)}")
+    positive = names[-1] if positive is None else positive
     if positive not in names:
         raise DataError(f"the positive label must be one of {listed(names)}, got {quoted(positive)}")
     code = names.index(positive)
     negative = names[1 - code] if len(names) == 2 else f"not {positive}"
-    sentence = (
-        f"{quoted(positive)} is positive, {'the others are' if len(names) > 2 else quoted(negative) + ' is'} negative."
-    )
-    return np.where(y == UNLABELED, UNLABELED, y == code).astype(np.int64), (negative, positive), (sentence,)
+    return np.where(y == UNLABELED, UNLABELED, y == code).astype(np.int64), (negative, positive)
 
 
 def pair_ids(column: pd.Series, recipe: Recipe) -> NDArray[np.int64]:

@@ -78,6 +78,7 @@ class Limits:
             )
 
 
+UPLOADED = Limits()
 # For files that a person names on their own machine: read whole, and in pieces. What decides about the points themselves
 # (categories, words) is the same everywhere, so that a recipe gives the same bits.
 LOCAL = Limits(size=2**32, unpacked=2**33, rows=2**27, columns=100_000, points=2**33)

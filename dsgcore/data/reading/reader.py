@@ -10,58 +10,32 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import LABELS
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.reading.features import Features
+from dsgcore.data.reading.features import NO_ROW_LEFT, Features
 from dsgcore.data.reading.labels import class_codes, pair_ids
-from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.limits import UPLOADED, Limits
 from dsgcore.data.reading.names import printable
 from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.sniffing import check_label, guess_roles, sniff_format, suit
+from dsgcore.data.reading.sniffing import check_label, guessed, sniff_format
 from dsgcore.data.reading.sources import Source, unpacked
 from dsgcore.data.reading.tables import Table, read_table
 
 
-def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits | None = None) -> Recipe:
-    """Guess how a file is to be read, and what its columns are.
+def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits = UPLOADED) -> Recipe:
+    """Guess how a file is to be read, and what its columns are: a recipe each of whose fields can be set otherwise.
 
-    Parameters
-    ----------
-    content : bytes
-    name : str
-        The file's name. The format is told from the bytes, not from it.
-    labels : {"binary", "pairs", "ordinal", "classes"}
-        What the setting learns from.
-    limits : Limits, optional
-
-    Returns
-    -------
-    Recipe
-        Each of its fields can be set otherwise.
-
-    Raises
-    ------
-    DataError
-        Where the bytes cannot be read as a table.
+    Parameters as in `read`; the format is told from the bytes, not from the name. Raises `DataError` where the bytes cannot be
+    read as a table.
     """
-    limits = limits or Limits()
     source = unpacked(Source.of_bytes(content, name), limits)
     recipe = sniff_format(source)
-    table = read_table(source, recipe, limits)
-    return suit(guess_roles(table.frame, recipe, limits), table.frame, labels)
+    return guessed(read_table(source, recipe, limits).frame, recipe, labels, limits)
 
 
-def preview(content: bytes, name: str, recipe: Recipe, *, limits: Limits | None = None) -> Table:
-    """Read a file as a table, for showing its first rows (`Table.head`) and its columns.
+def preview(content: bytes, name: str, recipe: Recipe, *, limits: Limits = UPLOADED) -> Table:
+    """Read a file as a table, for showing its first rows (`Table.head`) and its columns; parameters as in `read`.
 
-    Parameters
-    ----------
-    content, name, recipe, limits
-        As in `read`; the recipe's roles are not looked at.
-
-    Returns
-    -------
-    Table
+    Of the recipe's roles none is looked at but those of numbers in another form than the table's own.
     """
-    limits = limits or Limits()
     return read_table(unpacked(Source.of_bytes(content, name), limits), recipe, limits)
 
 
@@ -71,7 +45,7 @@ def read(
     *,
     name: str = "file",
     labels: str = "binary",
-    limits: Limits | None = None,
+    limits: Limits = UPLOADED,
     fitted_rows: NDArray[np.int64] | None = None,
 ) -> Dataset:
     """Read a data set from a file's bytes: the same bytes and recipe give the same bits.
@@ -98,8 +72,7 @@ def read(
     DataError
         With one sentence naming the problem, and where possible the row and column.
     """
-    table = preview(content, name, recipe, limits=limits)
-    source = Source.of_bytes(content, name)
+    table, source = preview(content, name, recipe, limits=limits), Source.of_bytes(content, name)
     return dataset_of(table, recipe, source, labels=labels, limits=limits, fitted_rows=fitted_rows)
 
 
@@ -109,27 +82,26 @@ def dataset_of(
     source: Source,
     *,
     labels: str = "binary",
-    limits: Limits | None = None,
+    limits: Limits = UPLOADED,
     fitted_rows: NDArray[np.int64] | None = None,
 ) -> Dataset:
     """Make a data set of a table that was read already; parameters as in `read`."""
     if labels not in LABELS:
         raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
-    check_label(recipe)
-    frame = table.frame
-    features = Features(recipe, limits or Limits()).fit([frame])
+    label, pair, frame = check_label(recipe), recipe.column("pair"), table.frame
+    features = Features(recipe, limits).fit([frame])
     kept = features.is_kept(frame)
     if not kept.any():
-        raise DataError("no row is left once those with missing numbers are dropped: replace the numbers instead")
+        raise DataError(NO_ROW_LEFT)
     if fitted_rows is not None:
         is_fitted = np.zeros(len(frame), dtype=bool)
         is_fitted[np.flatnonzero(kept)[fitted_rows]] = True
-        features = Features(recipe, limits or Limits()).fit([frame], is_fitted)
+        features = Features(recipe, limits).fit([frame], is_fitted)
     frame = frame[kept] if not kept.all() else frame
-    label, pair = str(recipe.column("label")), recipe.column("pair")
     y, class_names, sentences = class_codes(frame[label], recipe, labels)
     pairs = pair_ids(frame[pair], recipe) if pair is not None and labels == "pairs" else None
     dropped = (f"{np.sum(~kept):,} of {len(kept):,} rows are dropped.",) if not kept.all() else ()
+    paired = (f"{int(pairs.max()) + 1:,} similar pairs are given by the file.",) if pairs is not None else ()
     return Dataset(
         name=printable(os.path.splitext(source.name)[0]) or "file",
         X=features.transform(frame),
@@ -140,11 +112,7 @@ def dataset_of(
         licence="not stated",
         sha256=source.sha256(),
         pairs=pairs,
-        report=(*table.notes, *sentences, *features.sentences(), *dropped, *_pair_sentence(pairs)),
+        report=(*table.notes, *sentences, *features.sentences(), *dropped, *paired),
         left_out=features.left_out,
         depends_on_rows=features.depends_on_rows,
     )
-
-
-def _pair_sentence(pairs: NDArray[np.int64] | None) -> tuple[str, ...]:
-    return () if pairs is None else (f"{int(pairs.max()) + 1:,} similar pairs are given by the file.",)

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
 
-from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, ParameterError, Text, quoted
+from dsgcore.core.parameters import (
+    Parameter,
+    ParameterError,
+    Text,
+    check_all,
+    choice,
+    flag,
+    integer,
+    parameters_of_fields,
+    quoted,
+    said,
+)
 from dsgcore.data.datasets import DataError
 
 FORMATS = ("delimited", "parquet", "svmlight", "npz")
@@ -21,21 +32,43 @@ ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32",
 MISSING_WORDS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?")
 MAX_LISTED = 10_000
 
-_PARAMETERS: dict[str, Parameter] = {
-    parameter.name: parameter
-    for parameter in (
-        Choice("format", "delimited", options=FORMATS),
-        Choice("delimiter", ",", options=tuple(DELIMITERS)),
-        Flag("header", True),
-        Choice("decimal", ".", options=(".", ",")),
-        Choice("encoding", "utf-8", options=ENCODINGS),
-        Choice("missing", "mean", options=MISSING),
-        Integer("text_dimensions", 50, low=1, high=1000),
-        Text("unlabeled", None, optional=True),
-        Text("positive", None, optional=True),
-        Integer("bins", None, low=2, high=100, optional=True),
-    )
-}
+
+@dataclass(frozen=True)
+class _Roles(Parameter):
+    """Columns and what they are."""
+
+    def check(self, value: object) -> tuple[tuple[str, str], ...]:
+        given = dict(value) if isinstance(value, Mapping) or value == () else None
+        if given is None or len(given) > MAX_LISTED:
+            raise ParameterError(f"roles must be an object of at most {MAX_LISTED} columns and their roles")
+        for column, role in given.items():
+            if not isinstance(column, str) or role not in ROLES:
+                raise ParameterError(
+                    f"the role of {quoted(column)} must be one of {', '.join(ROLES)}, got {quoted(role)}"
+                )
+        for single in ("label", "pair"):
+            columns = [column for column, role in given.items() if role == single]
+            if len(columns) > 1:
+                raise ParameterError(f"only one column can be the {single}, got {', '.join(map(quoted, columns[:4]))}")
+        return _sorted_roles(given)
+
+
+def _sorted_roles(roles: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((column, role) for column, role in roles.items() if role != "number"))
+
+
+@dataclass(frozen=True)
+class _Words(Parameter):
+    """A list of words."""
+
+    def allowed(self) -> str:
+        return f"a list of at most {MAX_LISTED} words"
+
+    def check(self, value: object) -> tuple[str, ...]:
+        words = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
+        if words is None or len(words) > MAX_LISTED or not all(isinstance(word, str) for word in words):
+            raise self.refuse(value)
+        return words
 
 
 @dataclass(frozen=True)
@@ -70,19 +103,21 @@ class Recipe:
         The classes in their order; empty: by size (numbers) or alphabetically.
     """
 
-    format: str = "delimited"
-    delimiter: str = ","
-    header: bool = True
-    decimal: str = "."
-    encoding: str = "utf-8"
-    missing_words: tuple[str, ...] = MISSING_WORDS
-    roles: tuple[tuple[str, str], ...] = ()
-    missing: str = "mean"
-    text_dimensions: int = 50
-    unlabeled: str | None = None
-    positive: str | None = None
-    bins: int | None = None
-    order: tuple[str, ...] = ()
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
+
+    format: str = choice("delimited", options=FORMATS)
+    delimiter: str = choice(",", options=tuple(DELIMITERS))
+    header: bool = flag(True)
+    decimal: str = choice(".", options=(".", ","))
+    encoding: str = choice("utf-8", options=ENCODINGS)
+    missing_words: tuple[str, ...] = said(_Words, MISSING_WORDS)
+    roles: tuple[tuple[str, str], ...] = said(_Roles, ())
+    missing: str = choice("mean", options=MISSING)
+    text_dimensions: int = integer(50, low=1, high=1000)
+    unlabeled: str | None = said(Text, None, optional=True)
+    positive: str | None = said(Text, None, optional=True)
+    bins: int | None = integer(None, low=2, high=100, optional=True)
+    order: tuple[str, ...] = said(_Words, ())
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Recipe:
@@ -97,29 +132,19 @@ class Recipe:
             raise DataError(f"the recipe must be an object with named fields, got {quoted(given)}")
         if "format" not in given:
             raise DataError(f"the recipe must name its format, one of {', '.join(FORMATS)}, got {quoted(dict(given))}")
-        known = [field.name for field in fields(cls)]
-        for name in given:
-            if name not in known:
-                raise DataError(f"the recipe has no field {quoted(name)}; it has {', '.join(known)}")
         try:
-            values = {name: p.check(given[name]) for name, p in _PARAMETERS.items() if name in given}
+            return cls(**check_all(cls.parameters, given, "a recipe"))
         except ParameterError as error:
-            raise DataError(f"in the recipe, {error}") from None
-        if "roles" in given:
-            values["roles"] = _roles(given["roles"])
-        for name in ("missing_words", "order"):
-            if name in given:
-                values[name] = _words(name, given[name])
-        return cls(**values)
+            raise DataError(f"the recipe is not valid: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        return plain | {
-            "roles": dict(self.roles),
-            "missing_words": list(self.missing_words),
-            "order": list(self.order),
-        }
+        lists = {"missing_words": list(self.missing_words), "order": list(self.order)}
+        return asdict(self) | {"roles": dict(self.roles), **lists}
+
+    def with_roles(self, roles: Mapping[str, str]) -> Recipe:
+        """Return the recipe with these roles, by the columns' names."""
+        return replace(self, roles=_sorted_roles(roles))
 
     def role(self, column: str) -> str:
         """Return the role of a column."""
@@ -132,26 +157,3 @@ class Recipe:
     def marked(self) -> tuple[tuple[str, str], ...]:
         """Return the columns that have a decimal mark of their own, with their roles: they are read as text."""
         return tuple((name, role) for name, role in self.roles if role in MARKS)
-
-
-def _roles(given: object) -> tuple[tuple[str, str], ...]:
-    if not isinstance(given, Mapping) or len(given) > MAX_LISTED:
-        raise DataError(f"in the recipe, roles must be an object of at most {MAX_LISTED} columns and their roles")
-    for column, role in given.items():
-        if not isinstance(column, str) or role not in ROLES:
-            raise DataError(
-                f"in the recipe, the role of {quoted(column)} must be one of {', '.join(ROLES)}, got {quoted(role)}"
-            )
-    for single in ("label", "pair"):
-        columns = [str(column) for column, role in given.items() if role == single]
-        if len(columns) > 1:
-            raise DataError(f"only one column can be the {single}, got {', '.join(map(repr, columns[:4]))}")
-    return tuple(sorted((column, role) for column, role in given.items() if role != "number"))
-
-
-def _words(name: str, given: object) -> tuple[str, ...]:
-    is_list = isinstance(given, Sequence) and not isinstance(given, str)
-    words = tuple(word for word in given if isinstance(word, str)) if isinstance(given, Sequence) else ()
-    if not is_list or len(words) != len(given) or len(words) > MAX_LISTED:  # type: ignore[arg-type]
-        raise DataError(f"in the recipe, {name} must be a list of at most {MAX_LISTED} words, got {quoted(given)}")
-    return words

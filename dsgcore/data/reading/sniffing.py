@@ -53,18 +53,18 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits) -> Recipe:
     """Return the recipe with the roles that a table's columns most likely have."""
     if recipe.format == "svmlight":
         return recipe
-    roles = {}
     label, pair = _guessed_label(frame, recipe), _named(frame, _PAIR_NAMES)
-    pair = pair if pair is not None and frame[pair].notna().any() else None
-    for name, column in frame.items():
-        name = str(name)
-        if name == label:
-            roles[name] = "label"
-        elif name == pair:
-            roles[name] = "pair"
-        else:
-            roles[name] = guess_role(column, recipe, limits)
-    return replace(recipe, roles=tuple(sorted((name, role) for name, role in roles.items() if role != "number")))
+    single = {label: "label"} | ({pair: "pair"} if pair not in (None, label) and frame[pair].notna().any() else {})
+    roles = {str(name): single.get(str(name)) or guess_role(column, recipe, limits) for name, column in frame.items()}
+    return recipe.with_roles(roles)
+
+
+def guessed(frame: pd.DataFrame, recipe: Recipe, labels: str, limits: Limits, label: str | None = None) -> Recipe:
+    """Return the recipe with roles, and what suits the labels that are learned from; `label` names their column."""
+    recipe = guess_roles(frame, recipe, limits)
+    if label is not None and recipe.column("label") != label:
+        recipe = with_label(recipe, frame, label, limits)
+    return suit(recipe, frame, labels)
 
 
 def with_label(recipe: Recipe, frame: pd.DataFrame, label: str, limits: Limits) -> Recipe:
@@ -72,8 +72,7 @@ def with_label(recipe: Recipe, frame: pd.DataFrame, label: str, limits: Limits) 
     roles, before = dict(recipe.roles), recipe.column("label")
     if before is not None and before in frame.columns:
         roles[before] = guess_role(frame[before], recipe, limits)
-    roles[label] = "label"
-    return replace(recipe, roles=tuple(sorted((name, role) for name, role in roles.items() if role != "number")))
+    return recipe.with_roles(roles | {label: "label"})
 
 
 def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
@@ -146,7 +145,8 @@ def _place_in_order(name: str) -> tuple[float, str]:
         return 0.0, name
 
 
-def check_label(recipe: Recipe) -> None:
-    """Refuse a recipe in which no column is the label."""
-    if recipe.column("label") is None:
+def check_label(recipe: Recipe) -> str:
+    """Return the column that is the label; refuse a recipe in which none is."""
+    if (label := recipe.column("label")) is None:
         raise DataError("one column must have the role label, and another one must be a feature")
+    return label

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
@@ -91,20 +91,23 @@ class Source:
 
 def unpacked(source: Source, limits: Limits) -> Source:
     """Return the source with gzip, bzip2 or xz taken off; what unpacks to too much is refused before it fills memory."""
-    kind = _packed_by(source, limits)
-    if kind is None:
+    if (kind := _packed_by(source, limits)) is None:
         return source
     pieces, size = [], 0
-    try:
-        for piece in _unpacked_pieces(source, kind):
-            size += len(piece)
-            limits.check_unpacked(size)
-            pieces.append(piece)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, MemoryError) as error:
-        raise DataError(f"the file is packed by {kind} and damaged or cut off: {reason_of(error)}") from None
+    for piece in _unpacked_pieces(source, kind):
+        size += len(piece)
+        limits.check_unpacked(size)
+        pieces.append(piece)
     if not size:
         raise DataError(f"the file is packed by {kind} and empty")
     return Source.of_bytes(b"".join(pieces), source.name)
+
+
+def streamed(source: Source, limits: Limits) -> Source:
+    """Return the source with gzip, bzip2 or xz taken off while it is read: nothing is held in memory."""
+    if (kind := _packed_by(source, limits)) is None:
+        return source
+    return Source(source.name, lambda: io.BufferedReader(_Pieces(_unpacked_pieces(source, kind)), PIECE), source.size)
 
 
 def _packed_by(source: Source, limits: Limits) -> str | None:
@@ -115,23 +118,51 @@ def _packed_by(source: Source, limits: Limits) -> str | None:
 
 
 def _unpacked_pieces(source: Source, kind: str) -> Iterator[bytes]:
-    with source.open() as stream:
-        if kind == "xz":
-            yield from _xz_pieces(stream)
-            return
-        packed = gzip.GzipFile(fileobj=stream) if kind == "gzip" else bz2.BZ2File(stream)
-        with packed:
-            while piece := packed.read(PIECE):
-                yield piece
+    openers: dict[str, Callable[[IO[bytes]], Any]] = {"gzip": lambda f: gzip.GzipFile(fileobj=f), "bzip2": bz2.BZ2File}
+    try:
+        with source.open() as stream:
+            if kind == "xz":
+                yield from _xz_pieces(stream)
+                return
+            with openers[kind](stream) as packed:
+                while piece := packed.read(PIECE):
+                    yield piece
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, MemoryError) as error:
+        raise DataError(f"the file is packed by {kind} and damaged or cut off: {reason_of(error)}") from None
 
 
 def _xz_pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    unpacker = lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
-    while not unpacker.eof:
-        given = stream.read(PIECE) if unpacker.needs_input else b""
-        if unpacker.needs_input and not given:
-            raise EOFError("the end is missing")
-        yield unpacker.decompress(given, PIECE)
+    """Unpack one stream after another; `lzma.LZMAFile` would give each as much memory as its header asks for."""
+    given = stream.read(PIECE)
+    while given:
+        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        while not unpacker.eof:
+            if unpacker.needs_input and not given and not (given := stream.read(PIECE)):
+                raise EOFError("the end is missing")
+            yield unpacker.decompress(given, PIECE)
+            given = b""
+        given = (unpacker.unused_data or stream.read(PIECE)).lstrip(b"\0")  # what pads a stream
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a stream."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._left = pieces, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._left and (piece := next(self._pieces, None)) is not None:
+            self._left = piece
+        given, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+    def close(self) -> None:
+        self._pieces.close()  # type: ignore[attr-defined]
+        super().close()
 
 
 def binary_format(source: Source) -> str | None:
@@ -168,43 +199,3 @@ def refuse_other_text(text: str) -> None:
     for what, form in _OTHER_TEXTS.items():
         if form.match(start):
             raise DataError(f"the file is {what}; those that can be read are {_READABLE}")
-
-
-def streamed(source: Source, limits: Limits) -> Source:
-    """Return the source with gzip, bzip2 or xz taken off while it is read: nothing is held in memory."""
-    kind = _packed_by(source, limits)
-    if kind is None:
-        return source
-
-    def opened() -> IO[bytes]:
-        return io.BufferedReader(_Unpacking(source.open(), kind), PIECE)
-
-    return Source(source.name, opened, source.size)
-
-
-class _Unpacking(io.RawIOBase):
-    """A packed stream whose failures are `DataError`."""
-
-    def __init__(self, file: IO[bytes], kind: str) -> None:
-        self._file, self._kind = file, kind
-        self._packed: IO[bytes]
-        if kind == "gzip":
-            self._packed = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
-        else:
-            self._packed = bz2.BZ2File(file) if kind == "bzip2" else lzma.LZMAFile(file)  # noqa: SIM115  (closed below)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        try:
-            piece = self._packed.read(len(buffer))
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            raise DataError(f"the file is packed by {self._kind} and damaged or cut off: {reason_of(error)}") from None
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def close(self) -> None:
-        self._packed.close()
-        self._file.close()
-        super().close()
