@@ -87,7 +87,7 @@ def test_a_word_in_the_link_that_is_not_allowed_gets_one_sentence(name, value):
     assert f"In the link, {name} must be" in notices[0]
 
 
-@pytest.mark.parametrize("value", ["abc", "-1", "1.5", "NaN", "99999999999"])
+@pytest.mark.parametrize("value", ["abc", "-1", "1.5", "NaN", "99999999999", "inf", "9" * 400])
 def test_a_seed_in_the_link_that_is_not_allowed_gets_one_sentence(value):
     notices = said(open_auc(seed=value))
     assert len(notices) == 1
@@ -101,7 +101,7 @@ def test_a_view_in_the_link_that_does_not_exist_gets_one_sentence(name):
     assert f"In the link, {name} must be one of" in notices[0]
 
 
-@pytest.mark.parametrize("value", ["0", "-3", "301", "abc", "1.5", "NaN", "٣"])
+@pytest.mark.parametrize("value", ["0", "-3", "301", "abc", "1.5", "NaN", "٣", "9" * 5000])
 def test_an_iteration_in_the_link_that_is_not_allowed_gets_one_sentence(value):
     notices = said(open_auc(at=value))
     assert len(notices) == 1

@@ -17,10 +17,14 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from dsgcore.core.pauses import pause
+
 # Work below this many evaluations costs less than handing it to another thread.
 MIN_EVALUATIONS_PER_WORKER = 250_000
 # More than one: a worker that the machine gives less time to takes fewer of them.
 PIECES_PER_WORKER = 4
+# About 50 ms: between pieces the calling thread pauses where its caller wants that.
+MAX_EVALUATIONS_PER_PIECE = 50_000_000
 
 
 def _usable_cores() -> int:
@@ -69,7 +73,8 @@ def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
     """Split `n` rows at multiples of `tile` into about equal pieces, a few for each worker and none too small."""
     n_tiles = -(-n // tile)
     most = 1 if _workers.count == 1 else PIECES_PER_WORKER * _workers.count
-    wanted = min(most, n_tiles, max(1, evaluations // MIN_EVALUATIONS_PER_WORKER))
+    wanted = min(most, max(1, evaluations // MIN_EVALUATIONS_PER_WORKER))
+    wanted = min(n_tiles, max(wanted, -(-evaluations // MAX_EVALUATIONS_PER_PIECE)))
     edges = [n_tiles * i // wanted * tile for i in range(wanted)] if wanted else []
     return [slice(a, b) for a, b in zip(edges, [*edges[1:], n], strict=False)]
 
@@ -84,24 +89,30 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
     """
     waiting = iter(parts)
 
-    def take() -> None:
+    def take(between: Callable[[], None] = lambda: None) -> None:
         _thread.is_at_work = True
         try:
             for part in waiting:
                 work(part)
+                between()
         finally:
             _thread.is_at_work = False
 
     with single_threaded_blas():
-        if len(parts) < 2 or getattr(_thread, "is_at_work", False):
+        if getattr(_thread, "is_at_work", False):
             for part in parts:
                 work(part)
+            return
+        if len(parts) < 2:
+            for part in parts:
+                work(part)
+            pause()
             return
         # In the caller's context: with its np.errstate.
         others = [copy_context() for _ in range(min(_workers.count, len(parts)) - 1)]
         futures = [_workers.pool().submit(context.run, take) for context in others]
         try:
-            take()
+            take(pause)
         finally:
             # Who has not begun is not needed any more; the others write into the caller's arrays.
             errors = [future.exception() for future in futures if not future.cancel()]

@@ -9,6 +9,7 @@ from typing import IO, Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import Cost, Sizes
 from dsgcore.data import Split
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
@@ -128,6 +129,11 @@ class Engine(Protocol):
     @staticmethod
     def long_work(spec: Spec, split: Split) -> tuple[Any, ...] | None:
         """Return the fields of a `LongWork` where there is any to be done before a run can begin."""
+        ...
+
+    @staticmethod
+    def cost(spec: Spec, sizes: Sizes) -> Cost:
+        """Return what a run of such sizes costs besides its data."""
         ...
 
 

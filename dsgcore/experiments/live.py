@@ -68,8 +68,7 @@ class LiveRun:
     @property
     def is_finished(self) -> bool:
         """Whether nothing more will happen, to the run or to its twin."""
-        twin = self.supervised
-        return self.run.is_finished and (twin is None or twin.is_finished or twin.t >= self.run.t)
+        return self.run.is_finished and self.has_reached(self.run.t)
 
     def rush(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
         """Advance the run alone, for so many seconds at most; once it has ended, its twin: what is asked for comes first.
@@ -105,6 +104,22 @@ class LiveRun:
             if not new:
                 break
         return made
+
+    def go_to(self, t: int, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
+        """Bring the run, then its twin, towards iteration `t`, for so many seconds at most; `until` as in `rush`."""
+        start = time.perf_counter()
+        is_there = self.run.t >= t or self.run.is_finished
+        if not is_there:
+            self.run.advance(t - self.run.t, seconds, until)
+        left = seconds - (time.perf_counter() - start)
+        if self.supervised is not None and (is_there or left > 0):
+            self.supervised.advance(self.run.t - self.supervised.t, left, until)
+
+    def has_reached(self, t: int) -> bool:
+        """Whether the run and its twin have made `t` iterations, or will make no more."""
+        twin = self.supervised
+        is_there = self.run.t >= t or self.run.is_finished
+        return is_there and (twin is None or twin.is_finished or twin.t >= self.run.t)
 
     def steer(self, values: dict[str, float]) -> None:
         """Give what can be steered these values from the next iteration on, where they differ."""

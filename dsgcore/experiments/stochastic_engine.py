@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.automatic_step import StepSizes, settle_step, step_sizes
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
+from dsgcore.core.cost import Cost, Sizes
 from dsgcore.core.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.metrics import known
@@ -20,6 +21,7 @@ from dsgcore.core.problem import Values
 from dsgcore.core.solver import Iterate, Task, solve
 from dsgcore.data import Split
 from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.stochastic_cost import stochastic_cost
 from dsgcore.problems import UNLABELED, Problem, objective
 
 # Up to this many training points, all of them are carried, and the objective is that of the whole sample.
@@ -333,3 +335,8 @@ class StochasticEngine:
     @staticmethod
     def long_work(spec: Spec, split: Split) -> None:
         """Return None: nothing is to be done before a run can begin."""
+
+    @staticmethod
+    def cost(spec: Spec, sizes: Sizes) -> Cost:
+        """Return what a run costs besides its data."""
+        return stochastic_cost(spec, sizes, MAX_POINTS_FOR_WHOLE_SAMPLE)

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import rbf_kernel
 
+from dsgcore.core.cost import Cost, Sizes
 from dsgcore.core.metrics import known
 from dsgcore.core.schedules import SCHEDULES
 from dsgcore.data import Split
-from dsgcore.multiclass.ground import MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
+from dsgcore.multiclass.cost import multiclass_cost
+from dsgcore.multiclass.ground import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
 from dsgcore.multiclass.loop import FixedFeatures, MultiClassStep, MultiClassTask, descend, make_task
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
@@ -321,3 +323,10 @@ class MultiClassEngine:
         if self.twin is None:
             raise ValueError("there is no exact-kernel twin: the features are linear, or the sample is too large")
         return self.twin.values(Z.astype(np.float64))
+
+    @staticmethod
+    def cost(spec: Spec, sizes: Sizes) -> Cost:
+        """Return what a run costs besides its data."""
+        return multiclass_cost(
+            spec, sizes, most_kept_features=MAX_KEPT_FEATURES, iterations_between_weights=ITERATIONS_BETWEEN_WEIGHTS
+        )

@@ -6,12 +6,20 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any
 
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
+from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost
 from pages.workbench.preparing import Preparation, prepare
+from pages.workbench.turns import turns
 
+# The most that the run of one page may cost: many share the server.
+BUDGET = Budget(memory=GIGABYTE, seconds=1.0)
+# Seconds of a way to an iteration that a link names, in one drawing of the page.
+LONGEST_GO = 1.0
+MOST_DIGITS = 9
 # Seconds after which a run goes on though no curve is there: the browser may have no way to tell.
 LONGEST_WAIT = 30.0
 
@@ -44,10 +52,13 @@ class Bench:
     visit: int = -1  # of the session, that the page was drawn in last
     wants_link: bool = False  # the link is to be read, and may say another run than `live`
     at: str = ""  # where the link says that the run is
+    going_to: int = 0  # the iteration that the run is brought to, as a link says it; 0 when it is there
+    plays_on: bool = False  # whether it goes on from there
     at_noted: float = -math.inf  # when it was written there
     since: float = field(default_factory=time.monotonic)  # when the page was come to
     opened: set[str] = field(default_factory=set)  # its tabs that have been looked at
     is_seen: bool = False  # the browser has drawn the curves since then
+    session: str = field(default_factory=lambda: token_hex(8))  # under which it waits for its turn to compute
 
     @property
     def spec(self) -> Spec | None:
@@ -55,6 +66,11 @@ class Bench:
         if self.preparation is not None:
             return self.preparation.spec
         return None if self.live is None else self.live.run.spec
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """Rows and columns of the run's data."""
+        return None if self.live is None else _shape(self.live.run.split)
 
     def see(self) -> None:
         """Note that the browser has drawn the curves: what happens from now on is seen."""
@@ -66,13 +82,19 @@ class Bench:
         return self.is_seen or time.monotonic() - self.since > LONGEST_WAIT
 
 
+def _shape(split: Split) -> tuple[int, int]:
+    return len(split.X_train) + len(split.X_test), split.X_train.shape[1]
+
+
 def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) -> None:
     """Begin a run, with the one before as its ghost; where it needs long work beforehand, begin that in the background.
 
     `at` is the iteration at which a link wants it, as the link says it; `split` are the data, where they are there already.
     """
-    give_up(bench)
+    check_cost(spec, BUDGET)
     split = split_for(spec, bench.live, bench.files) if split is None else split
+    check_cost(spec, BUDGET, _shape(split))
+    give_up(bench)
     work = long_work(spec, split)
     if work is not None:
         bench.preparation = prepare(spec, split, work, at)
@@ -80,7 +102,7 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
     bench.live = LiveRun(spec, bench.live, bench.files, split)
     bench.surface = None
     bench.at, bench.at_noted = "", -math.inf
-    bench.is_playing = True
+    bench.is_playing, bench.going_to = True, 0
     bench.number += 1
     if at:
         _go_to(bench, at)
@@ -119,12 +141,22 @@ def _go_to(bench: Bench, at: str) -> None:
     """Make the run's iterations up to the one that a link names, and pause there if the run was paused."""
     assert bench.live is not None
     number = at.removesuffix(PLAYING)
-    if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= bench.live.run.n_iter:
+    is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
+    if not is_number or not 1 <= int(number) <= bench.live.run.n_iter:
         allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
         bench.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
         return
-    bench.live.advance(int(number))
-    bench.is_playing = number != at
+    bench.going_to, bench.plays_on = int(number), number != at
+    go_on(bench)
+
+
+def go_on(bench: Bench, until: Callable[[], bool] = lambda: False) -> None:
+    """Bring the run towards the iteration that a link names, for a moment; there it pauses or goes on, as the link says."""
+    assert bench.live is not None
+    with turns.turn(bench.session):
+        bench.live.go_to(bench.going_to, LONGEST_GO, until)
+    if bench.live.has_reached(bench.going_to):
+        bench.going_to, bench.is_playing = 0, bench.plays_on
 
 
 def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any) -> None:

@@ -74,7 +74,9 @@ def _note_place(bench: Bench) -> None:
         return
     assert bench.live is not None
     t, now = bench.live.run.t, time.monotonic()
-    if not bench.is_playing or bench.live.is_finished:
+    if bench.going_to:
+        bench.at = f"{bench.going_to}{PLAYING * bench.plays_on}"
+    elif not bench.is_playing or bench.live.is_finished:
         bench.at = str(t) if t else ""
     elif t and now - bench.at_noted >= SECONDS_BETWEEN_PLACES:
         bench.at, bench.at_noted = f"{t}{PLAYING}", now

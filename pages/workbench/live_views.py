@@ -44,10 +44,10 @@ VERDICT_HELP = (
 LIGHTS = {Health.GOOD: "green", Health.STARTING: "gray", Health.GROWING: "orange", Health.DIVERGED: "red"}
 
 
-def status(live: LiveRun, *, is_playing: bool) -> None:
+def status(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> None:
     """Say where the run is."""
     run = live.run
-    state = "running" if is_playing else "paused"
+    state = f"on its way to step {going_to}" if going_to else "running" if is_playing else "paused"
     if run.stop_reason is not None:
         diverged = f"diverged, gone back to step {run.model_t}"
         state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, diverged)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import threading
 from functools import partial
 from typing import Any
 
@@ -30,7 +28,7 @@ from pages.shell.warm_up import is_ready
 from pages.upload.upload import draw_upload
 from pages.workbench import live_views as views
 from pages.workbench import tabs
-from pages.workbench.bench import Bench, once, try_again
+from pages.workbench.bench import Bench, go_on, once, try_again
 from pages.workbench.coming import bench_key, bench_of, keep_place
 from pages.workbench.details import details
 from pages.workbench.head import head, say_what_to_do, waits_for_file
@@ -41,6 +39,7 @@ from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
 from pages.workbench.steering import BAD_INPUT, follow
 from pages.workbench.transport import transport
+from pages.workbench.turns import turns
 
 OTHER_TABS = ("Details", "Compare", "Theory", "Data", "Code")
 TICK_SECONDS = 0.25
@@ -50,9 +49,6 @@ INSTANT_SECONDS = 2.0
 NORMAL_TICKS = 40
 # What the first drawing shows of it: a curve, and hardly anything gone by.
 FIRST_ITERATIONS = 4
-
-# Training slices of all sessions share the cores: as many at a time as there are.
-_cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 
 
 def workbench(name: str) -> None:
@@ -213,24 +209,29 @@ def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator) -> None:
     if bench.wants_restart:
         st.rerun()  # a button in here has moved a slider outside
     was_finished, hidden = bench.live.is_finished, hidden_parts()
-    if bench.is_playing and not was_finished:
-        _advance(bench.live, is_seen=bench.is_watched or "curves" in hidden)
+    was_going = bench.going_to
+    if was_going:
+        go_on(bench, _gives_way)
+    elif bench.is_playing and not was_finished:
+        _advance(bench, is_seen=bench.is_watched or "curves" in hidden)
     with status.container(key="status"):
-        views.status(bench.live, is_playing=bench.is_playing)
+        views.status(bench.live, is_playing=bench.is_playing, going_to=bench.going_to)
     if "tiles" not in hidden:
         with tiles.container(key="part-tiles"):
             views.tiles(bench.live)
     _health(bench)
     views.plots(bench, theme=_theme(), hidden=hidden)
-    if bench.live.is_finished and not was_finished:
-        bench.is_playing = False
+    if (bench.live.is_finished and not was_finished) or (was_going and not bench.going_to):
+        bench.is_playing = bench.is_playing and not bench.live.is_finished
         st.rerun()  # once, so that the ticking ends and the transport bar shows it
 
 
-def _advance(live: LiveRun, *, is_seen: bool) -> None:
+def _advance(bench: Bench, *, is_seen: bool) -> None:
     """Make the iterations of one drawing; of a run that nobody sees yet, only those of its first curve."""
+    live = bench.live
+    assert live is not None
     speed = controls.viewed(type(live.run.problem), controls.SPEED)
-    with _cores:
+    with turns.turn(bench.session):
         if not is_seen:
             live.advance(max(0, FIRST_ITERATIONS - live.run.t), SLICE_SECONDS)
         elif speed == "slow":

@@ -9,11 +9,12 @@ import streamlit as st
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.data import DataError
 from dsgcore.experiments import Setting, Spec, long_work
+from dsgcore.experiments.cost import check_cost
 from dsgcore.experiments.jobs import JobState
 from pages.controls import controls
 from pages.controls.own_file import plain
 from pages.workbench import link
-from pages.workbench.bench import Bench, begin, begin_prepared
+from pages.workbench.bench import BUDGET, Bench, begin, begin_prepared
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 
@@ -30,6 +31,7 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
             bench.wants_restart = False
             begin(bench, asked)
         elif asked != bench.asked:
+            check_cost(asked, BUDGET, bench.shape)
             bench.live.steer(asked.values_at(0))
         bench.asked = asked
     except BAD_INPUT as error:

@@ -59,11 +59,11 @@ def _toggle(bench: Bench) -> None:
     if bench.live is not None and bench.live.run.is_finished:
         begin_again(bench)
     else:
-        bench.is_playing = not bench.is_playing
+        bench.is_playing, bench.going_to = not bench.is_playing, 0
 
 
 def _step(bench: Bench) -> None:
-    bench.is_playing = False
+    bench.is_playing, bench.going_to = False, 0
     if bench.live is not None:
         bench.live.advance(1)
 

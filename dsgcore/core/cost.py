@@ -1,0 +1,44 @@
+"""The sizes that a run's cost follows from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run costs: bytes of memory at its highest, and about the seconds of one iteration on one core."""
+
+    memory: int
+    seconds: float
+
+    def __add__(self, other: Cost) -> Cost:
+        """Return the cost of both."""
+        return Cost(self.memory + other.memory, self.seconds + other.seconds)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much of everything a run has: points, columns, labels, iterations, and the bytes of one number."""
+
+    n_train: int
+    n_test: int
+    d: int
+    n_labeled: int
+    batch_size: int
+    n_features: int
+    n_iter: int
+    n_probes: int
+    itemsize: int
+
+
+# Seconds for one random feature at one point, of few coordinates, in float32; each coordinate adds a part of it.
+SECONDS_A_FEATURE = 1e-9
+COORDINATES_PER_COSINE = 10
+SECONDS_A_DRAW = 1e-8
+
+
+def seconds_of_features(points: int, d: int, n_features: int, itemsize: int) -> float:
+    """Return about the seconds that so many random features of so many points take, and drawing them."""
+    each = SECONDS_A_FEATURE * (itemsize / 4) * (1 + d / COORDINATES_PER_COSINE)
+    return points * n_features * each + d * n_features * SECONDS_A_DRAW

@@ -1,0 +1,32 @@
+"""Where long work stops for a moment: between its pieces, whoever asked for it may let others have the cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+
+def _go_on() -> None:
+    """Go on at once."""
+
+
+_pause: ContextVar[Callable[[], None]] = ContextVar("pause", default=_go_on)
+
+
+@contextmanager
+def pausing(pause: Callable[[], None]) -> Iterator[None]:
+    """Let all work in the block call `pause` between its pieces, in this thread, about every 50 ms or more often.
+
+    `pause` must return: work that has begun is brought to its end, or a run would be left between two iterations.
+    """
+    token = _pause.set(pause)
+    try:
+        yield
+    finally:
+        _pause.reset(token)
+
+
+def pause() -> None:
+    """Stop for a moment, where this thread's caller wants that."""
+    _pause.get()()

@@ -1,0 +1,141 @@
+"""What a run will cost, known before anything of it is made; and what is refused because it costs too much."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dsgcore.core.cost import Cost, Sizes
+from dsgcore.data import DATASETS
+from dsgcore.experiments.engine import ENGINES
+from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import Spec, SpecError
+
+GIGABYTE = 10**9
+# Bytes for each number of a data set while it is made and split: in float64, then twice in float32.
+BYTES_WHILE_MADE = 16
+# Bytes for each row besides: labels, row numbers, permutations.
+BYTES_A_ROW = 64
+# What a refusal says would fit, in this order: the first that is enough alone.
+SMALLER = ("n_features", "batch_size", "n_iter", "n", "n_irrelevant")
+LOWEST = {"n": 32}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most that a run may cost.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes.
+    seconds : float
+        That one iteration may take.
+    """
+
+    memory: int
+    seconds: float = float("inf")
+
+    @classmethod
+    def of_machine(cls) -> Budget:
+        """Return the memory of this machine, and any time."""
+        try:
+            return cls(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        except (AttributeError, ValueError, OSError):  # not on Windows
+            return cls(16 * GIGABYTE)
+
+    def covers(self, cost: Cost) -> bool:
+        """Whether a run of that cost may be made."""
+        return cost.memory <= self.memory and cost.seconds <= self.seconds
+
+
+def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
+    """Return about what a run costs on this kind of machine.
+
+    Parameters
+    ----------
+    spec : Spec
+    shape : tuple of two int, optional
+        Rows and columns of the data. It is needed for a file's; else it follows from the spec.
+
+    Returns
+    -------
+    Cost
+    """
+    n, d = shape_of(spec) if shape is None else shape
+    data = Cost(n * (BYTES_WHILE_MADE * d + BYTES_A_ROW), 0.0)
+    solver, n_test = spec.solver, round(spec.data.test_share * n)
+    sizes = Sizes(
+        n_train=n - n_test,
+        n_test=n_test,
+        d=d,
+        n_labeled=min(spec.data.n_labeled, n),
+        batch_size=solver.batch_size,
+        n_features=int(max([solver.n_features, *(c.value for c in spec.changes if c.name == "n_features")])),
+        n_iter=solver.n_iter,
+        n_probes=spec.diagnostics.n_probes,
+        itemsize=8 if solver.dtype == "float64" else 4,
+    )
+    return data + ENGINES[spec.problem.engine].cost(spec, sizes)
+
+
+def shape_of(spec: Spec) -> tuple[int, int]:
+    """Return the rows and columns of a spec's data, which are not its own file."""
+    entry = DATASETS[spec.data.name]
+    irrelevant = {option.name: option.default for option in entry.options}.get("n_irrelevant")
+    more = 0 if irrelevant is None else (spec.data.n_irrelevant or 0) - irrelevant
+    return spec.data.n or entry.n, entry.d + int(more)
+
+
+def check_cost(spec: Spec, budget: Budget, shape: tuple[int, int] | None = None) -> None:
+    """Refuse a run that costs more than the budget; arguments as of `cost_of`.
+
+    Raises
+    ------
+    SpecError
+        In one sentence: what it would cost, the limit, and what would fit.
+    """
+    if spec.data.name == FILE and shape is None:
+        return  # once it has been read
+    cost = cost_of(spec, shape)
+    if budget.covers(cost):
+        return
+    raise SpecError(f"{_too_much(cost, budget)}; {_what_fits(spec, budget, shape)}")
+
+
+def _too_much(cost: Cost, budget: Budget) -> str:
+    if cost.memory > budget.memory:
+        needs, limit = (f"{size / GIGABYTE:.3g} GB" for size in (cost.memory, budget.memory))
+        return f"this run would take about {needs} of memory, and may take {limit}"
+    return f"an iteration of this run would take about {cost.seconds:.2g} s, and may take {budget.seconds:.2g} s"
+
+
+def _what_fits(spec: Spec, budget: Budget, shape: tuple[int, int] | None) -> str:
+    if spec.changes:
+        spec = replace(spec, changes=())
+    for name in SMALLER:
+        value = _largest(spec, name, lambda smaller: budget.covers(cost_of(smaller, shape)))
+        if value is not None:
+            return f"with {name} {value} it would fit"
+    return "a smaller data set, fewer random features and a smaller batch would fit"
+
+
+def _largest(spec: Spec, name: str, fits: Callable[[Spec], bool]) -> int | None:
+    """Return the largest power of two below a parameter's value with which the run fits; None where none does."""
+    section = next((part for part in ("solver", "data") if hasattr(getattr(spec, part), name)), "")
+    now = getattr(getattr(spec, section), name) if section else None
+    if now is None:
+        return None
+    value = 1 << max(int(now) - 1, 1).bit_length() - 1
+    while value >= LOWEST.get(name, 1):
+        if fits(_with(spec, section, {name: value})):
+            return value
+        value //= 2
+    return None
+
+
+def _with(spec: Spec, section: str, values: Mapping[str, Any]) -> Spec:
+    part: Any = getattr(spec, section)
+    return replace(spec, **{section: replace(part, **values)})

@@ -1,0 +1,45 @@
+"""What a run of PS3VT costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dsgcore.core.cost import Cost, Sizes, seconds_of_features
+
+if TYPE_CHECKING:
+    from dsgcore.experiments.spec import Spec
+
+FLOAT = 8
+MOST_CLASSES = 20
+SECONDS_A_PRODUCT = 3e-10
+# A point has about so many neighbours, and so many numbers are kept for each link of the graph.
+NUMBERS_A_LINK = 6
+# Where singular values are shrunk, an iteration decomposes the weights.
+PRODUCTS_A_DECOMPOSITION = 10
+
+
+def multiclass_cost(spec: Spec, sizes: Sizes, *, most_kept_features: int, iterations_between_weights: int) -> Cost:
+    """Return what a run costs besides its data: its features, the pull of the graph on them, and the weights it keeps."""
+    is_linear = spec.problem.features == "linear"  # type: ignore[attr-defined]
+    width = sizes.d if is_linear else 2 * sizes.n_features
+    points = [sizes.n_train, sizes.n_test, sizes.n_labeled]
+    kept = sum(n * width for n in points if n * width <= most_kept_features)
+    made_anew = 0 if is_linear else sum(n for n in points if n * width > most_kept_features)
+    weights = width * MOST_CLASSES
+    # The pull is made of the features of all training points at once.
+    pull = 2 * width * width + 2 * sizes.n_train * width if _has_graph(spec) else 0
+    links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK  # type: ignore[attr-defined]
+    n_kept = sizes.n_iter / iterations_between_weights + 4
+    numbers = sum(points) * sizes.d + kept + weights * n_kept + pull + links
+    products = (
+        sum(points) * weights + PRODUCTS_A_DECOMPOSITION * weights * MOST_CLASSES + (width * weights if pull else 0)
+    )
+    return Cost(
+        int(FLOAT * numbers),
+        products * SECONDS_A_PRODUCT + seconds_of_features(made_anew, sizes.d, sizes.n_features, FLOAT),
+    )
+
+
+def _has_graph(spec: Spec) -> bool:
+    """Whether the graph has a weight at any time; left open, it has one."""
+    return any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))

@@ -1,0 +1,84 @@
+"""Whose turn it is to compute: sessions share the cores, and the one that has had least of them goes first."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+
+from dsgcore.core.pauses import pausing
+
+# A turn goes to whoever waits for it after so many seconds; work between two pauses takes about as long at most.
+LONGEST_TURN = 0.05
+
+
+class Turns:
+    """So many turns at a time, given to the waiting session that has spent least.
+
+    A session that has been away does not come back with time saved up: it begins where the least of the others stands.
+
+    Parameters
+    ----------
+    at_once : int
+        How many may compute at the same time.
+    clock : callable, optional
+    """
+
+    def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._free, self._clock = at_once, clock
+        self._changed = threading.Condition()
+        self._order = count()
+        self._spent: dict[str, float] = {}  # of the sessions that wait or compute
+        self._waiting: dict[int, str] = {}
+        self._floor = 0.0
+
+    @contextmanager
+    def turn(self, session: str) -> Iterator[None]:
+        """Wait for a turn, and have it while the block lasts; long work in it lets others in between."""
+        begun = self._enter(session)
+
+        def pause() -> None:
+            nonlocal begun
+            if self._waiting and self._clock() - begun >= LONGEST_TURN:
+                self._leave(session, begun)
+                begun = self._enter(session)
+
+        try:
+            with pausing(pause):
+                yield
+        finally:
+            self._leave(session, begun)
+
+    def _enter(self, session: str) -> float:
+        with self._changed:
+            number = next(self._order)
+            self._spent[session] = max(self._spent.get(session, 0.0), self._floor)
+            self._waiting[number] = session
+            self._changed.wait_for(lambda: self._free > 0 and self._next() == number)
+            del self._waiting[number]
+            self._free -= 1
+            self._floor = self._spent[session]
+            self._changed.notify_all()
+        return self._clock()
+
+    def _next(self) -> int:
+        """Return the number of who is to have the next turn: of equals, the first that came."""
+        return min(self._waiting, key=lambda number: (self._spent[self._waiting[number]], number))
+
+    def _leave(self, session: str, begun: float) -> None:
+        with self._changed:
+            self._spent[session] += self._clock() - begun
+            self._free += 1
+            self._forget()
+            self._changed.notify_all()
+
+    def _forget(self) -> None:
+        """Forget who would begin at the floor anyway."""
+        waiting = set(self._waiting.values())
+        self._spent = {name: spent for name, spent in self._spent.items() if spent > self._floor or name in waiting}
+
+
+turns = Turns(os.cpu_count() or 1)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from dsgcore.experiments import Run, Spec, SpecError
+from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
+from dsgcore.experiments.settings import SETTINGS
+
+SERVER = Budget(GIGABYTE, 1.0)
+# Of each: the spec, and what a person could make smaller.
+TOO_MUCH = {
+    "two of these stopped a server for everybody": (
+        {"setting": "auc", "solver": {"n_features": 65536, "batch_size": 65536, "n_iter": 100_000}},
+        "n_features",
+    ),
+    "a wide table": (
+        {"setting": "auc", "data": {"name": "high_dimensional", "n": 1_000_000, "n_irrelevant": 2000}},
+        "n",
+    ),
+    "the graph's pull on many features": (
+        {
+            "setting": "multiclass",
+            "problem": {"features": "fourier"},
+            "data": {"name": "blobs", "n": 40_000},
+            "solver": {"n_features": 16_384},
+        },
+        "n_features",
+    ),
+    "many points and many features": (
+        {"setting": "s3vm", "data": {"name": "two_moons", "n": 1_000_000}, "solver": {"n_features": 65_536}},
+        "n_features",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_what_costs_too_much_is_refused_before_anything_is_made(name):
+    given, smaller = TOO_MUCH[name]
+    spec = Spec.from_dict(given)
+    tracemalloc.start()
+    try:
+        with pytest.raises(SpecError, match=rf"and may take 1 (GB|s); with {smaller} \d+ it would fit$"):
+            check_cost(spec, SERVER)
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_what_is_said_to_fit_does(name):
+    given, smaller = TOO_MUCH[name]
+    with pytest.raises(SpecError) as caught:
+        check_cost(Spec.from_dict(given), SERVER)
+    value = int(str(caught.value).split()[-4])
+    section = "data" if smaller == "n" else "solver"
+    check_cost(Spec.from_dict(given | {section: given.get(section, {}) | {smaller: value}}), SERVER)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_what_a_setting_begins_with_fits_many_times(setting):
+    check_cost(Spec.from_dict({"setting": setting}), Budget(GIGABYTE // 4, 0.05))
+
+
+def test_a_change_in_mid_run_counts():
+    given = {
+        "setting": "auc",
+        "data": {"name": "two_moons", "n": 20_000},
+        "solver": {"n_iter": 100_000, "n_features": 16},
+    }
+    check_cost(Spec.from_dict(given), SERVER)
+    given["changes"] = [{"t": 5, "name": "n_features", "value": 65_536}]
+    with pytest.raises(SpecError, match="memory"):
+        check_cost(Spec.from_dict(given), SERVER)
+
+
+def test_a_files_size_is_asked_for_once_it_is_read():
+    spec = Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"}})
+    check_cost(spec, SERVER)
+    check_cost(spec, SERVER, (1000, 10))
+    with pytest.raises(SpecError, match="smaller data set"):
+        check_cost(spec, SERVER, (100_000_000, 100))
+
+
+def test_the_shape_follows_from_the_options():
+    spec = Spec.from_dict({"setting": "auc", "data": {"name": "high_dimensional", "n": 300, "n_irrelevant": 30}})
+    run = Run(spec)
+    split = run.split
+    assert shape_of(spec) == (len(split.X_train) + len(split.X_test), split.X_train.shape[1])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"setting": "auc", "data": {"name": "high_dimensional", "n": 5000, "n_irrelevant": 500}},
+        {
+            "setting": "s3vm",
+            "data": {"name": "two_moons", "n": 30_000},
+            "solver": {"n_features": 64, "batch_size": 512},
+        },
+        {"setting": "ordinal", "solver": {"n_features": 4096, "n_iter": 400}},
+        {
+            "setting": "multiclass",
+            "problem": {"features": "fourier", "tau_I": 0.001},
+            "data": {"name": "blobs", "n": 3000},
+            "solver": {"n_features": 700},
+        },
+    ],
+    ids=["wide", "long", "many features", "multi-class"],
+)
+def test_announced_memory_is_about_what_a_run_takes(given):
+    spec = Spec.from_dict(given)
+    Run(Spec.from_dict({"setting": given["setting"]})).advance(1)  # imports, compiled loops
+    tracemalloc.start()
+    run = Run(spec)
+    run.advance(5)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The blocks of the iterations still to come, and the twin that a page has beside the run, are announced too.
+    assert peak <= 1.5 * cost_of(spec).memory
+    made = np.sum([array.nbytes for array in (run.split.X_train, run.split.X_test)])
+    assert cost_of(spec).memory <= 4 * peak + 200 * made + 60_000_000

@@ -1,0 +1,71 @@
+"""Links that ask for too much, or for what takes long."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from test_app import open_page, said
+
+from pages.workbench import bench as benches
+
+# A page runs at once and draws surfaces: without the compiler that takes minutes.
+pytestmark = pytest.mark.compiled
+
+
+def bench_of(app, name):
+    return app.session_state[f"_bench_{name}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "link"),
+    [
+        ("auc", {"n_features": "65536", "batch_size": "65536", "n_iter": "100000"}),
+        ("auc", {"data": "Many irrelevant features", "n": "1000000", "n_irrelevant": "2000"}),
+        ("s3vm", {"svm_data": "Two moons", "svm_n": "1000000", "svm_n_features": "65536"}),
+        ("multiclass", {"mc_data": "Blobs", "mc_n": "40000", "mc_n_features": "16384", "mc_features": "fourier"}),
+    ],
+    ids=["features", "points", "both", "multi-class"],
+)
+def test_a_link_that_asks_for_too_much_gets_a_sentence_at_once(name, link):
+    start = time.process_time()
+    app = open_page(name, **link)
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "it would fit" in app.error[0].value
+    assert bench_of(app, name).live is None
+    assert time.process_time() - start < 10.0  # memory that is touched takes time
+
+
+def test_a_slider_that_asks_for_too_much_leaves_the_run_as_it_is():
+    app = open_page("auc", n_iter="100000", at="3", data="Two moons")
+    before = bench_of(app, "auc").live
+    app.select_slider(key="n_features").set_value(4096).run()
+    assert "it would fit" in app.error[0].value
+    assert bench_of(app, "auc").live is before
+
+
+def test_a_link_to_a_late_iteration_is_gone_to_piece_by_piece(monkeypatch):
+    monkeypatch.setattr(benches, "LONGEST_GO", 0.0)
+    app = open_page("auc", n_iter="40", at="20-playing")
+    bench = bench_of(app, "auc")
+    assert 0 < bench.live.run.t < 20
+    assert any("on its way to step 20" in caption.value for caption in app.caption)
+    for _ in range(100):
+        if bench.going_to:
+            app.run()
+    assert bench.live.run.t >= 20
+    assert bench.is_playing
+    assert said(app) == []
+
+
+def test_pause_ends_the_way_to_a_late_iteration(monkeypatch):
+    monkeypatch.setattr(benches, "LONGEST_GO", 0.0)
+    app = open_page("auc", n_iter="40", at="20")
+    app.button(key="play").click().run()
+    bench = bench_of(app, "auc")
+    assert not bench.going_to
+    assert not bench.is_playing
+    reached = bench.live.run.t
+    app.run()
+    assert bench.live.run.t == reached < 20

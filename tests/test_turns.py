@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from dsgcore.core._threads import MAX_EVALUATIONS_PER_PIECE, for_each_piece, pieces
+from dsgcore.core.pauses import pausing
+from pages.workbench.turns import LONGEST_TURN, Turns
+
+LONG = 20.0  # seconds after which a test gives up
+
+
+class Clock:
+    """Time that goes on only when it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def in_thread(work):
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def wait_until(happened):
+    deadline = time.monotonic() + LONG
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_who_has_had_least_goes_first():
+    clock = Clock()
+    turns = Turns(1, clock)
+    with turns.turn("much"):
+        clock.now += 1.0
+    with turns.turn("little"):
+        clock.now += 0.1
+    order = []
+
+    def wait_for_turn(name):
+        with turns.turn(name):
+            order.append(name)
+
+    with turns.turn("holder"):
+        threads = [in_thread(lambda: wait_for_turn("much"))]
+        wait_until(lambda: len(turns._waiting) == 1)
+        threads.append(in_thread(lambda: wait_for_turn("little")))
+        wait_until(lambda: len(turns._waiting) == 2)
+    for thread in threads:
+        thread.join(LONG)
+    assert order == ["little", "much"]
+
+
+def test_long_work_lets_others_in_between():
+    turns = Turns(1)
+    begun, done, order = threading.Event(), threading.Event(), []
+
+    def short():
+        begun.set()
+        with turns.turn("short"):
+            order.append("short")
+        done.set()
+
+    def long_piece(part):
+        begun.wait(LONG)
+        wait_until(lambda: turns._waiting or done.is_set())
+        time.sleep(2 * LONGEST_TURN)
+
+    with turns.turn("long"):
+        thread = in_thread(short)
+        for_each_piece(long_piece, [slice(0, 1)])
+        order.append("long")
+    thread.join(LONG)
+    assert order == ["short", "long"]
+
+
+def test_an_error_gives_the_turn_back():
+    turns = Turns(1)
+    with pytest.raises(KeyError), turns.turn("one"):
+        raise KeyError
+    with turns.turn("two"):
+        pass
+
+
+def test_whoever_comes_back_has_no_time_saved_up():
+    clock = Clock()
+    turns = Turns(1, clock)
+    for _ in range(10):
+        with turns.turn("busy"):
+            clock.now += 1.0
+    with turns.turn("new"):
+        clock.now += 0.5
+    with turns.turn("busy"):
+        pass
+    assert turns._spent.get("new", turns._floor) >= 9.0
+
+
+def test_no_piece_of_work_is_long():
+    parts = pieces(96 * 4096, 96, 4096 * MAX_EVALUATIONS_PER_PIECE)
+    assert len(parts) >= 4096
+    assert parts[0].start == 0
+    assert parts[-1].stop == 96 * 4096
+
+
+def test_work_pauses_between_pieces_in_the_callers_thread():
+    seen = []
+    with pausing(lambda: seen.append(threading.get_ident())):
+        for_each_piece(lambda part: None, [slice(i, i + 1) for i in range(4)])
+        for_each_piece(lambda part: for_each_piece(lambda inner: None, [part]), [slice(0, 1)])
+    assert seen
+    assert set(seen) == {threading.get_ident()}
+    before = len(seen)
+    for_each_piece(lambda part: None, [slice(0, 1)])
+    assert len(seen) == before
