@@ -127,7 +127,19 @@ def _side_and_unlabeled(y: NDArray, unlabeled: int) -> tuple[int, int]:
 
 
 class AUCBaseline(ClosedForm, BinaryBaseline):
-    """Shell of a method that ranks positives above negatives by minimising a squared pairwise risk in closed form."""
+    """Shell of a method that ranks positives above negatives by minimising a squared pairwise risk in closed form.
+
+    Attributes
+    ----------
+    model_ : dsgcore.baselines.basis.BasisModel
+        The scorer f; its `coef` is theta.
+    threshold_ : float
+        Score above which `predict` says positive: it maximises the balanced accuracy on the labeled points.
+    condition_ : float
+        Estimated condition number of the system.
+    objective_ : float
+        J at the solution.
+    """
 
     unlabeled: ClassVar[int] = 0
 

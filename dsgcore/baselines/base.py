@@ -71,14 +71,23 @@ class Baseline(_Limited, BaseEstimator):
     `watch.step(objective)` after each outer step, `watch.give_up(reason)` where it does not converge, and `model_` as
     what it leaves.
 
+    `title`, `citation` and `sentence` are for pages and docs: a name, the source, and what it does in one sentence
+    ("learns ..."); `parameters` are those of its fields that are parameters, `kernels` what `kernel` may be.
+
     Attributes
     ----------
-    title, citation, sentence : str
-        For pages and docs: a name, the source, and what it does in one sentence ("learns ...").
-    parameters : tuple of Parameter
-        Those of its fields that are parameters, with range, symbol and sentence.
-    kernels : tuple of str
-        What `kernel` may be.
+    model_ : object
+        What is learned: `evaluate(X)` gives its values.
+    objectives_ : ndarray of shape (s,)
+        Objective after each outer step that knew it.
+    converged_ : bool
+        Whether the fit came to its end.
+    n_iter_ : int
+        Outer steps.
+    memory_ : int
+        Bytes that the fit needed beside the points, as it said beforehand.
+    n_features_in_ : int
+        Number of coordinates d of a point.
     """
 
     title: ClassVar[str]
@@ -162,7 +171,13 @@ class Baseline(_Limited, BaseEstimator):
 
 
 class LabelsBaseline(ClassifierMixin, Baseline):
-    """Shell of a method that learns from labels of classes, and -1 for unlabeled."""
+    """Shell of a method that learns from labels of classes, and -1 for unlabeled.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels in their order.
+    """
 
     classes_: NDArray
 
@@ -211,7 +226,13 @@ class LabelsBaseline(ClassifierMixin, Baseline):
 
 
 class BinaryBaseline(LabelsBaseline):
-    """Shell of a method that learns from labels of two classes and -1 for unlabeled; `_learn` gets y in {1, -1, 0}."""
+    """Shell of a method that learns from labels of two classes and -1 for unlabeled; `_learn` gets y in {1, -1, 0}.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second one is the positive class.
+    """
 
     threshold_: float
 

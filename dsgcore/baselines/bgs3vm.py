@@ -42,14 +42,10 @@ class BGS3VM(GradientS3VM):
 
     Attributes
     ----------
-    classes_, model_
-        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     objectives_ : ndarray of shape (n_iter_,)
         Estimates of the objective, ten a pass, from at most 500 labeled and 500 unlabeled points.
     converged_ : bool
         True: the passes are made in any case.
-    memory_, n_iter_, n_features_in_ : int
-        Bytes, tenths of a pass, coordinates.
 
     Notes
     -----

@@ -39,18 +39,12 @@ class BLS3VM(S3VMBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
-    model_ : dsgcore.baselines.basis.BasisModel
-        The function f, with its bias.
     dual_coef_ : ndarray of shape (n_l + n_u,)
         Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
     objectives_ : ndarray of shape (n_iter_,)
         Objective after each convex step; it never rises, but for rounding.
     converged_ : bool
         Whether the last step left all unlabeled points on their part of the ramp.
-    memory_, n_iter_, n_features_in_ : int
-        Bytes, convex steps, coordinates.
 
     Warns
     -----

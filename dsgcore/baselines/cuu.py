@@ -35,12 +35,8 @@ class CUU(PairsBaseline):
 
     Attributes
     ----------
-    classes_, prior_, model_, n_features_in_
-        As in `dsgcore.baselines.susl.SUSL`.
     objectives_ : ndarray of shape (n_iter_,)
         J on each iteration's mini-batch, before its step.
-    memory_, n_iter_, converged_
-        As of every `dsgcore.baselines.Baseline`.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,22 +14,22 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from dsgcore.baselines.base import Baseline, LabelsBaseline
+from dsgcore.baselines.base import Baseline, GaussianOrLinear, LabelsBaseline
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory, numbers
-from dsgcore.baselines.parameters import MAX_ITER, as_in
+from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.baselines.regression import CACHE
-from dsgcore.core.kernels import Gaussian
-from dsgcore.core.parameters import Choice, Integer, Parameter
+from dsgcore.core.documented import SEED, documented, told
+from dsgcore.core.parameters import Choice, as_in, as_said, field_as_in, integer
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import check_some_classes
 from dsgcore.estimators.inputs import width
+from dsgcore.estimators.kernel import SIGMA
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 C = as_in(
     SemiSupervisedSVM, "C", default=1.0, sentence="How much an error at one labeled point costs, as scikit-learn's C."
 )
-SIGMA = as_in(Gaussian, "sigma")
 KERNELS_OF_LIBSVM = {"gaussian": "rbf", "linear": "linear"}
 # What the quasi-Newton method keeps of its path, and the values at the points that it works with, in float64.
 VECTORS_OF_LBFGS, VALUES_AT_POINTS = 30, 5
@@ -48,13 +48,8 @@ class Decision:
         return np.asarray(self.machine.decision_function(X))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Sharpness:
+class Sharpness(GaussianOrLinear):
     """The kernel that scikit-learn's kernel machines have here, and how sharp it is."""
-
-    kernel: str = field(default="gaussian", kw_only=False)
-    sigma: float | str = "scale"
-    kernels: ClassVar[tuple[str, ...]] = tuple(KERNELS_OF_LIBSVM)
 
     def _gamma(self) -> float | str:
         """Return the kernel's sharpness as libsvm's machines take it: they know "scale", too."""
@@ -72,6 +67,15 @@ class Everyday(Baseline):
 
     A subclass makes the machine (`_machine`), and says what memory it needs. Its fit is one step: nothing is known of it
     before it is over, and who will not wait for that ends its process. What is not said is as in scikit-learn.
+
+    Attributes
+    ----------
+    model_ : object
+        Has the fitted machine of scikit-learn as `machine`.
+    objectives_ : ndarray of shape (0,)
+        It tells none.
+    n_iter_ : int
+        One: the fit is one step.
     """
 
     is_everyday: ClassVar[bool] = True
@@ -137,31 +141,10 @@ def logistic_memory(n: int, d: int, k: int) -> Memory:
     return numbers(VALUES_AT_POINTS * n * k + VECTORS_OF_LBFGS * k * (d + 1), f"{n:,} points of {k:,} classes")
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
     """scikit-learn's SVC on the labeled points.
-
-    Parameters
-    ----------
-    kernel : {"gaussian", "linear"}, default="gaussian"
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2), scikit-learn's gamma.
-    C : float, default=1.0
-        Weight of a labeled point's hinge loss.
-    memory_limit : float, default=4.0
-        GB that a fit may take.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (k,)
-        The labels in their order.
-    model_ : object
-        Has the fitted machine of scikit-learn as `machine`.
-    objectives_ : ndarray of shape (0,)
-        It tells none.
-    converged_ : bool
-    memory_, n_iter_, n_features_in_ : int
-        Bytes, steps (one: the fit), coordinates.
 
     Notes
     -----
@@ -182,10 +165,8 @@ class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
     title: ClassVar[str] = "SVC"
     citation: ClassVar[str] = "scikit-learn; LIBSVM, Chang and Lin 2011"
     sentence: ClassVar[str] = "learns from the labels alone, with a kernel and the hinge loss"
-    parameters: ClassVar[tuple[Parameter, ...]] = (C,)
 
-    C: float = 1.0
-    memory_limit: float = 4.0
+    C: float = as_said(C)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return libsvm_memory(n, d, count_classes(n, y))
@@ -194,23 +175,10 @@ class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
         return SVC(C=s["C"], kernel=self._libsvm_kernel(), gamma=self._gamma(), cache_size=CACHE)
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydayLogistic(LabelsAlone, EverydayClassifier):
     """scikit-learn's LogisticRegression on the labeled points.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of a labeled point's logistic loss, beside half of the squared norm.
-    max_iter : int, default=100
-        Iterations at most.
-    memory_limit
-        As in `EverydaySVC`.
-
-    Attributes
-    ----------
-    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
-        As in `EverydaySVC`.
 
     Warns
     -----
@@ -221,12 +189,10 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
     title: ClassVar[str] = "Logistic regression"
     citation: ClassVar[str] = "scikit-learn"
     sentence: ClassVar[str] = "learns from the labels alone, linear in the coordinates"
-    parameters: ClassVar[tuple[Parameter, ...]] = (C, replace(MAX_ITER, sentence="After as many iterations it stops."))
     kernels: ClassVar[tuple[str, ...]] = ()
 
-    C: float = 1.0
-    max_iter: int = 100
-    memory_limit: float = 4.0
+    C: float = as_said(C)
+    max_iter: int = as_said(MAX_ITER, sentence="After as many iterations it stops.")
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return logistic_memory(n, d, count_classes(n, y))
@@ -235,53 +201,31 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
         return LogisticRegression(C=s["C"], max_iter=s["max_iter"])
 
 
-N_COMPONENTS = Integer(
-    "n_components",
-    100,
-    low=1,
-    high=100_000,
-    scale="log",
-    usual=(10, 2000),
-    label="Kernel centres",
-    sentence="How many labeled points, drawn at random, carry a kernel.",
-)
-
-
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydayNystroem(Sharpness, LabelsAlone, EverydayClassifier):
     """scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.
 
-    Parameters
-    ----------
-    kernel : {"gaussian"}, default="gaussian"
-    sigma : float in [1e-6, 1e6] or "scale", default="scale"
-        Sharpness of the kernel. "scale" is SVC's, and for points of variance 1 Nystroem's own default, 1 / d.
-    n_components : int, default=100
-        Labeled points, drawn at random, that carry a kernel; all of them where they are fewer.
-    C, max_iter
-        As in `EverydayLogistic`.
-    memory_limit
-        As in `EverydaySVC`.
-    random_state : int, RandomState or None, default=None
-        Draws the centres.
-
-    Attributes
-    ----------
-    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
-        As in `EverydaySVC`.
+    Of points of variance 1 SVC's "scale" of sigma is Nystroem's own, 1 / d.
     """
 
     title: ClassVar[str] = "Nyström + logistic regression"
     citation: ClassVar[str] = "scikit-learn; Williams and Seeger 2001"
     sentence: ClassVar[str] = "learns from the labels alone, linear in kernels at some of the labeled points"
-    parameters: ClassVar[tuple[Parameter, ...]] = (N_COMPONENTS, *EverydayLogistic.parameters)
     kernels: ClassVar[tuple[str, ...]] = ("gaussian",)
 
-    n_components: int = 100
-    C: float = 1.0
-    max_iter: int = 100
-    memory_limit: float = 4.0
-    random_state: int | np.random.RandomState | None = None
+    n_components: int = integer(
+        100,
+        low=1,
+        high=100_000,
+        scale="log",
+        usual=(10, 2000),
+        label="Kernel centres",
+        sentence="How many labeled points, drawn at random, carry a kernel; all of them where they are fewer.",
+    )
+    C: float = as_said(C)
+    max_iter: int = field_as_in(EverydayLogistic, "max_iter")
+    random_state: int | np.random.RandomState | None = told(None, SEED, "Draws the centres.")
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = min(n, s["n_components"])

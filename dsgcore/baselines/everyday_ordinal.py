@@ -14,7 +14,8 @@ from dsgcore.baselines.everyday import C, LabelsAlone, Sharpness, count_classes,
 from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE
-from dsgcore.core.parameters import Parameter, Real
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import as_said, real
 from dsgcore.problems.thresholds import thresholds
 
 
@@ -52,37 +53,24 @@ class EverydayOrdinal(Sharpness, LabelsAlone, OrdinalBaseline):
         return libsvm_memory(n, d, count_classes(n, y))
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydaySVR(EverydayOrdinal):
     """scikit-learn's SVR on the places of the labels in the order of the classes: 0, 1, 2 and so on.
-
-    Parameters
-    ----------
-    kernel, sigma, memory_limit
-        As in `dsgcore.baselines.EverydaySVC`.
-    C : float, default=1.0
-        Weight of an error at a labeled point.
-    epsilon : float, default=0.1
-        Errors below this cost nothing; one class is 1.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (k - 1,)
         The middles between the classes' places.
-    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
-        As in `dsgcore.baselines.EverydaySVC`.
     """
 
     title: ClassVar[str] = "SVR"
     sentence: ClassVar[str] = "learns the number of the class from the labels alone, as if it were a quantity"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        C,
-        Real("epsilon", 0.1, low=0.0, high=10.0, label="Free error", sentence="Errors below this cost nothing."),
-    )
 
-    C: float = 1.0
-    epsilon: float = 0.1
-    memory_limit: float = 4.0
+    C: float = as_said(C)
+    epsilon: float = real(
+        0.1, low=0.0, high=10.0, label="Free error", sentence="Errors below this, where a class is 1, cost nothing."
+    )
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         given = {"kernel": self._libsvm_kernel(), "gamma": self._gamma(), "cache_size": CACHE}
@@ -93,29 +81,21 @@ class EverydaySVR(EverydayOrdinal):
         self.thresholds_ = np.arange(y.max()) + 0.5
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydayOrdinalSVC(EverydayOrdinal):
     """scikit-learn's SVC on the labels of ordered classes; ranked by the sum of what it says between any two of them.
-
-    Parameters
-    ----------
-    kernel, sigma, C, memory_limit
-        As in `dsgcore.baselines.EverydaySVC`.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (k - 1,)
         Cut the sums at the labeled points where the classes' shares do.
-    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
-        As in `dsgcore.baselines.EverydaySVC`.
     """
 
     title: ClassVar[str] = "SVC"
     sentence: ClassVar[str] = "learns any two classes apart from the labels alone, and ranks by the sum"
-    parameters: ClassVar[tuple[Parameter, ...]] = (C,)
 
-    C: float = 1.0
-    memory_limit: float = 4.0
+    C: float = as_said(C)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         given = {"kernel": self._libsvm_kernel(), "gamma": self._gamma(), "cache_size": CACHE}

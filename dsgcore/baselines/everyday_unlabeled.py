@@ -23,8 +23,10 @@ from dsgcore.baselines.memory import Memory, kernel_matrix, numbers
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE
-from dsgcore.core.parameters import Integer, Parameter, Real
+from dsgcore.core.documented import documented, told
+from dsgcore.core.parameters import as_said, integer, real
 from dsgcore.core.problem import UNLABELED
+from dsgcore.estimators.kernel import SIGMA
 
 # Parts in which the probabilities of a support vector machine are found, fewer where a class has fewer labels.
 FOLDS = 5
@@ -59,23 +61,10 @@ class Semisupervised(EverydayClassifier):
         self.model_ = Chances(machine, shares / shares.sum(), max(1, MAX_VALUES // len(X)))
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydaySelfTraining(Sharpness, Semisupervised):
     """scikit-learn's SelfTrainingClassifier around its SVC: points that it is sure of become labeled, and it learns again.
-
-    Parameters
-    ----------
-    kernel, sigma, C, memory_limit
-        As in `EverydaySVC`.
-    threshold : float in [0, 1), default=0.75
-        Chance from which a point's predicted class becomes its label.
-    max_iter : int, default=10
-        Rounds at most.
-
-    Attributes
-    ----------
-    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
-        As in `EverydaySVC`.
 
     Raises
     ------
@@ -91,23 +80,16 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
     title: ClassVar[str] = "Self-training SVC"
     citation: ClassVar[str] = "scikit-learn; Yarowsky 1995"
     sentence: ClassVar[str] = "learns from the labels, and again from its own predictions where it is sure"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        C,
-        Real(
-            "threshold",
-            0.75,
-            low=0.0,
-            high=0.999999,
-            label="Sure from",
-            sentence="Chance from which a point's predicted class becomes its label.",
-        ),
-        replace(MAX_ITER, default=10, sentence="After as many rounds it stops."),
-    )
 
-    C: float = 1.0
-    threshold: float = 0.75
-    max_iter: int = 10
-    memory_limit: float = 4.0
+    C: float = as_said(C)
+    threshold: float = real(
+        0.75,
+        low=0.0,
+        high=0.999999,
+        label="Sure from",
+        sentence="Chance from which a point's predicted class becomes its label.",
+    )
+    max_iter: int = as_said(MAX_ITER, default=10, sentence="After as many rounds it stops.")
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         k = count_classes(n, y)
@@ -123,37 +105,27 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
         return SelfTrainingClassifier(sure, threshold=s["threshold"], max_iter=s["max_iter"])
 
 
-ALPHA = Real(
-    "alpha",
-    0.2,
-    low=1e-6,
-    high=1.0 - 1e-6,
-    symbol="α",
-    label="Trust in neighbours",
-    sentence="How much of a point's label comes from its neighbours; the rest is its own.",
-)
-SPREADING = (ALPHA, replace(MAX_ITER, default=30, sentence="After as many rounds it stops."))
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
-class EverydaySpreadingKNN(Semisupervised):
+class Spreading(Semisupervised):
+    """Shell of scikit-learn's LabelSpreading."""
+
+    citation: ClassVar[str] = "scikit-learn; Zhou et al. 2004"
+
+    alpha: float = real(
+        0.2,
+        low=1e-6,
+        high=1.0 - 1e-6,
+        symbol="α",
+        label="Trust in neighbours",
+        sentence="How much of a point's label comes from its neighbours; the rest is its own.",
+    )
+    max_iter: int = as_said(MAX_ITER, default=30, sentence="After as many rounds it stops.")
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydaySpreadingKNN(Spreading):
     """scikit-learn's LabelSpreading over a graph of nearest neighbours.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=7
-        Neighbours of a point.
-    alpha : float in (0, 1), default=0.2
-        How much of a point's label comes from its neighbours.
-    max_iter : int, default=30
-        Rounds at most.
-    memory_limit
-        As in `EverydaySVC`.
-
-    Attributes
-    ----------
-    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
-        As in `EverydaySVC`.
 
     Warns
     -----
@@ -166,26 +138,17 @@ class EverydaySpreadingKNN(Semisupervised):
     """
 
     title: ClassVar[str] = "Label spreading (kNN)"
-    citation: ClassVar[str] = "scikit-learn; Zhou et al. 2004"
     sentence: ClassVar[str] = "learns by handing labels on to near neighbours, labeled or not"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Integer(
-            "n_neighbors",
-            7,
-            low=1,
-            high=1000,
-            usual=(1, 50),
-            label="Neighbours",
-            sentence="How many nearest points a point hands its label on to.",
-        ),
-        *SPREADING,
-    )
     kernels: ClassVar[tuple[str, ...]] = ()
 
-    n_neighbors: int = 7
-    alpha: float = 0.2
-    max_iter: int = 30
-    memory_limit: float = 4.0
+    n_neighbors: int = integer(
+        7,
+        low=1,
+        high=1000,
+        usual=(1, 50),
+        label="Neighbours",
+        sentence="How many nearest points a point hands its label on to.",
+    )
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         k, neighbours = count_classes(n, y), min(n, s["n_neighbors"])
@@ -197,24 +160,10 @@ class EverydaySpreadingKNN(Semisupervised):
         return LabelSpreading(kernel="knn", n_neighbors=min(s["n_neighbors"], len(X)), **given)
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class EverydaySpreadingRBF(Sharpness, Semisupervised):
+class EverydaySpreadingRBF(Sharpness, Spreading):
     """scikit-learn's LabelSpreading over all pairs of points, weighted by a Gaussian kernel.
-
-    Parameters
-    ----------
-    kernel : {"gaussian"}, default="gaussian"
-    sigma : float in [1e-6, 1e6] or "scale", default=20.0
-        Sharpness of the kernel; 20 is scikit-learn's default of gamma.
-    alpha, max_iter
-        As in `EverydaySpreadingKNN`.
-    memory_limit
-        As in `EverydaySVC`.
-
-    Attributes
-    ----------
-    classes_, model_, objectives_, converged_, memory_, n_iter_, n_features_in_
-        As in `EverydaySVC`.
 
     Warns
     -----
@@ -227,15 +176,10 @@ class EverydaySpreadingRBF(Sharpness, Semisupervised):
     """
 
     title: ClassVar[str] = "Label spreading (RBF)"
-    citation: ClassVar[str] = "scikit-learn; Zhou et al. 2004"
     sentence: ClassVar[str] = "learns by handing labels on between all points, the nearer the more"
-    parameters: ClassVar[tuple[Parameter, ...]] = SPREADING
     kernels: ClassVar[tuple[str, ...]] = ("gaussian",)
 
-    sigma: float | str = 20.0
-    alpha: float = 0.2
-    max_iter: int = 30
-    memory_limit: float = 4.0
+    sigma: float | str = told(20.0, f"{SIGMA.allowed()}, or 'scale'", "Sharpness of the kernel; 20 as in scikit-learn.")
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return kernel_matrix(n, copies=MATRICES)

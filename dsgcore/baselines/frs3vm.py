@@ -30,16 +30,12 @@ class FRS3VM(GradientS3VM):
 
     Attributes
     ----------
-    classes_
-        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     model_ : dsgcore.baselines.frs3vm.RandomFeatures
         The function f.
     objectives_ : ndarray of shape (n_iter_,)
-        Objective after each pass.
+        Objective after each pass, which is an outer step.
     converged_ : bool
         True: the passes are made in any case.
-    memory_, n_iter_, n_features_in_ : int
-        Bytes, passes, coordinates.
 
     Notes
     -----

@@ -23,7 +23,19 @@ from dsgcore.problems.thresholds import thresholds
 
 
 class CutBaseline(ClosedForm, OrdinalBaseline):
-    """Shell of a method that learns a binary model for each cut: codes from j on are positive, those before negative."""
+    """Shell of a method that learns a binary model for each cut: codes from j on are positive, those before negative.
+
+    Attributes
+    ----------
+    model_ : dsgcore.baselines.basis.BasisModel
+        The k - 1 functions.
+    thresholds_ : ndarray of shape (k - 1,)
+        Values of the functions' mean, in rising order, that separate the classes.
+    conditions_ : ndarray of shape (k - 1,)
+        Estimated condition numbers of the systems.
+    objectives_ : ndarray of shape (k - 1,)
+        J of each model at its solution.
+    """
 
     unlabeled: ClassVar[int] = UNLABELED
 
@@ -72,23 +84,6 @@ def _sets(X: NDArray, y: NDArray, j: int) -> dict[str, NDArray]:
 class MSAMULT(CutBaseline):
     """Semi-supervised ordinal regression by k - 1 models of SAMULT, one for each place where the classes can be cut.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (k,)
-        The labels in their order.
-    model_ : dsgcore.baselines.basis.BasisModel
-        The k - 1 functions.
-    thresholds_ : ndarray of shape (k - 1,)
-        Values of the functions' mean, in rising order, that separate the classes.
-    conditions_ : ndarray of shape (k - 1,)
-        Estimated condition numbers of the systems.
-    objectives_ : ndarray of shape (k - 1,)
-        J of each model at its solution.
-    memory_, n_iter_, converged_
-        As of every `dsgcore.baselines.Baseline`.
-    n_features_in_ : int
-        Number of coordinates d of a point.
-
     Warns
     -----
     UserWarning
@@ -120,8 +115,6 @@ class MPNUAUC(CutBaseline):
     ----------
     priors_ : ndarray of shape (k - 1,)
         The shares that were used.
-    classes_, model_, thresholds_, conditions_, objectives_, memory_, n_iter_, converged_, n_features_in_
-        As in `dsgcore.baselines.ordinal_auc.MSAMULT`.
 
     Warns
     -----

@@ -36,6 +36,15 @@ class PairsBaseline(KernelParameters, ClassifierMixin, Baseline):
     """Shell of a method that learns from similar pairs: `_learn` gets points and their pair ids, -1 for unlabeled.
 
     The centres, where none are given, are the members of the pairs and then the unlabeled points.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, the second one positive; [0, 1] where `y` holds pairs.
+    prior_ : float
+        The share of positives that was used.
+    model_ : dsgcore.baselines.basis.BasisModel
+        f; its `coef` has the bias last.
     """
 
     kernels: ClassVar[tuple[str, ...]] = FEATURES

@@ -28,22 +28,8 @@ class PNUAUC(AUCBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
     prior_ : float
         The share of positives that was used.
-    model_ : dsgcore.baselines.basis.BasisModel
-        The scorer f; its `coef` is theta.
-    threshold_ : float
-        Score above which `predict` says positive: it maximises the balanced accuracy on the labeled points.
-    condition_ : float
-        Estimated condition number of the system.
-    objective_ : float
-        J at the solution.
-    memory_, objectives_, n_iter_, converged_
-        As of every `dsgcore.baselines.Baseline`.
-    n_features_in_ : int
-        Number of coordinates d of a point.
 
     Warns
     -----

@@ -43,8 +43,6 @@ class QNS3VM(S3VMBaseline):
 
     Attributes
     ----------
-    classes_, model_
-        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     dual_coef_ : ndarray of shape (n_l + n_u,)
         Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
     objectives_ : ndarray of shape (n_iter_,)
@@ -53,8 +51,6 @@ class QNS3VM(S3VMBaseline):
         That weight; the objective falls while it stays the same.
     converged_ : bool
         Whether all minimisations ended within `max_iter` iterations.
-    memory_, n_iter_, n_features_in_ : int
-        Bytes, iterations, coordinates.
 
     Warns
     -----

@@ -45,8 +45,6 @@ class S3VMLight(S3VMBaseline):
 
     Attributes
     ----------
-    classes_, model_
-        As in `dsgcore.baselines.bls3vm.BLS3VM`.
     labels_ : ndarray of shape (n_u,)
         The labels +1, -1 given to the unlabeled points.
     objectives_ : ndarray of shape (n_iter_,)
@@ -55,8 +53,6 @@ class S3VMLight(S3VMBaseline):
         Weights of the unlabeled points labeled negative and positive in each training.
     converged_ : bool
         Whether the last training left no pair to be switched.
-    memory_, n_iter_, n_features_in_ : int
-        Bytes, trainings, coordinates.
 
     Notes
     -----

@@ -60,7 +60,13 @@ class OrderedPoints:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
-    """Shell of a semi-supervised support vector machine."""
+    """Shell of a semi-supervised support vector machine.
+
+    Attributes
+    ----------
+    model_ : dsgcore.baselines.basis.BasisModel
+        The function f, with its bias where it has one.
+    """
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
         if not (y == 0).any():  # the labeled points are the unlabeled sample too

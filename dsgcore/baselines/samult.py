@@ -25,11 +25,6 @@ class SAMULT(AUCBaseline):
 
     or with the ridge in another norm: with "half rkhs" and all points as centres it is where `dsgcore.QSGS2AUC` goes.
 
-    Attributes
-    ----------
-    classes_, model_, threshold_, condition_, objective_, memory_, objectives_, n_iter_, converged_, n_features_in_
-        As in `dsgcore.baselines.pnu_auc.PNUAUC`.
-
     Notes
     -----
     Source: Z. Xie and M. Li, Semi-Supervised AUC Optimization Without Guessing Labels of Unlabeled Data, AAAI 2018.

@@ -36,8 +36,6 @@ class SUDH(PairsBaseline):
 
     Attributes
     ----------
-    classes_, prior_, model_, n_features_in_
-        As in `dsgcore.baselines.susl.SUSL`.
     dual_coef_ : ndarray of shape (n_U,)
         Slope of l at each unlabeled point, in [0, 1].
     gap_ : float
@@ -46,8 +44,6 @@ class SUDH(PairsBaseline):
         J at the solution.
     objectives_ : ndarray of shape (n_iter_,)
         J after each iteration.
-    memory_, n_iter_, converged_
-        As of every `dsgcore.baselines.Baseline`.
 
     Warns
     -----

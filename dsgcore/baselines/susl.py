@@ -30,20 +30,10 @@ class SUSL(PairsBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels, the second one positive; [0, 1] where `y` holds pairs.
-    prior_ : float
-        The share of positives that was used.
-    model_ : dsgcore.baselines.basis.BasisModel
-        f; its `coef` has the bias last.
     condition_ : float
         Estimated condition number of the system.
     objective_ : float
         J at the solution.
-    memory_, objectives_, n_iter_, converged_
-        As of every `dsgcore.baselines.Baseline`.
-    n_features_in_ : int
-        Number of coordinates d of a point.
 
     Notes
     -----

@@ -37,8 +37,6 @@ class SVOREX(GaussianOrLinear, OrdinalBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (k,)
-        The labels in their order.
     model_ : dsgcore.baselines.basis.BasisModel
         The function f.
     thresholds_ : ndarray of shape (k - 1,)
@@ -49,8 +47,6 @@ class SVOREX(GaussianOrLinear, OrdinalBaseline):
         Objective after each step.
     converged_ : bool
         Whether the thresholds came to rest.
-    memory_, n_iter_, n_features_in_ : int
-        Bytes, steps, coordinates.
 
     Warns
     -----

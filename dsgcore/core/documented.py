@@ -14,7 +14,7 @@ WORDS = "words"
 WIDTH = 116
 # What `random_state` may be.
 SEED = "int, RandomState instance or None"
-FIRST_SECTION = re.compile(r"^(?=[A-Z]\w+\n-+$)", re.MULTILINE)
+HEADING = re.compile(r"^([A-Z]\w+)\n-+\n", re.MULTILINE)
 Class = TypeVar("Class", bound=type)
 
 
@@ -35,13 +35,32 @@ def told(default: Any, allowed: str, sentence: str, **options: Any) -> Any:
 
 
 def documented(cls: Class) -> Class:
-    """Put the section Parameters before the others of a dataclass's docstring: each field's range, default and sentence."""
+    """Complete a dataclass's docstring: a section Parameters, each field's range, default and sentence; all Attributes.
+
+    Attributes that the docstrings of its bases tell are told again, but for those that its own tells otherwise.
+    """
     if cls.__doc__:  # not where Python was told to leave docstrings out
-        entries = [entry for own in fields(cls) if (entry := _entry(cls, own))]
-        section = "\n".join(["Parameters", "----------", *entries])
-        text, *sections = FIRST_SECTION.split(cleandoc(cls.__doc__))
-        cls.__doc__ = "\n\n".join([text.rstrip(), section, "".join(sections)]).rstrip() + "\n"
+        text, own = _sections(cls)
+        entries = [entry for f in fields(cls) if (entry := _entry(cls, f))]
+        attributes: dict[str, str] = {}
+        for base in reversed(cls.__mro__):
+            attributes |= {
+                _name(told): told for told in re.split(r"\n(?=\S)", _sections(base)[1].get("Attributes", ""))
+            }
+        made = {"Parameters": "\n".join(entries), "Attributes": "\n".join(filter(None, attributes.values()))}
+        sections = [f"{name}\n{'-' * len(name)}\n{body}" for name, body in {**made, **{**own, **made}}.items() if body]
+        cls.__doc__ = "\n\n".join([text, *sections]) + "\n"
     return cls
+
+
+def _sections(cls: type) -> tuple[str, dict[str, str]]:
+    """Return a class's own docstring: what stands above the sections, and these by their names."""
+    text, *rest = HEADING.split(cleandoc(cls.__dict__.get("__doc__") or ""))
+    return text.strip(), {name: body.strip() for name, body in zip(rest[::2], rest[1::2], strict=True)}
+
+
+def _name(entry: str) -> str:
+    return entry.split(" : ")[0]
 
 
 def _entry(cls: type, own: Field[Any]) -> str:

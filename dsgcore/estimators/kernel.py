@@ -25,7 +25,7 @@ class KernelParameters:
         "gaussian",
         "one of {cls.kernels}",
         "The kernel. The orthogonal Gaussian is the Gaussian with random features that cost less where d is some hundreds "
-        "or more.",
+        "or more; 'lm', where there is one, takes the coordinates themselves for features.",
         kw_only=False,
     )
     sigma: float | str = told(
