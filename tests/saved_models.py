@@ -47,10 +47,12 @@ def saved(model):
 
 
 def parts(model):
-    """The arrays of a saved model, the header's fields among them."""
+    """The arrays of a saved model, the header's fields among them: without the digest, as files of before have none."""
     with np.load(saved(model), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
-    return {**arrays, "header": json.loads(str(arrays["header"]))}
+    header = json.loads(str(arrays["header"]))
+    del header["digest"]
+    return {**arrays, "header": header}
 
 
 def packed(save=np.savez, **members):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from saved_models import KINDS, assert_refused, edited, make_model, make_weights, parts, saved
+from saved_models import KINDS, assert_refused, edited, make_model, make_weights, packed, parts, saved
 
 from dsgcore import Expansion, ModelError, load_model
 from dsgcore.core.kernels import KERNELS
@@ -132,6 +132,23 @@ def test_numbers_in_another_byte_order_are_the_same_model(X, kind):
     arrays = {name: a for name, a in parts(model).items() if name != "header"}
     again = load_model(edited(model, **{name: a.astype(a.dtype.newbyteorder()) for name, a in arrays.items()}))
     assert again.evaluate(X).tobytes() == model.evaluate(X).tobytes()
+
+
+@every_kind
+def test_other_numbers_than_those_saved_are_refused(kind):
+    """A flipped sign makes a good model of other values."""
+    model = KINDS[kind]()
+    with np.load(saved(model), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    largest = max((name for name in arrays if name != "header"), key=lambda name: arrays[name].nbytes)
+    arrays[largest] = -arrays[largest]
+    assert_refused(packed(**arrays), "its numbers are not those that were saved")
+
+
+@every_kind
+def test_a_file_of_before_has_no_digest_and_is_read(X, kind):
+    model = KINDS[kind]()
+    assert load_model(edited(model)).evaluate(X).tobytes() == model.evaluate(X).tobytes()
 
 
 CONTENTS = {

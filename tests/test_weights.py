@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from saved_models import assert_refused, edited, make_weights, packed, parts, saved
+from saved_models import assert_refused, edited, make_weights, parts, saved
 
 from dsgcore import load_model
 from dsgcore.core.kernels import Gaussian
@@ -158,4 +158,3 @@ def test_the_features_are_not_stored():
     few, many = (len(saved(make_weights(d=d)).getvalue()) for d in (10, 99))
     assert few == many
     assert set(parts(make_weights())) == {"header", "W"}
-    assert packed(**parts(make_weights())).getvalue() == saved(make_weights()).getvalue()

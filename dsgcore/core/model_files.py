@@ -22,7 +22,7 @@ from dsgcore.core.parameters import Choice
 
 FORMAT = 2
 _MODEL = Choice("model", None, options=("expansion", "weights"))
-HEADER = "header"
+HEADER, DIGEST = "header", "digest"
 MAX_HEADER_CHARACTERS = 4096
 # What NumPy, zipfile and zlib raise on files that are not archives, are damaged, or claim to hold huge arrays.
 _UNREADABLE = (
@@ -80,7 +80,8 @@ def _expect_names(place: str, kind: str, given: set[str], expected: set[str]) ->
 
 def write(file: str | Path | IO[bytes], model: str, header: Mapping[str, Any], **arrays: NDArray) -> None:
     """Write a model: arrays, and a header that says of which kind it is."""
-    text = json.dumps({"format": FORMAT, "model": model, **header})
+    said = {"format": FORMAT, "model": model, **header}
+    text = json.dumps({**said, DIGEST: _digest(said, arrays)})
     np.savez(file, **{HEADER: np.array(text)}, **arrays)  # type: ignore[arg-type]  # the stubs mistake them for an option
 
 
@@ -94,7 +95,19 @@ def read(file: str | Path | IO[bytes]) -> ModelFile:
     if HEADER not in arrays:
         raise ModelError(f"not a model file: it has no array {HEADER!r}")
     header = _header(arrays.pop(HEADER))
+    # Files that were written before digests were have none.
+    if header.pop(DIGEST, None) not in (None, _digest({"format": FORMAT, **header}, arrays)):
+        raise ModelError("the model file is damaged: its numbers are not those that were saved")
     return ModelFile(header.pop("model"), header, arrays)
+
+
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> str:
+    """Return the SHA-256 of all that a file holds, whatever the byte order of its numbers."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.name} {array.shape} ".encode())
+        digest.update(array.astype(array.dtype.newbyteorder("<"), order="C", copy=False).tobytes())
+    return digest.hexdigest()
 
 
 def _content(file: str | Path | IO[bytes]) -> bytes:

@@ -73,7 +73,7 @@ def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
         d=d,
         n_labeled=min(spec.data.n_labeled, n),
         batch_size=solver.batch_size,
-        n_features=int(max([solver.n_features, *(c.value for c in spec.changes if c.name == "n_features")])),
+        n_features=max([solver.n_features, *(int(c.value or 0) for c in spec.changes if c.name == "n_features")]),
         n_iter=solver.n_iter,
         n_probes=spec.diagnostics.n_probes,
         itemsize=8 if solver.dtype == "float64" else 4,
