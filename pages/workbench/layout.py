@@ -33,5 +33,7 @@ def lay_out() -> None:
 _ROOM = {
     "view": ".st-key-chart-map .live-chart-head {padding-top: 0 !important} .live-chart-title {display: inline !important}",
     "error": '[data-testid="stMain"] {--row: var(--charts) !important}',
+    "tabs": '[data-testid="stLayoutWrapper"]:has(> .st-key-part-health) {position: fixed !important; right: 1rem !important; '
+    "bottom: 1rem !important; height: auto !important; margin: 0 !important; background: var(--ground) !important}",
 }
 _EMBEDDED = '[data-testid="stMainBlockContainer"]:has(.st-key-part-sentence) {padding-top: 1rem !important}'

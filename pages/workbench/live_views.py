@@ -49,7 +49,7 @@ def status(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> None:
     run = live.run
     state = f"on its way to step {going_to}" if going_to else "running" if is_playing else "paused"
     if run.stop_reason is not None:
-        diverged = f"diverged, gone back to step {run.model_t}"
+        diverged = f"diverged, back at {run.model_t}"
         state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, diverged)
     changes = len([change for change in run.spec.changes if change.t <= run.t])
     noted = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""

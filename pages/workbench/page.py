@@ -76,12 +76,12 @@ def workbench(name: str) -> None:
     if bench.live is None or is_waiting:
         say_what_to_do(problem)
         return
-    tiles = st.empty()
+    tiles, health = st.empty(), st.empty()
     run_every = TICK_SECONDS if bench.is_playing and not bench.live.is_finished else None
     live_tab, *other_tabs = _tabs()
     with live_tab:
         _view_controls(problem, bench)
-        st.fragment(_live, run_every=run_every)(name, status, tiles)
+        st.fragment(_live, run_every=run_every)(name, status, tiles, health)
     bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
     for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
         # Not before: the page is there sooner, and the browser reads tables and code when there are some to show.
@@ -197,8 +197,8 @@ def _graph_toggle(live: LiveRun) -> None:
 _GRAPH_HELP = "Draw links between neighbouring points, labeled or not: those that the graph asks to score alike."
 
 
-def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator) -> None:
-    """Advance the run for one tick's slice, and draw it, with its status and numbers where the page keeps room for them.
+def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator, health: DeltaGenerator) -> None:
+    """Advance the run for one tick's slice, and draw it; its status, numbers and health where the page keeps room for them.
 
     The page's one fragment.
     """
@@ -219,7 +219,7 @@ def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator) -> None:
     if "tiles" not in hidden:
         with tiles.container(key="part-tiles"):
             views.tiles(bench.live)
-    _health(bench)
+    _health(bench, health)
     views.plots(bench, theme=_theme(), hidden=hidden)
     if (bench.live.is_finished and not was_finished) or (was_going and not bench.going_to):
         bench.is_playing = bench.is_playing and not bench.live.is_finished
@@ -250,17 +250,21 @@ def _gives_way() -> bool:
     return False
 
 
-def _health(bench: Bench) -> None:
+def _health(bench: Bench, place: DeltaGenerator) -> None:
     """Show the light where the numbers are not well, with the way out."""
     assert bench.live is not None
     run = bench.live.run
-    if run.health is Health.GROWING:
-        st.warning(run.health.value, icon=":material/trending_up:")
-    elif run.stop_reason is StopReason.DIVERGED:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.error(run.stop_reason.value, icon=":material/error:", width="stretch")
+    has_diverged = run.stop_reason is StopReason.DIVERGED
+    if not has_diverged and run.health is not Health.GROWING:
+        place.empty()
+        return
+    with place.container(key="part-health", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        if has_diverged:
+            st.error(run.stop_reason.value, icon=":material/error:")
             arguments = (bench, bench.drawn, _halve, bench, type(run.problem))
             st.button("Halve the step size", key="halve", on_click=once, args=arguments)
+        else:
+            st.warning(run.health.value, icon=":material/trending_up:")
 
 
 def _theme() -> str:

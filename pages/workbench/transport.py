@@ -38,7 +38,7 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
             bind="query-params",
             help=seed.sentence,
             label_visibility="collapsed",
-            width=128,
+            width=122,
         )
         off = {"disabled": not is_active}
         _button(

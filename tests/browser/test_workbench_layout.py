@@ -121,3 +121,31 @@ def test_the_axes_of_the_map_are_chosen_beside_it(open_page):
     expect(page.locator(".st-key-chart-map .xtitle")).to_have_text("mean radius")
     page.wait_for_url("**map_x=mean*")
     expect(page.locator(".st-key-status")).to_contain_text("step 20 of")
+
+
+@pytest.mark.parametrize("viewport", [(1280, 900), (1920, 1080), (390, 844)])
+def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page, viewport):
+    page = open_drawn(open_page, "auc?step_size=1000&speed=slow&at=2", viewport=viewport)
+    parts = (".st-key-chart-map", ".st-key-chart-objective", '[role="tablist"]', ".st-key-part-tiles")
+    before = [box(page, part)["y"] for part in parts]
+    page.locator(".st-key-speed").get_by_text("fast").click()
+    page.locator(".st-key-play button").click()
+    health = page.locator(".st-key-part-health")
+    expect(health).to_contain_text("Stopped", timeout=15_000)
+    expect(health.get_by_role("button", name="Halve the step size")).to_be_in_viewport(ratio=1)
+    assert [box(page, part)["y"] for part in parts] == before
+    if viewport[0] < 1200:
+        return  # there it lies at the window's lower edge
+    left, right, top, bottom = ends(page, ".st-key-part-health")
+    assert ends(page, '[role="tab"]:last-of-type')[1] <= left
+    assert ends(page, ".st-key-part-tiles")[3] <= top + 1
+    assert bottom <= min(ends(page, ".st-key-part-view")[2], ends(page, ".st-key-log_objective")[2])
+    assert right <= viewport[0]
+
+
+def test_where_the_run_is_stands_in_one_line_beside_the_seed(open_page):
+    page = open_drawn(open_page, "auc?at=260")
+    seed, status = box(page, ".st-key-seed"), box(page, ".st-key-status")
+    assert seed["y"] <= status["y"]
+    assert status["y"] + status["height"] <= seed["y"] + seed["height"]
+    assert status["height"] < 24
