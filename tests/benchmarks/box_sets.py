@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -67,43 +67,44 @@ class Source:
 
 def sources(folder: Path | None) -> list[Source]:
     """Return all sets of a folder of .npz files with X and y (and y5, for ordered classes), and the bundled ones."""
-    found = [
-        Source(name, kind, load(name).X.shape[0], lambda name=name: _bundled(name)) for name, kind in BUNDLED.items()
-    ]
+    found = [_bundled(name, kind) for name, kind in BUNDLED.items()]
     for path in sorted(folder.glob("*.npz")) if folder else []:
         found += _of_file(path)
     return found
 
 
-@cache
-def _bundled(name: str) -> tuple[NDArray, NDArray]:
-    data = load(name)
-    return data.X, data.y
+# Of the last sets that were asked for: a process that is forked from one that has read a set need not read it.
+@lru_cache(maxsize=2)
+def _points(place: Path | str) -> NDArray:
+    if isinstance(place, str):
+        return load(place).X
+    with np.load(place, allow_pickle=False) as file:
+        return file["X"]
+
+
+def _bundled(name: str, kind: str) -> Source:
+    y = load(name).y
+    return Source(name, kind, len(y), lambda: (_points(name), y))
 
 
 def _of_file(path: Path) -> list[Source]:
     """Return what a file can serve as."""
     with np.load(path, allow_pickle=False) as held:
-        y = held["y5"] if "y5" in held else held["y"]
         is_ordinal = "y5" in held
-    name, n = path.stem, len(y)
-    codes = np.unique(y, return_inverse=True)[1]
+        codes = np.unique(held["y5" if is_ordinal else "y"], return_inverse=True)[1]
+    name = path.stem
 
-    def read(positive: tuple[int, ...] | None = None) -> tuple[NDArray, NDArray]:
-        with np.load(path, allow_pickle=False) as file:
-            return file["X"], codes if positive is None else np.isin(codes, positive).astype(int)
+    def source(kind: str, positive: tuple[int, ...] | None = None) -> Source:
+        y = codes if positive is None else np.isin(codes, positive).astype(int)
+        return Source(name, kind, len(y), lambda: (_points(path), y))
 
     if is_ordinal:
-        return [Source(name, ORDINAL, n, read)]
+        return [source(ORDINAL)]
     if codes.max() == 1:
-        fits_pairs = abs(2 * codes.mean() - 1) > 2 * LEAST_IMBALANCE and n >= 2 * N_PAIRS + 2 * N_UNLABELED
-        return [Source(name, kind, n, read) for kind in ((BINARY, PAIRS) if fits_pairs else (BINARY,))]
-    served = {MULTICLASS: None, BINARY: EVEN_OR_ODD.get(name), PAIRS: POSITIVE_IN_PAIRS.get(name)}
-    return [
-        Source(name, kind, n, lambda positive=positive: read(positive))
-        for kind, positive in served.items()
-        if kind == MULTICLASS or positive is not None
-    ]
+        fits_pairs = abs(2 * codes.mean() - 1) > 2 * LEAST_IMBALANCE and len(codes) >= 2 * N_PAIRS + 2 * N_UNLABELED
+        return [source(BINARY), source(PAIRS)] if fits_pairs else [source(BINARY)]
+    served = {BINARY: EVEN_OR_ODD.get(name), PAIRS: POSITIVE_IN_PAIRS.get(name)}
+    return [source(MULTICLASS), *(source(kind, positive) for kind, positive in served.items() if positive)]
 
 
 def drawn(source: Source, *, seed: int, n: int, scaling: str, n_labeled: int | None = None) -> Split:

@@ -212,6 +212,8 @@ def measure(found: list[Source], args: argparse.Namespace) -> dict[Cell, Fit]:
             if reason := without_hope(cell, fits):
                 keep(Fit(cell, failure=reason))
             else:
+                if cell.name not in MADE:
+                    known[cell.kind, cell.name].read()  # once, and not in each process
                 yield cell
 
     def keep(row: Fit) -> None:
