@@ -1,62 +1,36 @@
 """Data sets: generated, shipped with scikit-learn, or read from files; and where labels are hidden."""
 
-from dsgcore.data.assumptions import broken
-from dsgcore.data.bundled import breast_cancer, diabetes, digits_even_odd, iris, ten_digits, wine
-from dsgcore.data.conversions import CONVERSIONS, convert, equal_frequency_bins
-from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.entries import DatasetEntry
-from dsgcore.data.files import load_npz, parse_npz
-from dsgcore.data.generated import (
-    blobs,
-    circles,
-    friedman,
-    gaussian_mixture,
-    high_dimensional,
-    misleading_gap,
-    ordinal_ramp,
-    ordinal_rings,
-    spirals,
-    two_gaussians,
-    two_moons,
-    xor,
-)
-from dsgcore.data.options import OPTION_NAMES
-from dsgcore.data.registry import DATASETS, load
-from dsgcore.data.splits import Scaling, Split, draw_pairs, hide_labels
-
-__all__ = [
-    "CONVERSIONS",
-    "DATASETS",
-    "OPTION_NAMES",
-    "DataError",
-    "Dataset",
-    "DatasetEntry",
-    "Scaling",
-    "Split",
-    "blobs",
-    "breast_cancer",
-    "broken",
-    "circles",
-    "convert",
-    "diabetes",
-    "digits_even_odd",
-    "draw_pairs",
-    "equal_frequency_bins",
-    "friedman",
-    "gaussian_mixture",
-    "hide_labels",
-    "high_dimensional",
-    "iris",
-    "load",
-    "load_npz",
-    "misleading_gap",
-    "ordinal_ramp",
-    "ordinal_rings",
-    "parse_npz",
-    "spirals",
-    "ten_digits",
-    "two_gaussians",
-    "two_moons",
-    "wine",
-    "xor",
-]
+from dsgcore.data.assumptions import broken as broken
+from dsgcore.data.bundled import breast_cancer as breast_cancer
+from dsgcore.data.bundled import diabetes as diabetes
+from dsgcore.data.bundled import digits_even_odd as digits_even_odd
+from dsgcore.data.bundled import iris as iris
+from dsgcore.data.bundled import ten_digits as ten_digits
+from dsgcore.data.bundled import wine as wine
+from dsgcore.data.conversions import CONVERSIONS as CONVERSIONS
+from dsgcore.data.conversions import convert as convert
+from dsgcore.data.conversions import equal_frequency_bins as equal_frequency_bins
+from dsgcore.data.datasets import DataError as DataError
+from dsgcore.data.datasets import Dataset as Dataset
+from dsgcore.data.entries import DatasetEntry as DatasetEntry
+from dsgcore.data.files import load_npz as load_npz
+from dsgcore.data.files import parse_npz as parse_npz
+from dsgcore.data.generated import blobs as blobs
+from dsgcore.data.generated import circles as circles
+from dsgcore.data.generated import friedman as friedman
+from dsgcore.data.generated import gaussian_mixture as gaussian_mixture
+from dsgcore.data.generated import high_dimensional as high_dimensional
+from dsgcore.data.generated import misleading_gap as misleading_gap
+from dsgcore.data.generated import ordinal_ramp as ordinal_ramp
+from dsgcore.data.generated import ordinal_rings as ordinal_rings
+from dsgcore.data.generated import spirals as spirals
+from dsgcore.data.generated import two_gaussians as two_gaussians
+from dsgcore.data.generated import two_moons as two_moons
+from dsgcore.data.generated import xor as xor
+from dsgcore.data.options import OPTION_NAMES as OPTION_NAMES
+from dsgcore.data.registry import DATASETS as DATASETS
+from dsgcore.data.registry import load as load
+from dsgcore.data.splits import Scaling as Scaling
+from dsgcore.data.splits import Split as Split
+from dsgcore.data.splits import draw_pairs as draw_pairs
+from dsgcore.data.splits import hide_labels as hide_labels

@@ -33,23 +33,14 @@ Progress = Callable[[str, int], None]
 
 @dataclass(frozen=True)
 class Converted:
-    """What a conversion has written.
+    """What a conversion has written."""
 
-    Parameters
-    ----------
-    points, labels, description : path
-        ``X.npy`` of shape (n, d), float32; ``y.npy`` of shape (n,), int64; ``data.json`` with names and recipe.
-    n, d : int
-    report : tuple of str
-        What was done, a sentence each.
-    """
-
-    points: Path
-    labels: Path
-    description: Path
+    points: Path  # X.npy of shape (n, d), float32
+    labels: Path  # y.npy of shape (n,), int64
+    description: Path  # data.json with names and recipe
     n: int
     d: int
-    report: tuple[str, ...]
+    report: tuple[str, ...]  # what was done, a sentence each
 
 
 def sniff_file(
@@ -96,14 +87,6 @@ def convert_file(
     rows : int, default 20,000
     progress : callable, optional
         Called with what is being done, and the rows done.
-
-    Returns
-    -------
-    Converted
-
-    Raises
-    ------
-    DataError
     """
     source = streamed(Source.of_path(path), limits)
     looked = look(source, recipe, limits, rows, progress)
@@ -127,21 +110,11 @@ def convert_file(
 
 @dataclass(frozen=True, eq=False)
 class Looked:
-    """What the first of two passes over a file finds.
+    """What the first of two passes over a file finds."""
 
-    Parameters
-    ----------
-    features : Features
-        Fitted on all rows.
-    label : Series
-        The label's column.
-    missing : dict of str to int
-        How many values each column lacks.
-    """
-
-    features: Features
+    features: Features  # fitted on all rows
     label: pd.Series
-    missing: dict[str, int]
+    missing: dict[str, int]  # how many values each column lacks
 
     @property
     def n(self) -> int:

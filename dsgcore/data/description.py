@@ -23,22 +23,12 @@ _SHOWN = 12
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What a file holds, as its recipe reads it.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    looked : Looked
-    class_sizes : dict of str to int
-        Labeled rows of each class.
-    refusals : dict of str to str
-        For each kind of labels ("binary", "pairs", "ordinal", "classes") why it cannot be learned from; "" where it can.
-    """
+    """What a file holds, as its recipe reads it."""
 
     recipe: Recipe
     looked: Looked
-    class_sizes: dict[str, int]
-    refusals: dict[str, str]
+    class_sizes: dict[str, int]  # labeled rows of each class
+    refusals: dict[str, str]  # for each kind of `LABELS` why it cannot be learned from; "" where it can
 
     def sentences(self) -> Iterator[str]:
         """Say what is in the file."""

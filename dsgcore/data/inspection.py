@@ -46,12 +46,7 @@ def column_summary(dataset: Dataset) -> pd.DataFrame:
 
 
 def class_balance(split: Split) -> pd.DataFrame:
-    """Return how many points of each class there are among labeled, unlabeled and test points; the true classes.
-
-    Returns
-    -------
-    DataFrame indexed by class name, with the columns labeled, unlabeled, test
-    """
+    """Return how many points of each true class (the index) there are, in the columns labeled, unlabeled and test."""
     is_labeled = split.y_train != UNLABELED
     samples = {
         "labeled": split.y_hidden[is_labeled],
@@ -65,21 +60,11 @@ def class_balance(split: Split) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """How near the labeled points are to the others.
+    """How near the labeled points are to the others: of q unlabeled points, 1000 at most, in scaled features."""
 
-    Attributes
-    ----------
-    to_labeled : ndarray of shape (q,)
-        Distance of unlabeled points (1000 at most) to the nearest labeled one, in scaled features.
-    to_any : ndarray of shape (q,)
-        Distance of the same points to the nearest other training point.
-    agreement : float
-        Share of them whose nearest labeled point has their own class, where it is known: what labels alone give.
-    """
-
-    to_labeled: NDArray[np.float64]
-    to_any: NDArray[np.float64]
-    agreement: float
+    to_labeled: NDArray[np.float64]  # of shape (q,): distance to the nearest labeled point
+    to_any: NDArray[np.float64]  # of shape (q,): distance to the nearest other training point
+    agreement: float  # share whose nearest labeled point has their own class, where it is known: what labels alone give
 
 
 def coverage(split: Split) -> Coverage:
@@ -103,22 +88,13 @@ def coverage(split: Split) -> Coverage:
 
 @dataclass(frozen=True)
 class PairConsistency:
-    """Which similar pairs really share a class.
-
-    Attributes
-    ----------
-    both_positive, both_negative, mixed : int
-        Numbers of pairs.
-    unknown : int
-        Pairs with a member whose class the source does not give.
-    expected_positive : float
-        Share pi^2 / (pi^2 + (1 - pi)^2) of positive pairs that the positives' share pi among unlabeled points leads to expect.
-    """
+    """Which similar pairs really share a class: numbers of pairs."""
 
     both_positive: int
     both_negative: int
     mixed: int
-    unknown: int
+    unknown: int  # with a member whose class the source does not give
+    # The share pi^2 / (pi^2 + (1 - pi)^2) of positive pairs that the positives' share pi among unlabeled points leads to expect.
     expected_positive: float
 
     @property
@@ -141,24 +117,12 @@ def pair_consistency(split: Split) -> PairConsistency:
 
 @dataclass(frozen=True, eq=False)
 class Leaks:
-    """Points that occur more than once.
+    """Points that occur more than once: m test points equal some training point."""
 
-    Attributes
-    ----------
-    test_rows : ndarray of shape (m,)
-        Rows of the data set that are test points and equal some training point.
-    train_rows : ndarray of shape (m,)
-        For each of them, the first such training row.
-    contradicting : int
-        How many of those have another class than that training row.
-    within_training : int
-        Training points that equal an earlier training point.
-    """
-
-    test_rows: NDArray[np.int64]
-    train_rows: NDArray[np.int64]
-    contradicting: int
-    within_training: int
+    test_rows: NDArray[np.int64]  # of shape (m,): their rows of the data set
+    train_rows: NDArray[np.int64]  # of shape (m,): for each of them, the first such training row
+    contradicting: int  # how many of them have another class than that training row
+    within_training: int  # training points that equal an earlier training point
 
 
 def leaks(split: Split) -> Leaks:

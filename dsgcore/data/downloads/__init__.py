@@ -1,7 +1,10 @@
 """The papers' data sets from their public archives, for machines with a network."""
 
-from dsgcore.data.downloads.archives import REMOTE_SETS, RemoteSet
-from dsgcore.data.downloads.fetching import cache_folder, cached, fetch, remote_set
-from dsgcore.data.downloads.transfer import Patience, download
-
-__all__ = ["REMOTE_SETS", "Patience", "RemoteSet", "cache_folder", "cached", "download", "fetch", "remote_set"]
+from dsgcore.data.downloads.archives import REMOTE_SETS as REMOTE_SETS
+from dsgcore.data.downloads.archives import RemoteSet as RemoteSet
+from dsgcore.data.downloads.fetching import cache_folder as cache_folder
+from dsgcore.data.downloads.fetching import cached as cached
+from dsgcore.data.downloads.fetching import fetch as fetch
+from dsgcore.data.downloads.fetching import remote_set as remote_set
+from dsgcore.data.downloads.transfer import Patience as Patience
+from dsgcore.data.downloads.transfer import download as download

@@ -19,47 +19,21 @@ _UCI_FILES = {
 
 @dataclass(frozen=True)
 class RemoteSet:
-    """A data set of a public archive.
+    """A data set of a public archive."""
 
-    Parameters
-    ----------
-    name : str
-        The name on the command line.
-    title : str
-    archive : {"LIBSVM", "UCI", "OpenML", "scikit-learn"}
-    address : str
-        Of the file; of sets that scikit-learn brings (its own and OpenML's, whose digests it checks), the name of its
-        fetcher.
-    n, d : int
-        Rows and columns of features, as the archive states them.
-    classes : int or None
-        None: a number is to be predicted, which is cut into bins.
-    used_by : tuple of str
-        The papers' methods that were tried on it.
-    licence : str
-    member : str or None
-        Of a zip archive: the file inside.
-    label : str or None
-        The column of labels, where it is not the one that a guess would take.
-    ignored : tuple of str
-        Columns that are no features.
-    number : int or None
-        OpenML's number of the set.
-    """
-
-    name: str
+    name: str  # on the command line
     title: str
-    archive: str
-    address: str
-    n: int
+    archive: str  # "LIBSVM", "UCI", "OpenML" or "scikit-learn"
+    address: str  # of what scikit-learn brings (its own sets and OpenML's, whose digests it checks), its fetcher's name
+    n: int  # rows, and columns of features, as the archive states them
     d: int
-    classes: int | None
-    used_by: tuple[str, ...]
+    classes: int | None  # None: a number is to be predicted, which is cut into bins
+    used_by: tuple[str, ...]  # the papers' methods that were tried on it
     licence: str = "not stated (LIBSVM's page)"
-    member: str | None = None
-    label: str | None = None
-    ignored: tuple[str, ...] = ()
-    number: int | None = None
+    member: str | None = None  # of a zip archive: the file inside
+    label: str | None = None  # the column of labels, where it is not the one that a guess would take
+    ignored: tuple[str, ...] = ()  # columns that are no features
+    number: int | None = None  # OpenML's own
 
     @property
     def file_name(self) -> str:

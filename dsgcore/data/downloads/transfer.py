@@ -29,18 +29,10 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a server is waited for, and how often it is asked again.
+    """How long a server is waited for, and how often it is asked again."""
 
-    Parameters
-    ----------
-    seconds : float
-        Without an answer or any byte.
-    attempts : int
-        In a row without getting further.
-    """
-
-    seconds: float = 20.0
-    attempts: int = 4
+    seconds: float = 20.0  # without an answer or any byte
+    attempts: int = 4  # in a row without getting further
 
 
 def download(

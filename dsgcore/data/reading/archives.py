@@ -40,19 +40,7 @@ _UNREADABLE = (
 
 
 def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArray]:
-    """Unpack the named arrays of an archive, or all; X of shape (n, d) must be among them.
-
-    Parameters
-    ----------
-    source : Source
-    limits : Limits
-    *wanted : str
-
-    Raises
-    ------
-    DataError
-        In one sentence.
-    """
+    """Unpack the named arrays of an archive, or all; X of shape (n, d) must be among them."""
     with source.open() as stream:
         content = stream.read()
     if not zipfile.is_zipfile(io.BytesIO(content)):

@@ -18,51 +18,66 @@ from dsgcore.data.reading.labels import ordered_names
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_cell, listed, printable
 from dsgcore.data.reading.recipe import MARKS, Recipe
-from dsgcore.data.reading.tables import is_numeric, labels_of, numbers, numeric
+from dsgcore.data.reading.tables import labels_of, numbers, numeric
 
-FEATURES = ("number", "category", "text")
 # The directions are those that the randomised method of Halko, Martinsson and Tropp (2011) finds from this seed.
 _SEED = 0
 NO_ROW_LEFT = "no row is left once those with missing numbers are dropped: replace the numbers instead"
+_Fitted = NDArray[np.bool_] | None
+
+
+# scikit-learn's SimpleImputer and OneHotEncoder learn from one table; these learn from its pieces as well.
+@dataclass
+class _Encoder:
+    """A column of features: looked at piece by piece, settled, then written as columns of the points."""
+
+    name: str
+    recipe: Recipe
+    limits: Limits
+    n_missing: int = 0
+    names: tuple[str, ...] = ()
+
+    def is_missing(self, column: pd.Series) -> NDArray[np.bool_]:
+        return column.isna().to_numpy()
+
+    def sentence(self, fitted: str) -> str:
+        return ""
 
 
 @dataclass
-class _Numbers:
+class _Numbers(_Encoder):
     """A column of numbers: what replaces those that are missing."""
 
-    name: str
-    strategy: str
     mark: str | None = None
-    n_missing: int = 0
     total: float = 0.0
     count: int = 0
     seen: list[NDArray] = field(default_factory=list)
     fill: float = np.nan
 
-    def look(self, column: pd.Series, is_fitted: NDArray[np.bool_] | None) -> None:
+    def is_missing(self, column: pd.Series) -> NDArray[np.bool_]:
+        return np.isnan(numbers(column, self.mark))
+
+    def look(self, column: pd.Series, is_fitted: _Fitted) -> None:
         values = numbers(column, self.mark)
         self.n_missing += int(np.isnan(values).sum())
         present = values if is_fitted is None else values[is_fitted]
         present = present[~np.isnan(present)]
         self.total, self.count = self.total + float(present.sum()), self.count + len(present)
-        if self.strategy in ("median", "most frequent"):
+        if self.recipe.missing in ("median", "most frequent"):
             self.seen.append(present)
 
     def settle(self) -> None:
         if not self.count:
-            self.fill = np.nan
-        elif self.strategy == "median":
+            return
+        self.names = (as_cell(self.name),)
+        if self.recipe.missing == "median":
             self.fill = float(np.median(np.concatenate(self.seen)))
-        elif self.strategy == "most frequent":
+        elif self.recipe.missing == "most frequent":
             values, counts = np.unique(np.concatenate(self.seen), return_counts=True)
             self.fill = float(values[np.argmax(counts)])
         else:
             self.fill = self.total / self.count
         self.seen = []
-
-    @property
-    def names(self) -> list[str]:
-        return [as_cell(self.name)] if self.count else []
 
     def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
         values = numbers(column, self.mark)
@@ -70,18 +85,14 @@ class _Numbers:
 
 
 @dataclass
-class _Categories:
+class _Categories(_Encoder):
     """A column of categories: a column of the points for each; all are 0 where there is none."""
 
-    name: str
-    missing_words: tuple[str, ...]
-    limits: Limits
-    n_missing: int = 0
     found: set[str] = field(default_factory=set)
     categories: list[str] = field(default_factory=list)
 
-    def look(self, column: pd.Series, is_fitted: NDArray[np.bool_] | None) -> None:
-        written = labels_of(column, self.missing_words)
+    def look(self, column: pd.Series, is_fitted: _Fitted) -> None:
+        written = labels_of(column, self.recipe.missing_words)
         self.n_missing += int(pd.isna(written).sum())
         self.found |= {label for label in written if label is not None}
         if len(self.found) > self.limits.categories:
@@ -92,30 +103,26 @@ class _Categories:
 
     def settle(self) -> None:
         self.categories = ordered_names(self.found)
-
-    @property
-    def names(self) -> list[str]:
-        return [as_cell(printable(f"{self.name}: {category}")) for category in self.categories]
+        self.names = tuple(as_cell(printable(f"{self.name}: {category}")) for category in self.categories)
 
     def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
-        codes = pd.Index(self.categories, dtype=object).get_indexer(labels_of(column, self.missing_words))
+        codes = pd.Index(self.categories, dtype=object).get_indexer(labels_of(column, self.recipe.missing_words))
         into[:] = 0.0
         rows = np.flatnonzero(codes >= 0)
         into[rows, codes[rows]] = 1.0
 
+    def sentence(self, fitted: str) -> str:
+        without = f"; {self.n_missing:,} rows without one have 0 in all" if self.n_missing else ""
+        return f"{self.name!r}: {len(self.categories)} categories, a column each{without}."
+
 
 @dataclass
-class _Words:
+class _Words(_Encoder):
     """A column of text: TF-IDF, then the leading singular directions, as in the protocol of QS3ORAO."""
 
-    name: str
-    dimensions: int
-    limits: Limits
-    n_missing: int = 0
     seen: list[NDArray] = field(default_factory=list)
-    d: int = 0
 
-    def look(self, column: pd.Series, is_fitted: NDArray[np.bool_] | None) -> None:
+    def look(self, column: pd.Series, is_fitted: _Fitted) -> None:
         texts = _texts(column)
         self.n_missing += int(column.isna().sum())
         self.seen.append(texts if is_fitted is None else texts[is_fitted])
@@ -129,54 +136,39 @@ class _Words:
                 f"column {self.name!r} must hold words of two letters and more to be text: ignore it"
             ) from None
         self.seen = []
-        self.d = min(self.dimensions, min(weights.shape))
-        self._directions = TruncatedSVD(self.d, random_state=_SEED) if self.d < weights.shape[1] else None
+        n_words, d = weights.shape[1], min(self.recipe.text_dimensions, *weights.shape)
+        self._directions = TruncatedSVD(d, random_state=_SEED) if d < n_words else None
         if self._directions is not None:
             with single_threaded_blas():
                 self._directions.fit(weights)
-        else:
-            self.d = weights.shape[1]
-
-    @property
-    def names(self) -> list[str]:
-        return [as_cell(printable(f"{self.name}: direction {j + 1}")) for j in range(self.d)]
+        self.names = tuple(as_cell(printable(f"{self.name}: direction {j + 1}")) for j in range(d))
 
     def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
         weights = self._words.transform(_texts(column))
         with single_threaded_blas():
             into[:] = weights.toarray() if self._directions is None else self._directions.transform(weights)
 
+    def sentence(self, fitted: str) -> str:
+        learned = f"{len(self.names)} singular directions, both learned from {fitted}"
+        return f"{self.name!r}: text as TF-IDF of its words, then {learned}."
+
 
 def _texts(column: pd.Series) -> NDArray[np.object_]:
     return np.array(["" if gone else str(v) for v, gone in zip(column, column.isna(), strict=True)], dtype=object)
 
 
-_Encoder = _Numbers | _Categories | _Words
-
-
 class Features:
-    """How the columns of a table become points: fitted on one table or on its pieces, then applied to any piece.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    limits : Limits
-    """
+    """How the columns of a table become points: fitted on one table or on its pieces, then applied to any piece."""
 
     def __init__(self, recipe: Recipe, limits: Limits) -> None:
         self.recipe, self.limits = recipe, limits
-        self._encoders: list[_Encoder] = []
+        self._encoders: list[_Numbers | _Categories | _Words] = []
         self._ignored: list[str] = []
 
     def fit(self, frames: Iterable[pd.DataFrame], is_fitted: NDArray[np.bool_] | None = None) -> Features:
-        """Learn what replaces missing numbers, the categories, and the directions of text.
+        """Learn what replaces missing numbers, the categories, and the directions of text, of a table or its pieces.
 
-        Parameters
-        ----------
-        frames : iterable of DataFrame
-            A table, or its pieces.
-        is_fitted : ndarray of shape (n,), bool, optional
-            Of one table: the rows that means and directions are learned from. Default: all.
+        Of one table, `is_fitted` of shape (n,) can mark the rows that means and directions are learned from; default: all.
         """
         for frame in frames:
             if not self._encoders:
@@ -199,38 +191,30 @@ class Features:
         for name in map(str, frame.columns):
             role = self.recipe.role(name)
             if role == "number" or role in MARKS:
-                self._encoders.append(_Numbers(name, self.recipe.missing, MARKS.get(role)))
-            elif role == "category":
-                self._encoders.append(_Categories(name, self.recipe.missing_words, self.limits))
-            elif role == "text":
-                self._encoders.append(_Words(name, self.recipe.text_dimensions, self.limits))
+                self._encoders.append(_Numbers(name, self.recipe, self.limits, mark=MARKS.get(role)))
+            elif role in ("category", "text"):
+                kind = _Categories if role == "category" else _Words
+                self._encoders.append(kind(name, self.recipe, self.limits))
             elif role == "ignore":
                 self._ignored.append(name)
 
     def is_kept(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Mark the rows that stay: all, or where missing ones are dropped those that miss no feature."""
         kept = np.ones(len(frame), dtype=bool)
-        if self.recipe.missing != "drop":
-            return kept
-        for encoder in self._encoders:
+        for encoder in self._encoders if self.recipe.missing == "drop" else ():
             if encoder.n_missing and encoder.names:
-                column = frame[encoder.name]
-                mark = encoder.mark if isinstance(encoder, _Numbers) else None
-                is_number = is_numeric(column) or isinstance(encoder, _Numbers)
-                kept &= ~np.isnan(numbers(column, mark)) if is_number else ~column.isna().to_numpy()
+                kept &= ~encoder.is_missing(frame[encoder.name])
         return kept
 
-    def transform(self, frame: pd.DataFrame, into: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+    def transform(self, frame: pd.DataFrame) -> NDArray[np.float32]:
         """Return the points of a piece of the table, of shape (n, d), float32 and C-contiguous."""
-        if into is None:
-            self.limits.check_points(len(frame), len(self.names))
-            into = np.empty((len(frame), len(self.names)), dtype=np.float32)
+        self.limits.check_points(len(frame), len(self.names))
+        into = np.empty((len(frame), len(self.names)), dtype=np.float32)
         start = 0
         for encoder in self._encoders:
-            width = len(encoder.names)
-            if width:
-                encoder.write(frame[encoder.name], into[:, start : start + width])
-            start += width
+            if encoder.names:
+                encoder.write(frame[encoder.name], into[:, start : start + len(encoder.names)])
+            start += len(encoder.names)
         return into
 
     @property
@@ -264,15 +248,7 @@ class Features:
             if columns:
                 form = role.removeprefix("number ")
                 yield f"{listed(columns)}: numbers written like {form}, which is read as {numeric(pd.Series([form]), mark)[0]}."
-        for encoder in self._encoders:
-            if isinstance(encoder, _Categories):
-                without = f"; {encoder.n_missing:,} rows without one have 0 in all" if encoder.n_missing else ""
-                yield f"{encoder.name!r}: {len(encoder.categories)} categories, a column each{without}."
-            elif isinstance(encoder, _Words):
-                yield (
-                    f"{encoder.name!r}: text as TF-IDF of its words, then {encoder.d} singular directions, both learned from "
-                    f"{fitted}."
-                )
+        yield from (told for encoder in self._encoders if (told := encoder.sentence(fitted)))
         if self._gaps:
             n = sum(e.n_missing for e in self._gaps)
             where = f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(e.name for e in self._gaps)}"

@@ -11,32 +11,15 @@ _UNITS = ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "KB"))
 
 @dataclass(frozen=True)
 class Limits:
-    """What is read at most; whatever is larger is refused before its memory is taken.
+    """What is read at most; whatever is larger is refused before its memory is taken."""
 
-    Parameters
-    ----------
-    size : int
-        Bytes of the file.
-    unpacked : int
-        Bytes of the file once unpacked (gzip, bzip2, xz; the arrays of an archive; the pages of a Parquet file).
-    rows : int
-    columns : int
-        Of the table, and of the points that are made from it.
-    points : int
-        Bytes of the points: 4 for each row and column.
-    categories : int
-        Different values of a column of categories, each of which becomes a column of the points.
-    words : int
-        Different words that a column of text is described by.
-    """
-
-    size: int = 50 * 2**20
-    unpacked: int = 256 * 2**20
+    size: int = 50 * 2**20  # bytes of the file
+    unpacked: int = 256 * 2**20  # bytes once unpacked: gzip, bzip2, xz; an archive's arrays; a Parquet file's pages
     rows: int = 1_000_000
-    columns: int = 5000
-    points: int = 512 * 2**20
-    categories: int = 50
-    words: int = 10_000
+    columns: int = 5000  # of the table, and of the points that are made from it
+    points: int = 512 * 2**20  # bytes of the points: 4 for each row and column
+    categories: int = 50  # different values of a column of categories, each of which becomes a column of the points
+    words: int = 10_000  # different words that a column of text is described by
 
     def sentence(self) -> str:
         """Say the limits, for the place where a file is asked for."""

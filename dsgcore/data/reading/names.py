@@ -13,17 +13,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def column_names(raw: Iterable[Any]) -> tuple[list[str], list[str]]:
-    """Return distinct printable names of columns, and a sentence for every kind of change that this took.
-
-    Parameters
-    ----------
-    raw : iterable
-        What the file has for names.
-
-    Returns
-    -------
-    names, sentences : list of str
-    """
+    """Return distinct printable names of a file's columns, and a sentence for every kind of change that this took."""
     names: list[str] = []
     taken: set[str] = set()
     unnamed, repeated = [], []

@@ -28,18 +28,7 @@ _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
 
 
 def sniff_format(source: Source) -> Recipe:
-    """Return the recipe for a file's format; roles are not set.
-
-    Parameters
-    ----------
-    source : Source
-        Not packed.
-
-    Raises
-    ------
-    DataError
-        Where it is a kind of file that cannot be read.
-    """
+    """Return the recipe for the format of a file, not packed, without roles; refuse a kind that cannot be read."""
     found = binary_format(source)
     if found is not None:
         return Recipe(format=found)

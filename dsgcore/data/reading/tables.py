@@ -34,18 +34,10 @@ _GROUPED = {
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table as it was read.
+    """A table as it was read."""
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Its columns have the names that roles refer to; its index counts the rows from 0.
-    notes : tuple of str
-        What was done to read it, a sentence each.
-    """
-
-    frame: pd.DataFrame
-    notes: tuple[str, ...]
+    frame: pd.DataFrame  # its columns have the names that roles refer to; its index counts the rows from 0
+    notes: tuple[str, ...]  # what was done to read it, a sentence each
 
     def head(self, rows: int = 50) -> pd.DataFrame:
         """Return the first rows as text that is safe to show and to save, counted from 1."""
@@ -60,20 +52,7 @@ def _as_text(column: pd.Series) -> list[str]:
 
 
 def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
-    """Read the whole table into memory.
-
-    Parameters
-    ----------
-    source : Source
-        Not packed (`sources.unpacked`).
-    recipe : Recipe
-    limits : Limits
-
-    Raises
-    ------
-    DataError
-        With one sentence, and where possible the row and column.
-    """
+    """Read the whole table, not packed, into memory; raises `DataError` with, where possible, the row and column."""
     frame, notes = next(pieces(source, recipe, limits))
     return Table(frame, (_sentence(frame, recipe), *notes))
 
@@ -144,11 +123,7 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
 def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
     """Return a column as numbers, NaN where they are missing; refuse what is no number or too large, with its place.
 
-    Parameters
-    ----------
-    column : Series
-    mark : {".", ","}, optional
-        Of text: the decimal mark of numbers with thousands set apart.
+    Of text, `mark` is the decimal mark of numbers with thousands set apart.
     """
     name = str(column.name)
     if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
