@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
+import dsgcore
 from dsgcore.baselines import COMPETITORS
 from dsgcore.core.documented import documented, told
 from dsgcore.core.parameters import real
@@ -57,3 +58,10 @@ def test_a_class_without_a_docstring_stays_without():
 
     Bare.__doc__ = None
     assert documented(Bare).__doc__ is None
+
+
+@pytest.mark.parametrize("cls", [dsgcore.QSGS2AUC, dsgcore.TSGS3VM, dsgcore.QS3ORAO, dsgcore.TSGSU])
+def test_an_estimators_docstring_names_everything_that_it_takes(cls):
+    section = cls.__doc__.split("Parameters\n----------\n")[1].split("\n\nAttributes\n")[0]
+    assert re.findall(r"^(\w+) : .+, default=", section, re.MULTILINE) == list(inspect.signature(cls).parameters)
+    assert "model_ : dsgcore.Expansion" in cls.__doc__

@@ -17,12 +17,13 @@ from dsgcore.baselines.memory import Memory, kernel_matrix, larger, numbers
 from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM, Prior
 from dsgcore.baselines.progress import Callback
 from dsgcore.core.documented import SEED, told
-from dsgcore.core.parameters import as_in, as_said, choice
+from dsgcore.core.parameters import as_in, as_said
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.estimators.pairs import drawn_members, pair_ids, points_and_labels, stacked
+from dsgcore.estimators.similar_unlabeled import Y_HOLDS
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
@@ -49,12 +50,7 @@ class PairsBaseline(KernelParameters, ClassifierMixin, Baseline):
 
     kernels: ClassVar[tuple[str, ...]] = FEATURES
 
-    y_holds: str = choice(
-        "pairs",
-        options=("pairs", "classes"),
-        label="What y holds",
-        sentence="Pair ids, or classes from which similar pairs are drawn.",
-    )
+    y_holds: str = as_said(Y_HOLDS)
     prior: float | str = as_said(Prior(**vars(as_in(SimilarUnlabeled, "prior"))), "estimate")
     lam: float = as_said(LAM)
     centers: int | ArrayLike | None = as_said(CENTERS)

@@ -12,12 +12,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.core.automatic_step import settle_step
+from dsgcore.core.documented import SEED, told
 from dsgcore.core.expansion import FEW_POINTS, Expansion
 from dsgcore.core.kernels import KERNELS, Kernel
-from dsgcore.core.parameters import Choice, Parameter, ParameterError, check_all
+from dsgcore.core.parameters import Choice, Parameter, ParameterError, check_all, field_as_in
 from dsgcore.core.schedules import Plan, tail_start
 from dsgcore.core.solver import Task, solve
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS, SolverParameters
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, make_kernel
@@ -29,20 +30,45 @@ POINTS_AT_A_TIME = 65_536
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimator):
-    """Shell of an estimator that is trained by the solver; subclasses say which problem, and what the values mean."""
+    """Shell of an estimator that is trained by the solver; subclasses say which problem, and what the values mean.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels in their order.
+    model_ : dsgcore.Expansion
+        The function f.
+    iterate_ : dsgcore.Expansion
+        The last iterate, from which `partial_fit` goes on; f itself unless an average is asked for.
+    step_size_ : float
+        The schedule's constant that was used.
+    n_iter_ : int
+        Iterations made, in all calls of `partial_fit` together.
+    n_features_in_ : int
+        Number of coordinates d of a point.
+    """
 
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
 
-    lam: float = 1e-2
-    n_iter: int = 100
-    n_features: int = 256
-    batch_size: int = 128
-    step_size: float | str = 0.5
-    schedule: str = "constant"
-    average: str | None = None
-    dtype: str = "float32"
-    random_state: int | np.random.RandomState | None = None
+    lam: float = field_as_in(SolverParameters, "lam")
+    n_iter: int = field_as_in(
+        SolverParameters, "n_iter", default=100, sentence="Iterations T, of `fit` or of one call of `partial_fit`."
+    )
+    n_features: int = field_as_in(SolverParameters, "n_features")
+    batch_size: int = field_as_in(SolverParameters, "batch_size")
+    step_size: float | str = field_as_in(
+        SolverParameters,
+        "step_size",
+        sentence="Step η, or the schedule's constant θ; None or 'auto': as large as suits the data. The dot product kernel, "
+        "which is not bounded, may need a smaller one.",
+    )
+    schedule: str = field_as_in(SolverParameters, "schedule")
+    average: str | None = field_as_in(SolverParameters, "average")
+    dtype: str = field_as_in(SolverParameters, "dtype")
+    random_state: int | np.random.RandomState | None = told(
+        None, SEED, "Seed of batches and features; an int gives the same numbers at every call."
+    )
 
     def __sklearn_tags__(self) -> Tags:
         """Say how many classes are wanted."""
@@ -180,7 +206,13 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
 
 
 class BinaryEstimator(FunctionalGradientEstimator):
-    """Shell of an estimator with two classes, of which the second is where the decision function is positive."""
+    """Shell of an estimator with two classes, of which the second is where the decision function is positive.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second one is the positive class.
+    """
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the predicted label of each row of `X`, of shape (n,)."""

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 
+from dsgcore.core.documented import documented
 from dsgcore.core.expansion import Expansion
-from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, check_all
+from dsgcore.core.parameters import Parameter, ParameterError, as_in, choice, field_as_in, parameters_of_fields, real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.solver import Task
 from dsgcore.estimators.base import FunctionalGradientEstimator, evaluate
@@ -18,13 +19,8 @@ from dsgcore.estimators.inputs import ordered_labels
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
 
-# How the values are cut into classes.
-_CUT: tuple[Parameter, ...] = (
-    Choice("thresholds", "hinge", options=("hinge", "squared")),
-    Real("margin", None, low=0.0, high=1e6, optional=True),
-)
 
-
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     """Semi-supervised ordinal regression by AUC, by quadruply stochastic gradients.
@@ -32,36 +28,10 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     A kernel scorer that ranks points of k ordered classes, and thresholds that cut its values into the classes. Each
     iteration draws a mini-batch of every class and of the unlabeled points, and fresh random features of the kernel.
 
-    Parameters
-    ----------
-    kernel, sigma, length, nu, power, n_iter, n_features, batch_size, dtype, random_state
-        As in `dsgcore.QSGS2AUC`.
-    gamma : float in [0, 1], or k - 1 of them, default=0.5
-        Weight of the labeled pairs, in all or in each of the k - 1 places where the classes can be cut in two; 1 - gamma is
-        that of the pairs with unlabeled points.
-    pairing : {"paired", "all"}, default="paired"
-        Pairs within a mini-batch: one by one, or all of them.
-    thresholds : {"hinge", "squared"}, default="hinge"
-        Loss that the thresholds minimise on the labeled points, exactly.
-    margin : float in [0, 1e6] or None, default=None
-        How far from a threshold that loss wants a value, in units of f. None is 0 for the hinge and the paper's 1 for the
-        squared loss, whose thresholds would all be the mean of f with 0.
-    lam : float in [0, 1000], default=1e-2
-        Ridge.
-    step_size : float in [1e-6, 1e6], default=0.5
-        Step eta, or the schedule's constant theta. The dot product kernel, which is not bounded, may need a smaller one.
-    schedule : {"constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"}, default="constant"
-        How the step depends on the iteration t and the length T of the run. The paper's theorem is for
-        "theta/t" with theta * lam in (1, 2).
-
     Attributes
     ----------
-    classes_ : ndarray of shape (k,)
-        The labels in their order.
     thresholds_ : ndarray of shape (k - 1,)
         Values of f, in rising order, that separate the classes.
-    model_, n_iter_, n_features_in_
-        As in `dsgcore.QSGS2AUC`.
 
     Warns
     -----
@@ -73,6 +43,9 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     Source: W. Shi, B. Gu, X. Li and H. Huang, Quadruply Stochastic Gradient Method for Large Scale Nonlinear
     Semi-Supervised Ordinal Regression AUC Optimization, AAAI 2020, (7)-(10) and Algorithms 1 and 2. See
     `dsgcore.problems.ordinal.SemiSupervisedOrdinal` for the objective and for where we leave the paper.
+
+    The paper's theorem is for the schedule "theta/t" with theta * lam in (1, 2). gamma is one weight, or one for each of the
+    k - 1 places where the classes can be cut in two.
 
     Labels are put in order by sorting them: numbers as numbers, text by the alphabet, which is rarely what is meant. Where
     `y` is of pandas' ordered categories (missing ones unlabeled), the order is that of the categories.
@@ -95,12 +68,24 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     """
 
     problem_class: ClassVar[type[SemiSupervisedOrdinal]] = SemiSupervisedOrdinal
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     is_binary: ClassVar[bool] = False
 
-    gamma: float | Sequence[float] = 0.5
-    pairing: str = "paired"
-    thresholds: str = "hinge"
-    margin: float | None = None
+    gamma: float | Sequence[float] = field_as_in(SemiSupervisedOrdinal, "gamma")
+    pairing: str = field_as_in(SemiSupervisedOrdinal, "pairing")
+    thresholds: str = choice(
+        "hinge",
+        options=("hinge", "squared"),
+        sentence="Loss that the thresholds minimise on the labeled points, exactly.",
+    )
+    margin: float | None = real(
+        None,
+        low=0.0,
+        high=1e6,
+        optional=True,
+        sentence="How far from a threshold that loss wants a value, in units of f. None is 0 for the hinge and the paper's 1 "
+        "for the squared loss, whose thresholds would all be the mean of f with 0.",
+    )
 
     def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
         return ordered_labels(y)
@@ -111,7 +96,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
 
     def _checked_cut(self) -> dict[str, Any]:
         """Return how the values are cut into classes, checked."""
-        cut = check_all(_CUT, {p.name: getattr(self, p.name) for p in _CUT}, type(self).__name__)
+        cut = {name: as_in(type(self), name).check(getattr(self, name)) for name in ("thresholds", "margin")}
         if cut["margin"] is None:
             cut["margin"] = 0.0 if cut["thresholds"] == "hinge" else 1.0
         elif cut["thresholds"] == "squared" and cut["margin"] == 0.0:

@@ -7,12 +7,16 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike, NDArray
 
+from dsgcore.core.documented import documented
 from dsgcore.core.expansion import Expansion
+from dsgcore.core.parameters import field_as_in
 from dsgcore.core.solver import Task
+from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.base import BinaryEstimator, evaluate
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class TSGS3VM(BinaryEstimator):
     """Semi-supervised support vector machine, by triply stochastic gradients.
@@ -20,47 +24,21 @@ class TSGS3VM(BinaryEstimator):
     A kernel classifier whose boundary keeps labeled points on their side and runs where unlabeled points are few. Each
     iteration draws a mini-batch of positives, negatives and unlabeled points, and fresh random features of the kernel.
 
-    Parameters
-    ----------
-    kernel, sigma, length, nu, power, n_iter, n_features, batch_size, dtype, random_state
-        As in `dsgcore.QSGS2AUC`.
-    C : float in [1e-6, 1e6], default=100.0
-        Weight of the labeled points' mean hinge loss (not of their sum, as in scikit-learn's SVC).
-    C_star : float in [0, 1e6] or None, default=None
-        Weight of the unlabeled points' mean loss; None is C n_l / n_u, 0 leaves them out.
-    loss : {"symmetric hinge", "squared symmetric hinge", "ramp", "exponential"}, default="symmetric hinge"
-        Loss u of an unlabeled point's value r: max(0, 1 - |r|), max(0, 1 - |r|)^2 / 2, min(1 + s, max(0, 1 - |r|)) or
-        exp(-5 r^2).
-    s : float in [-0.999, 0], default=-0.3
-        The ramp's kink.
-    balance : bool, default=False
-        Shift f so that its mean over the unlabeled points is the mean label (+1, -1) of the labeled ones, in training and
-        after it.
-    lam : float in [0, 1000], default=1.0
-        Ridge. The paper's objective has 1: other values stand for the paper's C / lam, C_star / lam, step_size * lam.
-    step_size : float in [1e-6, 1e6], default=1.0
-        The schedule's constant theta, or the step eta itself ("constant").
-    schedule : {"theta/t", "constant", "theta/sqrt(T)", "theta/T^(3/4)"}, default="theta/t"
-        How the step depends on the iteration t and the length T of the run. The paper's theorem is for "theta/T^(3/4)";
-        with "theta/t" and theta * lam = 1 the model is the mean of what the iterations added, whatever C. Its first
-        values are near C, and it forgets them in n_iter >> C iterations only: where C is larger than that, "constant"
-        with a step_size of about 4 / C comes closer to the solution.
-
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
     shift_ : float
         What `decision_function` adds to f: with `balance` so much that the mean over the unlabeled points given last is
         as wanted, else 0.
-    model_, n_iter_, n_features_in_
-        As in `dsgcore.QSGS2AUC`.
 
     Notes
     -----
     Source: X. Geng, B. Gu, X. Li, W. Shi, G. Zheng and H. Huang, Scalable Semi-Supervised SVM via Triply Stochastic
     Gradients, IJCAI 2019, (1), (3)-(7), Table 2 and Algorithm 1. See `dsgcore.problems.s3vm.SemiSupervisedSVM` for the
     objective and for where we leave the paper.
+
+    The paper's theorem is for the schedule "theta/T^(3/4)". With "theta/t" and theta * lam = 1 the model is the mean of what
+    the iterations added, whatever C. Its first values are near C, and it forgets them in n_iter >> C iterations only: where C
+    is larger than that, "constant" with a step_size of about 4 / C comes closer to the solution.
 
     Examples
     --------
@@ -76,14 +54,33 @@ class TSGS3VM(BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
 
-    C: float = 100.0
-    C_star: float | None = None
-    loss: str = "symmetric hinge"
-    s: float = -0.3
-    balance: bool = False
-    lam: float = 1.0
-    step_size: float = 1.0
-    schedule: str = "theta/t"
+    C: float = field_as_in(
+        SemiSupervisedSVM,
+        "C",
+        default=100.0,
+        sentence="Weight of the labeled points' mean hinge loss (not of their sum, as in scikit-learn's SVC).",
+    )
+    C_star: float | None = field_as_in(
+        SemiSupervisedSVM,
+        "C_star",
+        sentence="Weight of the unlabeled points' mean loss; None is C n_l / n_u, 0 leaves them out.",
+    )
+    loss: str = field_as_in(SemiSupervisedSVM, "loss")
+    s: float = field_as_in(SemiSupervisedSVM, "s")
+    balance: bool = field_as_in(
+        SemiSupervisedSVM,
+        "is_balanced",
+        sentence="Shift f so that its mean over the unlabeled points is the mean label (+1, -1) of the labeled ones, in "
+        "training and after it.",
+    )
+    lam: float = field_as_in(
+        SolverParameters,
+        "lam",
+        default=1.0,
+        sentence="Ridge. The paper's objective has 1: other values stand for its C / lam, C_star / lam, step_size * lam.",
+    )
+    step_size: float | str = field_as_in(SolverParameters, "step_size", default=1.0)
+    schedule: str = field_as_in(SolverParameters, "schedule", default="theta/t")
 
     def _problem_parameters(self, **given: object) -> dict[str, Any]:
         return super()._problem_parameters(is_balanced=self.balance, **given)

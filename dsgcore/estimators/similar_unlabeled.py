@@ -10,18 +10,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
+from dsgcore.core.documented import documented, told
 from dsgcore.core.expansion import Expansion
-from dsgcore.core.parameters import Choice, ParameterError
+from dsgcore.core.parameters import Choice, ParameterError, as_in, as_said, field_as_in
 from dsgcore.core.problem import UNLABELED
+from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.inputs import encode, known_classes
 from dsgcore.estimators.pairs import drawn_members, pair_ids, points_and_labels, stacked
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-_PRIOR = next(p for p in SimilarUnlabeled.parameters if p.name == "prior")
+_PRIOR = as_in(SimilarUnlabeled, "prior")
+Y_HOLDS = Choice(
+    "y_holds",
+    "pairs",
+    options=("pairs", "classes"),
+    label="What y holds",
+    sentence="Pair ids, or classes from which similar pairs are drawn.",
+)
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class TSGSU(BinaryEstimator):
     """Classification from similar pairs and unlabeled points, by triply stochastic gradients.
@@ -30,49 +40,20 @@ class TSGSU(BinaryEstimator):
     share of positives among them, that is enough for a classifier. Each iteration draws a mini-batch of members of pairs
     and one of unlabeled points, and fresh random features of the kernel.
 
-    Parameters
-    ----------
-    kernel, sigma, length, nu, power, n_iter, n_features, batch_size, dtype, random_state
-        As in `dsgcore.QSGS2AUC`.
-    y_holds : {"pairs", "classes"}, default="pairs"
-        What `y` says. "pairs": pair ids, whole numbers >= 0, the same for the two members of a similar pair; -1 for
-        unlabeled points. "classes": labels of two classes, -1 for unlabeled points (without any, all points serve as the
-        unlabeled sample): as many similar pairs as half the labeled points are drawn from them, and the labels are
-        forgotten. That is for comparisons, cross-validation and grid search on labeled data.
-    prior : float in [0.01, 0.99] or "estimate", default="estimate"
-        Share of positives among the unlabeled points, not within 0.001 of 1/2. Pairs cannot tell which class is which:
-        the prior does, so above 1/2 the positive class is the more frequent one. "estimate" is, of pairs, the larger
-        class's share by mixture proportion estimation (a first guess, mostly too large, see
-        `dsgcore.prior.similar_class_prior`: give the share where it is known), and of classes the share of the second one
-        among the labels. It is made once, at the first call.
-    loss : {"squared", "double hinge", "logistic"}, default="squared"
-        Loss of a value z for a class t = +1, -1: (z t - 1)^2 / 4, max(-z t, max(0, 1/2 - z t / 2)) or
-        log(1 + exp(-z t)).
-    correction : {"absolute value", "ReLU", "leaky ReLU", "identity"}, default="absolute value"
-        What is done with a class's estimated risk where it falls below zero; "identity" leaves it.
-    leak : float in [0, 10], default=0.5
-        Slope of the leaky ReLU below zero, its sign turned: 0 is ReLU, 1 the absolute value.
-    lam : float in [0, 1000], default=1e-2
-        Ridge.
-    step_size : float in [1e-6, 1e6], default=1.0
-        The schedule's constant theta, or the step eta itself ("constant").
-    schedule : {"theta/sqrt(T)", "constant", "theta/t", "theta/T^(3/4)"}, default="theta/sqrt(T)"
-        How the step depends on the iteration t and the length T of the run. The paper's theorem is for "theta/sqrt(T)".
-
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The labels, the second one positive; [0, 1] where `y` holds pairs (-1 means unlabeled here, not negative).
     prior_ : float
         The share of positives that was used.
-    model_, n_iter_, n_features_in_
-        As in `dsgcore.QSGS2AUC`.
 
     Notes
     -----
     Source: W. Shi, B. Gu, X. Li, C. Deng and H. Huang, Triply stochastic gradient method for large-scale nonlinear
     similar unlabeled classification, Machine Learning, 2021, (8), (17)-(19), (25) and Algorithms 1 and 2. See
     `dsgcore.problems.similar_unlabeled.SimilarUnlabeled` for the objective and for where we leave the paper.
+
+    The paper's theorem is for the schedule "theta/sqrt(T)".
 
     With classes of equal share pairs say nothing, and with labels of equal share nor do the pairs drawn from them:
     "classes" needs labels whose shares are those of the unlabeled points.
@@ -93,13 +74,27 @@ class TSGSU(BinaryEstimator):
 
     problem_class: ClassVar[type[SimilarUnlabeled]] = SimilarUnlabeled
 
-    y_holds: str = "pairs"
-    prior: float | str = "estimate"
-    loss: str = "squared"
-    correction: str = "absolute value"
-    leak: float = 0.5
-    step_size: float = 1.0
-    schedule: str = "theta/sqrt(T)"
+    y_holds: str = as_said(
+        Y_HOLDS,
+        sentence="What `y` says. 'pairs': pair ids, whole numbers >= 0, the same for the two members of a similar pair; -1 for "
+        "unlabeled points. 'classes': labels of two classes, -1 for unlabeled points (without any, all points serve as the "
+        "unlabeled sample): as many similar pairs as half the labeled points are drawn from them, and the labels are "
+        "forgotten. That is for comparisons, cross-validation and grid search on labeled data.",
+    )
+    prior: float | str = told(
+        "estimate",
+        f"{_PRIOR.allowed()}, or 'estimate'",
+        "Share of positives among the unlabeled points, not within 0.001 of 1/2. Pairs cannot tell which class is which: the "
+        "prior does, so above 1/2 the positive class is the more frequent one. 'estimate' is, of pairs, the larger class's "
+        "share by mixture proportion estimation (a first guess, mostly too large, see `dsgcore.prior.similar_class_prior`: "
+        "give the share where it is known), and of classes the share of the second one among the labels. It is made once, at "
+        "the first call.",
+    )
+    loss: str = field_as_in(SimilarUnlabeled, "loss")
+    correction: str = field_as_in(SimilarUnlabeled, "correction")
+    leak: float = field_as_in(SimilarUnlabeled, "leak")
+    step_size: float | str = field_as_in(SolverParameters, "step_size", default=1.0)
+    schedule: str = field_as_in(SolverParameters, "schedule", default="theta/sqrt(T)")
 
     def __sklearn_tags__(self) -> Tags:
         """Say that on classes of equal share, such as scikit-learn's checks have, nothing can be learned."""
@@ -158,7 +153,7 @@ class TSGSU(BinaryEstimator):
         return self._learn(points, *encode(given, known_classes(classes, learned, is_sorted=True)), earlier)
 
     def _holds_pairs(self) -> bool:
-        return Choice("y_holds", "pairs", options=("pairs", "classes")).check(self.y_holds) == "pairs"
+        return Y_HOLDS.check(self.y_holds) == "pairs"
 
     def _validated(
         self, X: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None, *, is_first: bool
