@@ -30,14 +30,7 @@ def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, i
     is_pairs : bool, default False
         Whether `y_train` holds pair ids.
 
-    Returns
-    -------
-    Split
-
-    Raises
-    ------
-    DataError
-        When a share is out of range, or there are too few unlabeled points for it.
+    Raises `DataError` when a share is out of range, or there are too few unlabeled points for it.
     """
     noise, shift = checked(LABEL_NOISE, label_noise), checked(PRIOR_SHIFT, prior_shift)
     if noise:

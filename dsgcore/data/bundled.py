@@ -16,8 +16,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from dsgcore.core.parameters import Integer, Real
 from dsgcore.data._checks import check_whole, keyed_generator
 from dsgcore.data.conversions import EVEN_ODD, IN_ORDER, equal_frequency_bins
-from dsgcore.data.datasets import Dataset
-from dsgcore.data.entries import DatasetEntry
+from dsgcore.data.entries import DatasetEntry, Drawn
 from dsgcore.data.options import IMBALANCE, N_CLASSES, NOISE, N
 
 # Of the classes, the number of rows that are asked for, the share of positives, and a generator: the rows that are kept.
@@ -41,26 +40,16 @@ def _shipped(
     """Make the entry of a set; `codes` gives the class codes of the source's target, with the number of bins if there are any."""
     choose, options = _CHOOSING[target]
 
-    def make(
-        entry: DatasetEntry, seed: int, n: int | None, noise: float, imbalance: float | None = None, **bins: int
-    ) -> Dataset:
+    def draw(seed: int, n: int | None, noise: float, imbalance: float | None = None, **bins: int) -> Drawn:
         bunch = load()
         X, y = bunch.data, codes(bunch.target, *bins.values()).astype(np.int64)
         rows = choose(y, n, imbalance, keyed_generator(seed, f"{name}/rows"))
         # Drawn for all rows: a row's noise does not depend on which others are chosen.
         added = noise * X.std(axis=0) * keyed_generator(seed, f"{name}/noise").standard_normal(X.shape)
-        return Dataset(
-            name=name,
-            X=np.ascontiguousarray((X + added)[rows], dtype=np.float32),
-            y=y[rows],
-            feature_names=tuple(str(feature) for feature in bunch.feature_names),
-            class_names=_bins(*bins.values()) if bins else entry.class_names,
-            source=source,
-            licence=licence,
-        )
+        return (X + added)[rows], y[rows], tuple(map(str, bunch.feature_names)), _bins(*bins.values()) if bins else None
 
     choices = (replace(N, default=None, high=size[0], optional=True), NOISE, *options)
-    return DatasetEntry(name, *words, make, choices, *size, source, licence, tuple(class_names), target, conversions)
+    return DatasetEntry(name, *words, draw, choices, *size, source, licence, tuple(class_names), target, conversions)
 
 
 def _bins(n: int) -> tuple[str, ...]:

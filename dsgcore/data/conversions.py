@@ -29,36 +29,28 @@ class Conversion:
     sentence: str
 
 
-_ALL = (
-    Conversion(AS_IS, "The classes are used as they are."),
-    Conversion(ONE_REST, "One class is positive, all others together are negative."),
-    Conversion(EVEN_ODD, "Classes with even numbers, counted from 0, are positive, the others negative."),
-    Conversion(HALVES, "The upper half of the ordered classes is positive, the lower half negative."),
-    Conversion(IN_ORDER, "The classes are ranked in the order of their numbers."),
-    Conversion(BINS, "The real-valued target is cut into bins that hold equally many rows."),
-)
-CONVERSIONS: dict[str, Conversion] = {conversion.name: conversion for conversion in _ALL}
+CONVERSIONS: dict[str, Conversion] = {
+    conversion.name: conversion
+    for conversion in (
+        Conversion(AS_IS, "The classes are used as they are."),
+        Conversion(ONE_REST, "One class is positive, all others together are negative."),
+        Conversion(EVEN_ODD, "Classes with even numbers, counted from 0, are positive, the others negative."),
+        Conversion(HALVES, "The upper half of the ordered classes is positive, the lower half negative."),
+        Conversion(IN_ORDER, "The classes are ranked in the order of their numbers."),
+        Conversion(BINS, "The real-valued target is cut into bins that hold equally many rows."),
+    )
+}
 
 
 def equal_frequency_bins(values: NDArray, n_bins: int) -> NDArray[np.int64]:
-    """Return the bin, 0 .. n_bins - 1, of each value; bins hold equally many (up to one), ties go by row order.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-    n_bins : int, >= 2
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """Return the bin, 0 .. n_bins - 1, of each of n values; bins hold equally many (up to one), ties go by row order."""
     ranks = np.empty(len(values), dtype=np.int64)
     ranks[np.argsort(values, kind="stable")] = np.arange(len(values))
     return ranks * n_bins // len(values)
 
 
 def conversions_for(kind: str, labels: str, n_classes: int = 2, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the names of the conversions that make a set suit labels, the usual one first; none where it makes no sense.
+    """Return the keys of `CONVERSIONS` that make a set suit labels, the usual one first; none where it makes no sense.
 
     Parameters
     ----------
@@ -70,11 +62,6 @@ def conversions_for(kind: str, labels: str, n_classes: int = 2, extra: tuple[str
         How many classes (or bins) the set has.
     extra : tuple of str
         What this set declares besides: that its classes' numbers mean something (`EVEN_ODD`, `IN_ORDER`).
-
-    Returns
-    -------
-    tuple of str
-        Keys of `CONVERSIONS`.
     """
     if labels in ("binary", "pairs"):
         return _to_two(kind, labels, n_classes, extra)
@@ -118,10 +105,7 @@ def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset
     Dataset
         With two classes for `ONE_REST`, `EVEN_ODD` and `HALVES`, otherwise `dataset` itself.
 
-    Raises
-    ------
-    DataError
-        When there is no such conversion or class.
+    Raises `DataError` when there is no such conversion or class.
     """
     if name not in CONVERSIONS:
         raise DataError(f"the conversion must be one of {', '.join(CONVERSIONS)}, got {quoted(name)}")

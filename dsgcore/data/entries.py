@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dsgcore.core.parameters import Integer, ParameterError, Real, quoted
 from dsgcore.data.conversions import conversions_for, why_not
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.options import SEED
 
+Drawn = tuple[NDArray, NDArray[np.integer], tuple[str, ...] | None, tuple[str, ...] | None]
 # A share of positives that similar pairs can tell: 2 pi - 1 = 0.4.
 SHARE_FOR_PAIRS = 0.7
 
@@ -26,8 +30,9 @@ class DatasetEntry:
         The name that people see.
     sentence : str
         What it is, and why to look at it.
-    make : callable
-        Makes the `Dataset` from the entry, the seed and the options, all checked.
+    draw : callable
+        Gives points, class codes, features' and classes' names (None: x1, x2 ..., and the usual ones) for a seed and the
+        options, all checked.
     options : tuple of Integer and Real
         Which of `options.OPTIONS` it takes, with its own defaults and ranges.
     n, d : int
@@ -44,7 +49,7 @@ class DatasetEntry:
     name: str
     title: str
     sentence: str
-    make: Callable[..., Dataset]
+    draw: Callable[..., Drawn]
     options: tuple[Integer | Real, ...]
     n: int
     d: int
@@ -90,7 +95,7 @@ class DatasetEntry:
         return known[name]
 
     def __call__(self, *values: float | None, **options: float | None) -> Dataset:
-        """Make the set.
+        """Make the set, or raise `DataError` where an option is unknown, or a value is out of its range.
 
         Parameters
         ----------
@@ -98,15 +103,6 @@ class DatasetEntry:
             Values of the options in their order.
         **options
             Values of the options by name, and `seed`; the rest take their defaults.
-
-        Returns
-        -------
-        Dataset
-
-        Raises
-        ------
-        DataError
-            When an option is unknown, or a value is out of its range.
         """
         given = {option.name: value for option, value in zip(self.options, values, strict=False)} | options
         usual = {option.name: option.default for option in (*self.options, SEED)}
@@ -114,4 +110,13 @@ class DatasetEntry:
             checked = {name: self.option(name).check(value) for name, value in given.items()}
         except ParameterError as error:
             raise DataError(str(error)) from None
-        return self.make(self, **usual | checked)
+        X, y, feature_names, class_names = self.draw(**usual | checked)
+        return Dataset(
+            name=self.name,
+            X=np.ascontiguousarray(X, dtype=np.float32),
+            y=np.asarray(y, dtype=np.int64),
+            feature_names=feature_names or tuple(f"x{j + 1}" for j in range(X.shape[1])),
+            class_names=class_names or self.class_names,
+            source=self.source,
+            licence=self.licence,
+        )

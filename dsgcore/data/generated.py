@@ -18,11 +18,10 @@ from sklearn.datasets import make_circles, make_friedman1, make_moons
 from dsgcore.core.parameters import Integer, Real
 from dsgcore.data._checks import keyed_generator
 from dsgcore.data.conversions import EVEN_ODD, equal_frequency_bins
-from dsgcore.data.datasets import Dataset
-from dsgcore.data.entries import DatasetEntry
+from dsgcore.data.entries import DatasetEntry, Drawn
 from dsgcore.data.options import N_CLASSES, NOISE, OPTIONS, N
 
-Drawn = tuple[NDArray, NDArray[np.integer]]
+Points = tuple[NDArray, NDArray[np.integer]]
 # Corners of a regular hexagon of radius 1.5.
 _CORNERS = 1.5 * np.array([[np.cos(a), np.sin(a)] for a in np.arange(6) * np.pi / 3])
 N_ARMS, N_BLOBS = 4, 6
@@ -40,30 +39,22 @@ def _generated(
     target: str = "binary",
     n_classes: int | None = None,
     conversions: tuple[str, ...] = (),
-) -> Callable[[Callable[..., Drawn]], DatasetEntry]:
+) -> Callable[[Callable[..., Points]], DatasetEntry]:
     """Make an entry of a function that draws points and class codes with a generator and the options.
 
     The set's options are the function's arguments, each as in `OPTIONS` but for its default; `options` differ in more.
     """
 
-    def entry_of(draw: Callable[..., Drawn]) -> DatasetEntry:
-        def make(entry: DatasetEntry, seed: int, **given: Any) -> Dataset:
-            X, y = draw(keyed_generator(seed, entry.name), **given)
-            return Dataset(
-                name=entry.name,
-                X=np.ascontiguousarray(X, dtype=np.float32),
-                y=np.asarray(y, dtype=np.int64),
-                feature_names=tuple(f"x{j + 1}" for j in range(X.shape[1])),
-                class_names=_class_names(target, int(y.max()) + 1),
-                source=entry.source,
-                licence=entry.licence,
-            )
+    def entry_of(draw: Callable[..., Points]) -> DatasetEntry:
+        def drawn(seed: int, **given: Any) -> Drawn:
+            X, y = draw(keyed_generator(seed, draw.__name__), **given)
+            return X, y, None, _class_names(target, int(y.max()) + 1)
 
         return DatasetEntry(
             name=draw.__name__,
             title=title,
             sentence=sentence,
-            make=make,
+            draw=drawn,
             options=_options_of(draw, options),
             n=int(N.default),
             d=d,
@@ -77,7 +68,7 @@ def _generated(
     return entry_of
 
 
-def _options_of(draw: Callable[..., Drawn], others: tuple[Integer | Real, ...]) -> tuple[Integer | Real, ...]:
+def _options_of(draw: Callable[..., Points], others: tuple[Integer | Real, ...]) -> tuple[Integer | Real, ...]:
     own = {option.name: option for option in (*OPTIONS, *others)}
     usual = {name: given.default for name, given in signature(draw).parameters.items() if name in own}
     return tuple(
@@ -92,13 +83,13 @@ def _class_names(target: str, n: int) -> tuple[str, ...]:
 @_generated(
     "Two moons", "Two interleaved half circles: a few labels are enough once the unlabeled points show the shapes."
 )
-def two_moons(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.15) -> Drawn:
+def two_moons(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.15) -> Points:
     """Draw two half circles of radius 1."""
     return make_moons(n_samples=_class_sizes(n, imbalance), noise=noise, random_state=_random_state(rng))
 
 
 @_generated("Circles", "A circle inside a circle: no straight line separates them.")
-def circles(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Drawn:
+def circles(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Points:
     """Draw two circles with one centre: negatives at radius 1, positives at radius 0.5."""
     sizes = _class_sizes(n, imbalance)
     return make_circles(n_samples=sizes, noise=noise, random_state=_random_state(rng), factor=0.5)
@@ -107,7 +98,7 @@ def circles(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0
 @_generated(
     "Exclusive or", "Positive where both coordinates have one sign: there is no gap for unlabeled points to show."
 )
-def xor(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Drawn:
+def xor(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Points:
     """Draw points of the square [-1, 1]², positive where both coordinates had one sign before the noise."""
     y = _shuffled_classes(n, imbalance, rng)
     X = rng.uniform(-1.0, 1.0, size=(n, 2))
@@ -119,7 +110,7 @@ def xor(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) 
 @_generated(
     "Gaussian mixture", "Six clusters in a ring, positive and negative in turn: each cluster needs a label near it."
 )
-def gaussian_mixture(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.4) -> Drawn:
+def gaussian_mixture(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.4) -> Points:
     """Draw clusters of standard deviation `noise` at the corners of a hexagon of radius 1.5."""
     y = _shuffled_classes(n, imbalance, rng)
     corner = 2 * rng.integers(0, 3, size=n) + (1 - y)
@@ -127,7 +118,7 @@ def gaussian_mixture(rng: np.random.Generator, n: int, imbalance: float, noise: 
 
 
 @_generated("Two Gaussians", "Two round clusters at a distance to choose: the best classifier and its error are known.")
-def two_gaussians(rng: np.random.Generator, n: int, separation: float, imbalance: float) -> Drawn:
+def two_gaussians(rng: np.random.Generator, n: int, separation: float, imbalance: float) -> Points:
     """Draw two clusters; with equal shares the best classifier, a line, errs with probability Phi(-separation / 2)."""
     y = _shuffled_classes(n, imbalance, rng)
     return _two_clusters(y, 2, separation, rng), y
@@ -140,7 +131,7 @@ def two_gaussians(rng: np.random.Generator, n: int, separation: float, imbalance
 )
 def high_dimensional(
     rng: np.random.Generator, n: int, n_irrelevant: int, imbalance: float, separation: float = 4.0
-) -> Drawn:
+) -> Points:
     """Draw two clusters that differ in the first two coordinates alike; the others are standard normal in both classes."""
     y = _shuffled_classes(n, imbalance, rng)
     return _two_clusters(y, 2 + n_irrelevant, separation, rng), y
@@ -150,7 +141,7 @@ def high_dimensional(
     "Misleading gap",
     "Two bands, but the classes are left and right: the gap is no boundary, and unlabeled points mislead.",
 )
-def misleading_gap(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Drawn:
+def misleading_gap(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Points:
     """Draw two horizontal bands that hold both classes each: the cluster assumption is false."""
     y = _shuffled_classes(n, imbalance, rng)
     # Densest at the boundary: a triangle's density, falling from the middle to both ends.
@@ -161,7 +152,7 @@ def misleading_gap(rng: np.random.Generator, n: int, imbalance: float, noise: fl
 
 
 @_generated("Ramp", "Classes that follow each other along a winding slope.", target="ordinal")
-def ordinal_ramp(rng: np.random.Generator, n: int, n_classes: int, noise: float = 0.1) -> Drawn:
+def ordinal_ramp(rng: np.random.Generator, n: int, n_classes: int, noise: float = 0.1) -> Points:
     """Draw points of the square [-1, 1]²; their height lies between -1.5 and 1.5."""
     X = rng.uniform(-1.0, 1.0, size=(n, 2))
     height = X[:, 0] + 0.5 * np.sin(3.0 * X[:, 1])
@@ -169,7 +160,7 @@ def ordinal_ramp(rng: np.random.Generator, n: int, n_classes: int, noise: float 
 
 
 @_generated("Rings", "Classes from the centre outwards: no straight line orders them.", target="ordinal")
-def ordinal_rings(rng: np.random.Generator, n: int, n_classes: int, noise: float = 0.1) -> Drawn:
+def ordinal_rings(rng: np.random.Generator, n: int, n_classes: int, noise: float = 0.1) -> Points:
     """Draw points of the disc of radius 1; the noise is added to the radius."""
     radius, angle = np.sqrt(rng.uniform(size=n)), rng.uniform(0.0, 2 * np.pi, size=n)
     X = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -183,7 +174,7 @@ def ordinal_rings(rng: np.random.Generator, n: int, n_classes: int, noise: float
     d=FRIEDMAN_FEATURES,
     target="regression",
 )
-def friedman(rng: np.random.Generator, n: int, n_classes: int, noise: float = 1.0) -> Drawn:
+def friedman(rng: np.random.Generator, n: int, n_classes: int, noise: float = 1.0) -> Points:
     """Draw points of the unit cube, and cut 10 sin(pi x1 x2) + 20 (x3 - 1/2)² + 10 x4 + 5 x5 (Friedman 1991)."""
     X, target = make_friedman1(n, FRIEDMAN_FEATURES, noise=noise, random_state=_random_state(rng))
     return X, equal_frequency_bins(target, n_classes)
@@ -196,7 +187,7 @@ def friedman(rng: np.random.Generator, n: int, n_classes: int, noise: float = 1.
     n_classes=N_ARMS,
     conversions=(EVEN_ODD,),
 )
-def spirals(rng: np.random.Generator, n: int, noise: float = 0.03) -> Drawn:
+def spirals(rng: np.random.Generator, n: int, noise: float = 0.03) -> Points:
     """Draw points on the arms of a spiral with outer radius 1."""
     y = rng.permutation(np.arange(n) % N_ARMS)
     # Uniform in the area: as dense outside as inside.
@@ -213,7 +204,7 @@ def spirals(rng: np.random.Generator, n: int, noise: float = 0.03) -> Drawn:
     n_classes=N_BLOBS,
     conversions=(EVEN_ODD,),
 )
-def blobs(rng: np.random.Generator, n: int, noise: float = 0.3) -> Drawn:
+def blobs(rng: np.random.Generator, n: int, noise: float = 0.3) -> Points:
     """Draw clusters of standard deviation `noise` at the corners of a hexagon of radius 1.5."""
     y = rng.permutation(np.arange(n) % N_BLOBS)
     angle = 2.0 * np.pi * y / N_BLOBS

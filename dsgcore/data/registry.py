@@ -16,16 +16,9 @@ DATASETS: Mapping[str, DatasetEntry] = MappingProxyType({entry.name: entry for e
 
 
 def load(name: str, **options: float | None) -> Dataset:
-    """Load a data set by its name.
+    """Load a data set by its name, a key of `DATASETS`.
 
-    Parameters
-    ----------
-    name : str
-        A key of `DATASETS`.
-    **options
-        Any of the data set's options, and `seed`; the rest take their defaults.
-
-    Returns and raises as the entry itself, `DatasetEntry`; an unknown name is a `DataError`, too.
+    Parameters, result and errors are those of the entry itself, a `DatasetEntry`; an unknown name is a `DataError`, too.
     """
     if name not in DATASETS:
         raise DataError(f"the data set must be one of {', '.join(DATASETS)}, got {quoted(name)}")

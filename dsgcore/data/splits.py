@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,14 +126,7 @@ def hide_labels(
         Whether each feature is scaled to [0, 1], to mean 0 and standard deviation 1, or not at all; fitted on
         the training rows only.
 
-    Returns
-    -------
-    Split
-
-    Raises
-    ------
-    DataError
-        When the data set has too few rows, or too few of one class, for what is asked.
+    Raises `DataError` when the data set has too few rows, or too few of one class, for what is asked.
     """
     checked(SCALING, scaling)
     y = dataset.y
@@ -179,14 +174,14 @@ def draw_pairs(
     Split
         Its `y_train` holds pair ids 0 .. n_pairs - 1, each of them twice, and -1 for unlabeled points.
 
-    Raises
-    ------
-    DataError
-        When the classes have too few rows for so many pairs, or no row would be left unlabeled.
+    Raises `DataError` when the classes have too few rows for so many pairs, or no row would be left unlabeled.
     """
+    hide = partial(
+        hide_labels, n_labeled=len(dataset.class_names), test_share=test_share, seed=seed, stratified=stratified
+    )
     if dataset.pairs is not None:
-        return _given_pairs(dataset, dataset.pairs, n_pairs, test_share, seed, stratified, scaling)
-    base = hide_labels(dataset, len(dataset.class_names), test_share, seed, stratified, scaling=scaling)
+        return _given_pairs(dataset, dataset.pairs, n_pairs, hide, seed, scaling)
+    base = hide(dataset, scaling=scaling)
     n_pairs = check_whole("the number of similar pairs", n_pairs, 1, (len(base.y_hidden) - 1) // 2)
     members = _pair_members(base.y_hidden, n_pairs, keyed_generator(seed, "split/pairs"))
     y_train = np.full(len(base.y_hidden), UNLABELED)
@@ -198,13 +193,7 @@ def draw_pairs(
 
 
 def _given_pairs(
-    dataset: Dataset,
-    pairs: NDArray[np.int64],
-    n_pairs: int,
-    test_share: float,
-    seed: int,
-    stratified: bool,
-    scaling: str,
+    dataset: Dataset, pairs: NDArray[np.int64], n_pairs: int, hide: Callable[..., Split], seed: int, scaling: str
 ) -> Split:
     """Draw from the data set's own pairs; test rows are drawn from the labeled rows that are in no pair."""
     ids = np.unique(pairs[pairs != UNLABELED])
@@ -213,7 +202,7 @@ def _given_pairs(
         raise DataError("some rows must be in no similar pair, as unlabeled points and for testing, got only pairs")
     rows = np.flatnonzero(pairs == UNLABELED)
     alone = replace(dataset, X=dataset.X[rows], y=dataset.y[rows], pairs=None)
-    base = hide_labels(alone, len(dataset.class_names), test_share, seed, stratified, scaling="none")
+    base = hide(alone, scaling="none")
     drawn = np.sort(keyed_generator(seed, "split/pairs").permutation(ids)[:n_pairs])
     members = np.flatnonzero(np.isin(pairs, drawn))
     order = keyed_generator(seed, "split/order").permutation(np.concatenate([members, rows[base.train_rows]]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 import streamlit as st
@@ -103,7 +104,7 @@ def entry_of(problem: type[Setting], name: str) -> DatasetEntry:
         name=FILE,
         title=TITLE,
         sentence="A table of your own, read in this session.",
-        make=_refuse,
+        draw=_refuse,
         options=(),
         n=own.n_known if own else 1000,
         d=own.d if own else 2,
@@ -114,7 +115,7 @@ def entry_of(problem: type[Setting], name: str) -> DatasetEntry:
     )
 
 
-def _refuse(entry: DatasetEntry, **options: float | None) -> Dataset:
+def _refuse(**options: float | None) -> NoReturn:
     raise DataError("a file of one's own is read, not made")
 
 

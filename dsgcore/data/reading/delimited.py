@@ -15,7 +15,7 @@ import pandas as pd
 
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import column_names, reason_of
+from dsgcore.data.reading.names import as_number, column_names, reason_of
 from dsgcore.data.reading.recipe import DELIMITERS, Recipe
 from dsgcore.data.reading.sources import PIECE, Source, refuse_other_text
 
@@ -118,11 +118,7 @@ def _sniffed_delimiter(text: str) -> str:
 
 
 def _is_number(cell: str, decimal: str) -> bool:
-    try:
-        float(cell.replace(decimal, ".") if decimal == "," else cell)
-    except ValueError:
-        return False
-    return True
+    return as_number(cell.replace(decimal, ".")) is not None
 
 
 def _has_header(cells: list[list[str]], decimal: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.problem import UNLABELED
 from dsgcore.data.conversions import equal_frequency_bins
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.names import as_cell, listed, printable
+from dsgcore.data.reading.names import as_cell, as_number, listed, printable
 from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.tables import decimal_mark, labels_of, numbers, numeric
 
@@ -108,10 +109,7 @@ def ordered_names(names: set[str]) -> list[str]:
 
 
 def _is_number(name: str) -> bool:
-    try:
-        return np.isfinite(float(name))
-    except ValueError:
-        return False
+    return (number := as_number(name)) is not None and isfinite(number)
 
 
 def _binned(column: pd.Series, recipe: Recipe) -> Coded:

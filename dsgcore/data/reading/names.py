@@ -45,15 +45,17 @@ def _cleaned(text: str) -> str:
     return " ".join((text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)).split())
 
 
+def as_number(text: str | bytes) -> float | None:
+    """Return the number that a text is, if it is one: infinity and NaN are numbers, too."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def as_cell(text: str) -> str:
     """Return text as it may stand in a CSV: what a spreadsheet would take for a formula gets an apostrophe before it."""
-    if not text.startswith(_FORMULA):
-        return text
-    try:
-        float(text)
-    except ValueError:
-        return "'" + text
-    return text
+    return "'" + text if text.startswith(_FORMULA) and as_number(text) is None else text
 
 
 def written(value: Any) -> str:

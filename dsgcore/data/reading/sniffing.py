@@ -11,7 +11,7 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.delimited import head_text, sniff_delimited, sniffed_encoding
 from dsgcore.data.reading.labels import BINARY, DEFAULT_BINS, suited
 from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import written
+from dsgcore.data.reading.names import as_number, written
 from dsgcore.data.reading.parquet import NESTED
 from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.sources import Source, binary_format
@@ -123,15 +123,8 @@ def suit(recipe: Recipe, frame: pd.DataFrame, labels: str) -> Recipe:
     if recipe.bins is None and recipe.positive is None and labels in BINARY and len(counts) > 2:
         # Of equally frequent ones the first in their order: the count alone does not say which.
         most = [str(name) for name in counts.index[counts == counts.iloc[0]]]
-        return replace(recipe, positive=min(most, key=_place_in_order))
+        return replace(recipe, positive=min(most, key=lambda name: (as_number(name) or 0.0, name)))
     return recipe
-
-
-def _place_in_order(name: str) -> tuple[float, str]:
-    try:
-        return float(name), name
-    except ValueError:
-        return 0.0, name
 
 
 def check_label(recipe: Recipe) -> str:

@@ -13,7 +13,7 @@ from sklearn.datasets import load_svmlight_file
 
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import reason_of
+from dsgcore.data.reading.names import as_number, reason_of
 from dsgcore.data.reading.sources import Source
 
 # Also with what is wrong in it: the reading says so.
@@ -92,14 +92,14 @@ def _blame(lines: list[bytes], start: int, error: BaseException) -> str:
 
 
 def _wrong(words: list[bytes]) -> str:
-    if not _is_number(words[0]):
+    if as_number(words[0]) is None:
         return f"must begin with one number as its label, got {_shown(words[0])}"
     previous = -1
     for word in words[1:]:
         index, colon, value = word.partition(b":")
         if index == b"qid":
             continue
-        if not colon or not _is_number(value):
+        if not colon or as_number(value) is None:
             return f"must hold index:value pairs, got {_shown(word)}"
         if not index.isdigit() or len(index) > 10 or int(index) > _LARGEST_INDEX:
             return f"must have whole indices between 0 and {_LARGEST_INDEX}, got {_shown(index)}"
@@ -111,11 +111,3 @@ def _wrong(words: list[bytes]) -> str:
 
 def _shown(word: bytes) -> str:
     return repr(word[:40].decode("ascii", errors="replace"))
-
-
-def _is_number(word: bytes) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
