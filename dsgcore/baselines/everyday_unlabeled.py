@@ -137,7 +137,7 @@ class EverydaySpreadingKNN(Spreading):
     Where no chance is told, it is the labels' shares that are. Source: D. Zhou et al., NIPS 2004, as in scikit-learn.
     """
 
-    title: ClassVar[str] = "Label spreading (kNN)"
+    title: ClassVar[str] = "Label spreading, kNN"
     sentence: ClassVar[str] = "learns by handing labels on to near neighbours, labeled or not"
     kernels: ClassVar[tuple[str, ...]] = ()
 
@@ -175,7 +175,7 @@ class EverydaySpreadingRBF(Sharpness, Spreading):
     As in `EverydaySpreadingKNN`.
     """
 
-    title: ClassVar[str] = "Label spreading (RBF)"
+    title: ClassVar[str] = "Label spreading, RBF"
     sentence: ClassVar[str] = "learns by handing labels on between all points, the nearer the more"
     kernels: ClassVar[tuple[str, ...]] = ("gaussian",)
 

@@ -1,0 +1,33 @@
+"""The list of competitors on a setting's page."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("streamlit")
+from test_app import open_page
+
+pytestmark = pytest.mark.compiled
+
+
+def test_the_list_has_the_papers_methods_first_and_calls_the_others_everyday():
+    app = open_page("s3vm", svm_n="100")
+    (asked,) = [box for box in app.selectbox if box.label == "Race against"]
+    names = asked.options
+    assert names[:2] == ["S3VM-light", "BLS3VM"]
+    assert names[5:] == [
+        "SVC (everyday)",
+        "Logistic regression (everyday)",
+        "Nyström + logistic regression (everyday)",
+        "Self-training SVC (everyday)",
+        "Label spreading, kNN (everyday)",
+        "Label spreading, RBF (everyday)",
+    ]
+
+
+def test_where_nothing_everyday_can_learn_the_page_says_so():
+    app = open_page("similar_unlabeled")
+    (asked,) = [box for box in app.selectbox if box.label == "Race against"]
+    assert asked.options == ["SU-SL", "SU-DH", "CUU"]
+    said = "What people install needs labels of classes, and cannot learn from these data."
+    assert said in [caption.value for caption in app.caption]
