@@ -17,6 +17,8 @@ from dsgcore.experiments.settings import FILE
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from pages.controls import controls
+from pages.controls.control import Control, also_offer, draw, key_of
+from pages.controls.from_link import in_link, read_controls, without_bad_seed
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, plain, store
 from pages.gallery import data_views as views
@@ -63,6 +65,7 @@ def _use_own_names() -> None:
     """Give this page's names to those values of the link whose names it once shared with other pages."""
     given = st.query_params.to_dict()
     own = {ONCE_SHARED.get(name, name): text for name, text in given.items()}
+    own = without_bad_seed(own, SEED_KEY)
     if own != given:
         st.query_params.from_dict(own)
         st.rerun()  # controls are set by a link that they are drawn with first
@@ -95,7 +98,7 @@ def _close_look(name: str) -> None:
     entry = entry_of(problem, name)
     with st.sidebar:
         offered = _offered(setting, name)
-        values = {name: controls.draw(control) for name, control in offered.items()}
+        values = {name: draw(control) for name, control in offered.items()}
         seed = _seed()
     try:
         spec = controls.to_spec(problem, values, name, seed, own)
@@ -144,12 +147,12 @@ def _setting(dataset: str) -> str:
     )
 
 
-def _offered(setting: str, dataset: str) -> dict[str, controls.Control]:
+def _offered(setting: str, dataset: str) -> dict[str, Control]:
     """Return the data options of a setting, under this page's own keys."""
     found = controls.controls_for(SETTINGS[setting], dataset)
     own = {name: replace(c, key=PREFIX + name, on_change=None) for name, c in found.items() if c.section == "data"}
     if "_data_is_read" not in st.session_state:
-        for notice in controls.read_controls(own, st.query_params.to_dict()):
+        for notice in read_controls(own, st.query_params.to_dict()):
             st.warning(notice, icon=":material/link_off:")
         st.session_state["_data_is_read"] = True  # now: a click before would have ended this drawing
     return own
@@ -163,7 +166,7 @@ def _seed() -> int:
     )
 
 
-def _linked(offered: dict[str, controls.Control], values: dict[str, Any], spec: Spec, split: Split) -> dict[str, str]:
+def _linked(offered: dict[str, Control], values: dict[str, Any], spec: Spec, split: Split) -> dict[str, str]:
     """Return what a link to the workbench says besides the set: all that differs from the defaults there."""
     setting = type(spec.problem)
     differing = {name: values[name] for name, c in offered.items() if values[name] != c.parameter.default}
@@ -171,9 +174,9 @@ def _linked(offered: dict[str, controls.Control], values: dict[str, Any], spec: 
         differing |= _prior(spec, split)
     for name, value in differing.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
-            controls.also_offer(controls.key_of(setting, name), value)
-    linked = {controls.key_of(setting, name): controls.in_link(value) for name, value in differing.items()}
-    return linked | ({controls.key_of(setting, "seed"): str(spec.seed)} if spec.seed != SEED.default else {})
+            also_offer(key_of(setting, name), value)
+    linked = {key_of(setting, name): in_link(value) for name, value in differing.items()}
+    return linked | ({key_of(setting, "seed"): str(spec.seed)} if spec.seed != SEED.default else {})
 
 
 def _prior(spec: Spec, split: Split) -> dict[str, float]:

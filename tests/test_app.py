@@ -13,7 +13,7 @@ from dsgcore.core.parameters import Choice
 from dsgcore.experiments import SETTINGS, Health, load_split
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.controls import in_link
+from pages.controls.from_link import in_link
 from pages.shell import warm_up
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
@@ -305,3 +305,27 @@ def test_other_data_bring_the_values_that_suit_them():
     assert not app.exception
     assert '"sigma": 0.2' in "".join(code.value for code in app.code)
     assert len({trace["name"] for trace in figure(app, "chart-map")["data"] if "name" in trace}) > 10
+
+
+@pytest.mark.parametrize(
+    ("link", "said_of"),
+    [
+        ({"map_x": "bogus", "data": "Breast cancer"}, "map_x must be a column of these data"),
+        ({"map_y": "bogus", "data": "Breast cancer"}, "map_y must be a column of these data"),
+        ({"hide": "tiles,bogus"}, "hide must name parts of the page"),
+        ({"log_objective": "maybe"}, "log_objective must be true or false"),
+        ({"columns": "maybe"}, "columns must be true or false"),
+    ],
+)
+def test_a_view_in_the_link_that_there_is_not_gets_one_sentence(link, said_of):
+    (notice,) = said(open_auc(**link, at="2"))
+    assert f"In the link, {said_of}" in notice
+
+
+def test_a_graph_in_the_link_that_is_neither_on_nor_off_gets_one_sentence():
+    (notice,) = said(open_page("multiclass", mc_graph="maybe", mc_at="2"))
+    assert "In the link, mc_graph must be true or false" in notice
+
+
+def test_axes_of_these_data_in_the_link_need_no_sentence():
+    assert said(open_auc(map_x="mean radius", map_y="second principal axis", data="Breast cancer", at="2")) == []

@@ -15,8 +15,7 @@ from pages.charts.run_map import run_map
 from pages.controls import controls
 from pages.gallery import data_charts, data_views
 from pages.gallery.thumbnails import class_colors, thumbnail
-from pages.workbench import class_views, map_view
-from pages.workbench import live_views as views
+from pages.workbench import class_views, curves, live_views, map_view
 
 # Whole runs: without the compiler they take minutes.
 pytestmark = pytest.mark.compiled
@@ -61,10 +60,12 @@ def test_a_set_in_a_setting_starts_trains_and_is_drawn(setting, dataset, convers
     assert set(np.unique(run.split.y_hidden)) == set(range(len(run.split.class_names)))
     for theme in ("light", "dark"):
         assert drawn(map_figure(run, theme))
-        assert drawn(views.objective_figure(live, theme, "1"))
-        assert drawn(views.score_figure(live, theme, "1"))
+        assert drawn(curves.objective_figure(live, theme, "1"))
+        assert drawn(curves.score_figure(live, theme, "1"))
         below = (
-            class_views.spectrum_figure(live, theme, "1") if views.is_multiclass(run) else views.error_figure(live, "1")
+            class_views.spectrum_figure(live, theme, "1")
+            if live_views.is_multiclass(run)
+            else curves.error_figure(live, "1")
         )
         assert drawn(below)
     draw_data(spec, run)
@@ -72,7 +73,7 @@ def test_a_set_in_a_setting_starts_trains_and_is_drawn(setting, dataset, convers
 
 def map_figure(run, theme):
     state = map_view._new_map(run, (None, None))
-    shown = "classes" if views.is_multiclass(run) else "f"
+    shown = "classes" if live_views.is_multiclass(run) else "f"
     state.values = map_view._values(run, state, shown)
     return run_map(run, state.plane, map_view.heat_of(run, state, shown, theme), title=shown, theme=theme, revision="1")
 

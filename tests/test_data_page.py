@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
-from pages.controls import controls
+from pages.controls import controls, from_link
 from pages.shell import warm_up
 
 pytestmark = pytest.mark.compiled
@@ -147,13 +147,13 @@ def test_a_link_to_similar_unlabeled_tells_the_method_the_share_of_positives():
 
 
 def test_what_is_wrong_with_a_link_is_said_though_a_click_ended_the_first_drawing(monkeypatch):
-    read = controls.read_controls
+    read = from_link.read_controls
 
     def ended(*arguments):
-        monkeypatch.setattr(controls, "read_controls", read)
+        monkeypatch.setattr(from_link, "read_controls", read)
         raise StopException
 
-    monkeypatch.setattr(controls, "read_controls", ended)
+    monkeypatch.setattr(from_link, "read_controls", ended)
     app = open_page(set="Iris", data_label_noise="abc")
     assert notices(app) == []
     assert "data_label_noise" in notices(app.run())[0]

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dsgcore.core.parameters import Real
 from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
 from pages.charts.class_charts import class_symbol
-from pages.controls.controls import refusal
+from pages.controls.from_link import refusal
 from pages.shell import warm_up
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, grid
+from dsgcore.core.parameters import Choice, Parameter, Real, grid
 from dsgcore.core.schedules import SCHEDULE_WORDS
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS, DatasetEntry
@@ -17,6 +17,7 @@ from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec, default_spec
 from dsgcore.experiments.settings import FILE, StopSpec, solver_parameters
 from dsgcore.settings import profile_of
+from pages.controls.control import Control, also_offer, automatic_of, key_of, number, shown
 from pages.controls.data_parameters import data_parameters, share_of_positives, suited_values
 from pages.controls.kernel_parameters import (
     OWN_KEYS,
@@ -29,38 +30,6 @@ from pages.controls.kernel_parameters import (
 from pages.controls.own_file import entry_of
 
 N_HEROES = 3
-SHOWN_FROM_LINK = 40
-# The stop of a slider at which the run finds the value by itself.
-AUTOMATIC = "auto"
-SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
-SLIDER = Choice(
-    "slider",
-    "steer",
-    options=("steer", "redo"),
-    label="A slider moved during the run",
-    sentence="Steers it: the run goes on with the new value, and the curves get a mark. Or redoes it from the start, as always "
-    "at speed “instant”.",
-)
-MAP = Choice(
-    "map",
-    "f",
-    options=("f", "h", "error"),
-    label="On the map",
-    sentence="The score f, its twin h with the exact kernel, or the error |f − h| that the random features make.",
-)
-CLASS_MAP = Choice(
-    "class_map",
-    "classes",
-    options=("classes", "margin"),
-    label="On the map",
-    sentence="The class with the highest score, or by how much it leads over the next one.",
-)
-
-
-LOG_OBJECTIVE = "log_objective"
-# How a run is looked at and goes on: of each page its own, as its parameters are. Once they had one name for all pages.
-VIEWS = (SPEED, SLIDER, MAP, CLASS_MAP)
-ONCE_SHARED = ("seed", "columns", "feature", LOG_OBJECTIVE, *(choice.name for choice in VIEWS))
 
 
 def steerable(problem: type[Setting]) -> tuple[str, ...]:
@@ -76,70 +45,6 @@ def heroes(problem: type[Setting]) -> tuple[str, ...]:
 def is_prominent(problem: type[Setting], name: str) -> bool:
     """Whether a parameter of the problem stands beside the first sliders; others are under "More"."""
     return name not in profile_of(problem).seldom
-
-
-def map_choice(problem: type[Setting]) -> Choice:
-    """Return what can be shown on the map."""
-    return CLASS_MAP if problem.decision == "highest" else MAP
-
-
-def key_of(problem: type[Setting], name: str) -> str:
-    """Return the key of a setting's widget, which is also its name in the link."""
-    # The same key on two pages would carry one page's value to the other, whose ranges and defaults differ.
-    return f"{profile_of(problem).prefix}{name}"
-
-
-def shown(value: Any) -> str:
-    """Return a value as text: the shortest that reads back exactly."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        short = f"{value:g}"
-        return short if float(short) == value else repr(value)
-    return AUTOMATIC if value is None else str(value)
-
-
-@dataclass(frozen=True)
-class Control:
-    """One parameter as a widget: its key (and name in the link), its section of the spec, and what it offers.
-
-    `say` gives a choice's options their names, which are also those in the link.
-    """
-
-    key: str
-    section: str
-    parameter: Parameter
-    on_change: Callable[[], None] | None = None
-    say: Callable[[Any], str] = shown
-
-    @property
-    def options(self) -> tuple[Any, ...]:
-        """The values that the widget offers, a link's own value among them."""
-        if isinstance(self.parameter, Choice):
-            return self.parameter.options
-        if isinstance(self.parameter, Flag):
-            return (False, True)
-        assert isinstance(self.parameter, Real | Integer)
-        extra = st.session_state.get(_extra_key(self.key), set())
-        stops: list[float | None] = sorted({*grid(self.parameter), *extra})
-        automatic = automatic_of(self.parameter)
-        if automatic is not None:
-            stops.insert(sum(stop is not None and stop <= automatic for stop in stops), None)
-        return tuple(stops)
-
-
-def automatic_of(parameter: Parameter) -> float | None:
-    """Return about what a parameter is where the run finds it; None where a number must be given."""
-    return parameter.automatic if isinstance(parameter, Real) else None
-
-
-def _extra_key(key: str) -> str:
-    return f"_from_link_{key}"
-
-
-def also_offer(key: str, value: float) -> None:
-    """Let the slider of that key stand at a value between its stops."""
-    st.session_state.setdefault(_extra_key(key), set()).add(value)
 
 
 def controls_for(problem: type[Setting], dataset: str, kernel: str | None = None) -> dict[str, Control]:
@@ -222,53 +127,6 @@ def dataset_choice(problem: type[Setting]) -> Choice:
     return Choice("data", default, options=names, label="Data", sentence="Which data to learn from.")
 
 
-def read_controls(offered: Mapping[str, Control], given: Mapping[str, str]) -> list[str]:
-    """Check what a link says for these controls; return a sentence for each value that is not good."""
-    sentences = (_read_one(control, given[control.key]) for control in offered.values() if control.key in given)
-    return [sentence for sentence in sentences if sentence]
-
-
-def in_link(value: Any) -> str:
-    """Return a control's value as a link says it."""
-    return str(value).lower() if isinstance(value, bool) else shown(value)
-
-
-def _read_one(control: Control, text: str) -> str | None:
-    parameter = control.parameter
-    if isinstance(parameter, Real | Integer):
-        if text == AUTOMATIC and automatic_of(parameter) is not None:
-            return None
-        value = number(text, parameter)
-        if value is None:
-            return refusal(control.key, parameter, text)
-        if text != shown(value):
-            return f"In the link, {control.key} must be written {shown(value)}, got {text!r}; the default is used."
-        also_offer(control.key, value)
-    elif isinstance(parameter, Choice):
-        if text in parameter.options and control.say(text) != text:
-            st.session_state[control.key] = text  # as links said it before, and specs do
-            return None
-        named = replace(parameter, options=tuple(map(control.say, parameter.options)))
-        return None if text in named.options else refusal(control.key, named, text)
-    elif isinstance(parameter, Flag) and text not in ("true", "false"):
-        return refusal(control.key, parameter, text)
-    return None
-
-
-def number(text: str, parameter: Real | Integer) -> float | None:
-    """Return the number that a text says, None where it says none that the parameter allows."""
-    try:
-        value = float(text)
-        return parameter.check(int(value) if isinstance(parameter, Integer) and value.is_integer() else value)
-    except (ValueError, OverflowError):
-        return None
-
-
-def viewed(problem: type[Setting], choice: Choice) -> str:
-    """Return what has been chosen of the view, or of how the run goes on."""
-    return str(st.session_state.get(key_of(problem, choice.name), choice.default))
-
-
 def seed_asked(problem: type[Setting]) -> int:
     """Return the seed that the page is to use: the widget's, or before it has been drawn the link's."""
     key = key_of(problem, "seed")
@@ -276,59 +134,11 @@ def seed_asked(problem: type[Setting]) -> int:
     return int(st.session_state.get(key, SEED.default if linked is None else linked))
 
 
-def refusal(key: str, parameter: Parameter, given: str) -> str:
-    """Say that a link's value is not allowed, and what is."""
-    short = given if len(given) <= SHOWN_FROM_LINK else given[:SHOWN_FROM_LINK] + "…"
-    return f"In the link, {key} must be {parameter.allowed().removesuffix(' or null')}, got {short!r}; the default is used."
-
-
 def half_step(value: float) -> float:
     """Return the step slider's stop nearest to half of `value`."""
     step = next(p for p in SOLVER_PARAMETERS if p.name == "step_size")
     assert isinstance(step, Real)
     return float(min(grid(step), key=lambda stop: abs(stop - value / 2)))
-
-
-def draw(control: Control, *, label: str = "") -> Any:
-    """Draw a control and return its value."""
-    p = control.parameter
-    common: dict[str, Any] = {
-        "label": label or p.label,
-        "key": control.key,
-        "help": f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence,
-        "bind": "query-params",
-    }
-    if control.on_change is not None:
-        common["on_change"] = control.on_change
-    if isinstance(p, Flag):
-        return st.toggle(value=p.default, **common)
-    if isinstance(p, Choice):
-        return st.selectbox(options=p.options, index=p.options.index(p.default), format_func=control.say, **common)
-    _keep_between_stops(control)
-    return st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
-
-
-def _keep_between_stops(control: Control) -> None:
-    """Let the slider stand where a lesson has put it, though none of its stops is there: else it would fall back."""
-    p, value = control.parameter, st.session_state.get(control.key)
-    if not isinstance(p, Real | Integer) or not isinstance(value, int | float) or value in control.options:
-        return
-    if number(str(value), p) == value:
-        also_offer(control.key, value)
-
-
-def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = False) -> None:
-    """Draw a choice of the view as a row of buttons."""
-    st.segmented_control(
-        choice.label,
-        choice.options,
-        default=choice.default,
-        required=True,
-        key=key_of(problem, choice.name),
-        bind="query-params",
-        help=choice.sentence or None,
-        label_visibility="visible" if has_label else "collapsed",
-    )
 
 
 def to_spec(

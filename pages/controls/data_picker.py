@@ -8,7 +8,8 @@ from dsgcore.data import OPTION_NAMES, DatasetEntry
 from dsgcore.data.conversions import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
-from pages.controls.controls import Control, controls_for, dataset_choice, kernel_asked, kernel_widths, key_of
+from pages.controls.control import Control, key_of
+from pages.controls.controls import controls_for, dataset_choice, kernel_asked, kernel_widths
 from pages.controls.data_parameters import SUITED
 from pages.controls.own_file import entry_of
 

@@ -14,6 +14,7 @@ from dsgcore.experiments import Run, Setting, Spec
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import kernel_names
 from pages.controls import controls
+from pages.controls.control import Control, draw
 from pages.controls.kernel_parameters import PICKER, usual_kernel
 
 
@@ -22,14 +23,14 @@ def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
     kernel, values = usual_kernel(problem), {}
     offered = controls.kernel_controls(problem, dataset, kernel)
     if PICKER in offered:
-        kernel = controls.draw(replace(offered[PICKER], on_change=partial(_use_defaults, problem, dataset)))
+        kernel = draw(replace(offered[PICKER], on_change=partial(_use_defaults, problem, dataset)))
         values[PICKER] = kernel
         sentence = words_of(kernel).sentence
         st.caption(f"{sentence[0].upper()}{sentence[1:]}")
     st.session_state[_drawn_key(problem)] = kernel
     _clean_link(problem, dataset, kernel)
     own = _own_controls(problem, dataset, kernel)
-    return values | {control.parameter.name: controls.draw(control) for control in own.values()}
+    return values | {control.parameter.name: draw(control) for control in own.values()}
 
 
 @st.cache_resource(show_spinner="Getting this kernel's random features ready, once on this machine")
@@ -41,7 +42,7 @@ def make_ready(kernel: str) -> bool:
     return Run(Spec.from_dict(spec)).advance() == 2
 
 
-def _own_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, controls.Control]:
+def _own_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:
     """Return the controls of a kernel's parameters, by their keys."""
     offered = controls.kernel_controls(problem, dataset, kernel)
     return {control.key: control for name, control in offered.items() if name != PICKER}

@@ -20,8 +20,9 @@ from dsgcore.problems import UNLABELED
 from pages.charts import figures as charts
 from pages.charts.detail_charts import Sample
 from pages.charts.live_plotly import live_chart
-from pages.controls import controls
+from pages.controls.control import key_of
 from pages.controls.own_file import plain, store
+from pages.controls.view_choices import COLUMNS, draw_flag
 from pages.gallery import data_charts
 from pages.gallery.thumbnails import class_colors
 
@@ -141,9 +142,8 @@ def _leaks(split: Split, found: inspect.Leaks) -> None:
 
 def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
     """Show, when asked for, what the columns of a run's data hold, and the table."""
-    said = "What each column holds, and the first rows as they are in the set."
     problem = type(spec.problem)
-    if not st.toggle("Columns and table", key=controls.key_of(problem, "columns"), bind="query-params", help=said):
+    if not draw_flag(problem, COLUMNS):
         return
     try:
         dataset = _dataset_of(spec, split)
@@ -155,7 +155,7 @@ def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
         "ordinal" if labels == "ordinal" else DATASETS[spec.data.name].target if spec.data.name in DATASETS else labels
     )
     colors = class_colors(kind, len(split.class_names))
-    column_views(dataset, split, colors, theme, key=controls.key_of(problem, "feature"))
+    column_views(dataset, split, colors, theme, key=key_of(problem, "feature"))
     table_view(dataset, split)
 
 

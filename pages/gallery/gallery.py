@@ -11,7 +11,7 @@ from dsgcore.data.conversions import AS_IS, ONE_REST
 from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
-from pages.controls import controls
+from pages.controls.control import key_of
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.gallery.thumbnails import thumbnail
 from pages.shell.router import page_of
@@ -76,7 +76,7 @@ def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | No
     if reason:
         st.page_link(page, label=profile_of(problem).short, disabled=True, help=reason)
         return
-    query = {controls.key_of(problem, "data"): entry.title, **(options or {})}
+    query = {key_of(problem, "data"): entry.title, **(options or {})}
     st.page_link(page, label=profile_of(problem).short, help=_reading(entry, problem.labels), query_params=query)
 
 

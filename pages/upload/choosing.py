@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.reading import Limits, Recipe, Source, sniff_format, unpacked
 from dsgcore.experiments import Setting
-from pages.controls import controls
+from pages.controls.control import key_of
 from pages.controls.own_file import Choosing, choosing_key, store
 
 LAST = "_last_file"
@@ -58,7 +58,7 @@ def forget_if_removed(problem: type[Setting], key: str) -> None:
 
 def linked_file(problem: type[Setting]) -> dict[str, Any] | None:
     """Return the file that the session's link asks for: its name, digest, and what its recipe has of its own."""
-    text = str(st.query_params.get(controls.key_of(problem, "file"), ""))
+    text = str(st.query_params.get(key_of(problem, "file"), ""))
     if not text or len(text) > _LONGEST_LINK:
         return None
     with suppress(ValueError, RecursionError):
@@ -81,7 +81,7 @@ def write_link(problem: type[Setting], choosing: Choosing, recipe: Recipe, place
     text = json.dumps({"name": choosing.name, "sha256": choosing.sha256, "recipe": given}, separators=(",", ":"))
     if len(text) > _LONGEST_LINK:
         return
-    key = controls.key_of(problem, "file")
+    key = key_of(problem, "file")
     st.session_state[key] = text
     with place, st.container(key="part-state-file"):
         st.text_input(key, key=key, bind="query-params", label_visibility="collapsed")

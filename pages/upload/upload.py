@@ -13,6 +13,7 @@ from dsgcore.data.reading import Limits, Recipe, Source, Table, dataset_of, list
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
+from pages.controls.control import key_of
 from pages.controls.own_file import Choosing, OwnFile, plain, store, suited_to_own
 from pages.upload import choosing as state
 from pages.upload import columns
@@ -26,7 +27,7 @@ def draw_upload(problem: type[Setting], place: DeltaGenerator) -> dict[str, Any]
 
     Whatever is wrong with the file is said in a sentence.
     """
-    key = controls.key_of(problem, "upload")
+    key = key_of(problem, "upload")
     state.linked_keys(problem)  # noted while the link is still as it was given
     limits = Limits()
     uploaded = st.file_uploader(

@@ -7,11 +7,14 @@ import time
 import streamlit as st
 
 from dsgcore.experiments import Setting
+from pages.controls.control import key_of
+from pages.controls.from_link import without_bad_seed
 from pages.controls.own_file import store
 from pages.shell.browser import keep_in_link
 from pages.shell.visits import visit
 from pages.workbench import link
 from pages.workbench.bench import PLAYING, Bench
+from pages.workbench.layout import refused_parts
 
 # While a run goes on, the link says where it is so often.
 SECONDS_BETWEEN_PLACES = 3.0
@@ -43,8 +46,9 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
     own = link.in_own_names(problem, given)
     if bench.live is not None and not set(own) - set(OF_THE_FRAME):
         own |= {name: text for name, text in bench.link.items() if text}
-    bench.notices = link.read_link(problem, own)
+    bench.notices = [*refused_parts(), *link.read_link(problem, own)]
     bench.wants_link, bench.visit = True, visit()
+    own = without_bad_seed(own, key_of(problem, "seed"))
     if own != given:
         st.query_params.from_dict(own)
         st.rerun()  # controls are set by a link that they are drawn with first

@@ -9,6 +9,7 @@ from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.settings import Lesson, profile_of
 from pages.controls import controls
+from pages.controls.control import key_of
 from pages.controls.data_picker import seen_key
 from pages.controls.own_file import own_file, plain
 from pages.workbench.bench import Bench
@@ -38,7 +39,7 @@ def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
     dataset = lesson.values.get("data", controls.dataset_choice(problem).default)
     offered = controls.controls_for(problem, dataset, lesson.values.get("kernel"))
     bench.given = {c.key: lesson.values.get(name, c.parameter.default) for name, c in offered.items()}
-    bench.given |= {controls.key_of(problem, "data"): dataset, seen_key(problem): dataset}
+    bench.given |= {key_of(problem, "data"): dataset, seen_key(problem): dataset}
     bench.wants_restart = True
 
 
@@ -51,7 +52,7 @@ def _forget(bench: Bench) -> None:
 
 def waits_for_file(problem: type[Setting]) -> bool:
     """Whether a file is to be learned from that has not been chosen yet."""
-    return st.session_state.get(controls.key_of(problem, "data")) == FILE and own_file(problem) is None
+    return st.session_state.get(key_of(problem, "data")) == FILE and own_file(problem) is None
 
 
 def say_what_to_do(problem: type[Setting]) -> None:

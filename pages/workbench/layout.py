@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.controls.from_link import refused
+
 PARTS = ("sidebar", "transport", "view", "tiles", "map", "curves", "error", "tabs")
 # Drawn all the same, for a control that is not drawn has no value.
 _SELECTORS = {
@@ -17,6 +19,15 @@ _SELECTORS = {
 def hidden_parts() -> set[str]:
     """Return the parts that the link's `hide=` names: for teaching, and for pages that embed this one."""
     return set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
+
+
+def refused_parts() -> list[str]:
+    """Say in a sentence what the link's `hide=` names that is no part of the page."""
+    unknown = set(",".join(st.query_params.get_all("hide")).split(",")) - {*PARTS, ""}
+    if not unknown:
+        return []
+    given = refused(",".join(sorted(unknown)))
+    return [f"In the link, hide must name parts of the page ({', '.join(PARTS)}), got {given}; that is left out."]
 
 
 def lay_out() -> None:

@@ -10,8 +10,10 @@ from dsgcore.data.options import SEED
 from dsgcore.experiments import SETTINGS, Setting, Spec, SpecError
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.controls import SHOWN_FROM_LINK, shown
+from pages.controls.control import AUTOMATIC, Control, key_of, number, shown
+from pages.controls.from_link import SHOWN_FROM_LINK, in_link, read_controls, refusal
 from pages.controls.own_file import entry_of
+from pages.controls.view_choices import ONCE_SHARED, choices_of
 
 # What no control holds: the changes made during the run, and where it is.
 KEPT = ("changes", "at")
@@ -19,18 +21,18 @@ KEPT = ("changes", "at")
 
 def kept(problem: type[Setting], *, changes: str, at: str) -> dict[str, str]:
     """Return what the link says of a run besides its controls, by its names there."""
-    return {controls.key_of(problem, name): text for name, text in zip(KEPT, (changes, at), strict=True)}
+    return {key_of(problem, name): text for name, text in zip(KEPT, (changes, at), strict=True)}
 
 
 def without_others(page: str, given: dict[str, str]) -> dict[str, str]:
     """Return a link without what was kept there of the runs of other pages."""
-    others = {controls.key_of(problem, name) for problem in SETTINGS.values() if problem.name != page for name in KEPT}
+    others = {key_of(problem, name) for problem in SETTINGS.values() if problem.name != page for name in KEPT}
     return {name: text for name, text in given.items() if name not in others}
 
 
 def in_own_names(problem: type[Setting], given: dict[str, str]) -> dict[str, str]:
     """Return a link with this page's names in place of those that all pages once shared."""
-    shared = {name: controls.key_of(problem, name) for name in controls.ONCE_SHARED}
+    shared = {name: key_of(problem, name) for name in ONCE_SHARED}
     renamed = {shared[name]: text for name, text in given.items() if name in shared}
     kept = {name: text for name, text in given.items() if name not in shared or name in shared.values()}
     return renamed | kept
@@ -40,20 +42,18 @@ def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
     """Check the link that a page is opened with: keep good values that no slider stop has; say in a sentence what is not good."""
     choice = controls.dataset_choice(problem)
     titles = {entry_of(problem, name).title: name for name in choice.options}
-    data_key = controls.key_of(problem, "data")
+    data_key = key_of(problem, "data")
     title = given.get(data_key, DATASETS[choice.default].title)
     notices = []
     if title not in titles:
-        notices.append(controls.refusal(data_key, replace(choice, options=tuple(titles)), title))
+        notices.append(refusal(data_key, replace(choice, options=tuple(titles)), title))
     dataset = titles.get(title, choice.default)
-    notices += controls.read_controls(controls.controls_for(problem, dataset, controls.kernel_asked(problem)), given)
-    for view in (controls.SPEED, controls.SLIDER, controls.map_choice(problem)):
-        key = controls.key_of(problem, view.name)
-        if given.get(key, view.default) not in view.options:
-            notices.append(controls.refusal(key, view, given[key]))
-    key = controls.key_of(problem, "seed")
-    if key in given and controls.number(given[key], SEED) is None:
-        notices.append(controls.refusal(key, SEED, given[key]))
+    notices += read_controls(controls.controls_for(problem, dataset, controls.kernel_asked(problem)), given)
+    views = {view.name: Control(key_of(problem, view.name), "view", view) for view in choices_of(problem)}
+    notices += read_controls(views, given)
+    key = key_of(problem, "seed")
+    if key in given and number(given[key], SEED) is None:
+        notices.append(refusal(key, SEED, given[key]))
     return notices
 
 
@@ -62,7 +62,7 @@ def link_to_lesson(problem: type[Setting]) -> dict[str, str]:
     values = dict(profile_of(problem).lessons[0].values)
     if "data" in values:
         values["data"] = DATASETS[values["data"]].title
-    return {controls.key_of(problem, name): controls.in_link(value) for name, value in values.items()}
+    return {key_of(problem, name): in_link(value) for name, value in values.items()}
 
 
 def changes_to_text(spec: Spec) -> str:
@@ -106,7 +106,7 @@ def _parse_changes(text: str) -> tuple[dict[str, float | None], list[dict[str, A
             t, assignment = part.split(":")
             name, value = assignment.split("=")
             if int(t) == 0:
-                start[name] = None if value == controls.AUTOMATIC else float(value)
+                start[name] = None if value == AUTOMATIC else float(value)
             else:
                 changes.append({"t": int(t), "name": name, "value": float(value)})
     except ValueError:

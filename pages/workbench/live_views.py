@@ -8,29 +8,22 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dsgcore.core.diagnostics import slope
 from dsgcore.experiments import (
     Comparison,
     Health,
-    History,
     LiveRun,
     Run,
     StopReason,
     Verdict,
     compare,
-    theory_of,
 )
-from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_plotly import live_chart
-from pages.controls import controls
-from pages.race.state import add_finish_line
 from pages.workbench import class_views
+from pages.workbench.curves import alt_error, alt_objective, alt_score, error_figure, objective_figure, score_figure
 from pages.workbench.map_view import draw_map
-from pages.workbench.marks import marks_of
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
-GROWTH_SEEN_ON_LOG_AXIS = 1e3
 VERDICT_COLORS: dict[Verdict | None, Any] = {
     Verdict.BETTER: "green",
     Verdict.WORSE: "red",
@@ -142,12 +135,12 @@ def _draw_curves(bench: Any, theme: str, revision: str) -> None:
     live_chart(
         objective_figure(live, theme, revision),
         key="chart-objective",
-        alt=_alt_objective(live),
+        alt=alt_objective(live),
         height=CURVE_HEIGHT,
         on_drawn=bench.see,
         occasion="" if bench.is_watched else "first",
     )
-    live_chart(score_figure(live, theme, revision), key="chart-score", alt=_alt_score(live), height=CURVE_HEIGHT)
+    live_chart(score_figure(live, theme, revision), key="chart-score", alt=alt_score(live), height=CURVE_HEIGHT)
 
 
 def _below(live: LiveRun, theme: str, revision: str) -> None:
@@ -155,148 +148,4 @@ def _below(live: LiveRun, theme: str, revision: str) -> None:
     if is_multiclass(live.run):
         class_views.below(live, theme, revision)
     else:
-        live_chart(error_figure(live, revision), key="chart-error", alt=_alt_error(live), height=ERROR_HEIGHT)
-
-
-def _alt_objective(live: LiveRun) -> str:
-    row = live.run.history.last()
-    return (
-        f"Objective over iterations: {row['objective']:.4g} at iteration {row['t']:.0f}."
-        if row
-        else "Objective: no iteration yet."
-    )
-
-
-def _alt_score(live: LiveRun) -> str:
-    row, name = live.run.history.last(), live.run.problem.score_name
-    return f"{name} over iterations: {row['score_test']:.4f} on test points." if row else f"{name}: no iteration yet."
-
-
-def _alt_error(live: LiveRun) -> str:
-    row = live.run.history.last()
-    if "error_mean" not in row:
-        return "Squared error of the random features: not measured yet."
-    bound = f"the paper's bound {row['bound']:.3g}" if _is_bounded(live.run.history) else "which no bound is known for"
-    return f"Squared error of the random features: {row['error_mean']:.3g}, {bound}."
-
-
-def _is_bounded(history: History) -> bool:
-    """Whether the features are bounded: those of the dot product kernel are not, and no lemma bounds their error."""
-    return "bound" in history.names and bool(np.isfinite(history.column("bound")).any())
-
-
-def _curves(history: History | None, column: str, name: str, color: str, **style: Any) -> list[charts.Curve]:
-    """Return a history's column as a curve; none where it has not been recorded."""
-    if history is None or column not in history.names:
-        return []
-    return [charts.Curve(name, history.column("t"), history.column(column), color, **style)]
-
-
-def _ghost(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
-    return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST, sentence=words.GHOST)
-
-
-def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
-    """Return the chart of the objective: of the training data, of the batches, and of the previous run."""
-    history, ink = live.run.history, charts.INK[theme]
-    curves = _ghost(live, "objective", ink)
-    batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6, "sentence": words.BATCH}
-    curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
-    curves += _curves(history, "objective", "training data", ink, sentence=words.OBJECTIVE)
-    log = controls.key_of(type(live.run.problem), controls.LOG_OBJECTIVE)
-    is_log = st.session_state.get(log, False) or _outgrows(live.run)
-    return charts.line_chart(
-        curves,
-        title="Objective",
-        marks=marks_of(live.run),
-        x_range=(0, live.run.n_iter),
-        revision=revision,
-        is_log_y=is_log,
-    )
-
-
-def _outgrows(run: Run) -> bool:
-    """Whether the objective has grown so far that on a linear axis it is nothing but its last step."""
-    values = run.history.column("objective")
-    return bool((values > GROWTH_SEEN_ON_LOG_AXIS * run.start_objective()).any())
-
-
-def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
-    """Return the chart of the score: test and labeled points, the supervised twin, and the previous run."""
-    run, ink = live.run, charts.INK[theme]
-    curves = _ghost(live, "score_test", ink)
-    if live.supervised is not None:
-        style: dict[str, Any] = {"dash": "dot", "sentence": words.twin(run)}
-        curves += _curves(live.supervised.history, "score_test", f"{run.problem.twin_name}, test", charts.TWIN, **style)
-    known, sentence = words.train(run)
-    style = {"dash": "dash", "width": 1.5, "sentence": sentence}
-    curves += _curves(run.history, "score_labeled", known, charts.UNLABELED, **style)
-    curves += _curves(run.history, "score_test", "test", ink, sentence=words.test_score(run))
-    figure = charts.line_chart(
-        curves,
-        title=run.problem.score_name[0].upper() + run.problem.score_name[1:],
-        marks=marks_of(run),
-        x_range=(0, run.n_iter),
-        revision=revision,
-    )
-    if len(run.history):
-        _mark_best(figure, run.history, theme)
-    add_finish_line(figure, live)
-    return figure
-
-
-def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
-    """Add a star where the test score was highest: in the colour of its curve, hollow so that it is seen on it."""
-    scores = history.column("score_test")
-    best = int(np.nanargmax(scores)) if np.isfinite(scores).any() else 0
-    figure["data"].append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "best",
-            "meta": words.BEST,
-            "x": [int(history.column("t")[best])],
-            "y": [float(scores[best])],
-            "marker": {
-                "symbol": "star",
-                "size": 11,
-                "color": charts.GROUND[theme],
-                "line": {"width": 1.5, "color": charts.INK[theme]},
-            },
-        }
-    )
-
-
-def error_figure(live: LiveRun, revision: str) -> charts.Figure:
-    """Return the log-log chart of |f - h|^2: measured, the paper's bound and the calibrated band."""
-    history = live.run.history
-    t, band = history.column("t"), history.column("band")
-    curves = _ghost(live, "error_mean", charts.EXACT)
-    if _is_bounded(history):
-        style: dict[str, Any] = {"dash": "dashdot", "width": 1.5, "sentence": words.BOUND}
-        curves += _curves(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, **style)
-    curves += _curves(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))
-    theory = theory_of(live.run.spec)
-    note = ""
-    if len(t) >= 20:
-        half = len(t) // 2
-        note = f"slope over the second half {slope(t[half:], history.column('error_mean')[half:]):+.2f}"
-        if theory.error_slope is not None and theory.holds:
-            note += f", the theorem's {theory.error_slope:+.2f}"
-        elif not theory.holds:
-            note += ", the theorem's assumptions do not hold here: see Theory"
-    figure = charts.line_chart(
-        curves,
-        title="Error of the random features, |f − h|²",
-        marks=marks_of(live.run),
-        x_range=(1, live.run.n_iter),
-        is_log_x=True,
-        is_log_y=True,
-        revision=revision,
-        note=note,
-        explanation=f"{words.F} {words.H} {words.measured(live.run)}",
-    )
-    if len(band):
-        low, high = charts.filled_between(t, band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT)
-        figure["data"] = [low, high | {"meta": words.BAND}, *figure["data"]]
-    return figure
+        live_chart(error_figure(live, revision), key="chart-error", alt=alt_error(live), height=ERROR_HEIGHT)

@@ -6,7 +6,8 @@ import streamlit as st
 
 from dsgcore.experiments import Plane, Run
 from dsgcore.experiments.plane import PRINCIPAL_AXES
-from pages.controls import controls
+from pages.controls.control import key_of
+from pages.controls.from_link import refused
 
 _NAMES = ("map_x", "map_y")
 _LABELS = ("Across", "Up")
@@ -21,7 +22,7 @@ def draw_axes(run: Run) -> None:
     with st.popover("Axes", key="axes", width="content"):
         for number, (name, label) in enumerate(zip(_NAMES, _LABELS, strict=True)):
             options = (PRINCIPAL_AXES[number], *names)
-            key = controls.key_of(type(run.problem), name)
+            key = key_of(type(run.problem), name)
             if st.session_state.get(key, options[0]) not in options:
                 del st.session_state[key]  # a column of other data
             st.selectbox(label, options, key=key, bind="query-params", help=_HELP)
@@ -30,10 +31,23 @@ def draw_axes(run: Run) -> None:
 _HELP = "A column, or a principal axis: the direction in which the points, scaled by column, lie furthest apart."
 
 
+def refused_axes(run: Run) -> list[str]:
+    """Say in a sentence which axes the link asks for that these data do not have, before their choice is drawn first."""
+    names, problem = run.split.feature_names, type(run.problem)
+    sentences = []
+    for name, axis in zip(_NAMES, PRINCIPAL_AXES, strict=True):
+        key = key_of(problem, name)
+        given = None if key in st.session_state else st.query_params.get(key)
+        if given is not None and len(names) > 2 and given not in (axis, *names):
+            allowed = "a column of these data or a principal axis"
+            sentences.append(f"In the link, {key} must be {allowed}, got {refused(given)}; the default is used.")
+    return sentences
+
+
 def axes_asked(run: Run) -> Axes:
     """Return the columns that are chosen as the map's axes; None for a principal axis."""
     names = run.split.feature_names
-    chosen = [st.session_state.get(controls.key_of(type(run.problem), name)) for name in _NAMES]
+    chosen = [st.session_state.get(key_of(type(run.problem), name)) for name in _NAMES]
     across, up = (names.index(name) if name in names else None for name in chosen)
     return across, up
 

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.experiments import Plane, Run, Surface
 from pages.charts import figures as charts
 from pages.charts.live_plotly import live_chart
 from pages.charts.run_map import NO_LINKS, colors_of, lead, region_heat, run_map, surface_on
-from pages.controls import controls
+from pages.controls.view_choices import GRAPH, is_on, map_choice, viewed
 from pages.workbench.map_axes import Axes, axes_asked, plane_of
 
-GRAPH = "mc_graph"
 GRID = 60
 SECONDS_BETWEEN_SURFACES = 1.0
 MAP_HEIGHT = 350
@@ -48,7 +46,7 @@ class MapState:
 def draw_map(bench: Any, theme: str) -> None:
     """Draw the training points over f, h or the error; of several classes, over their regions or the lead."""
     run: Run = bench.live.run
-    shown = controls.viewed(type(run.problem), controls.map_choice(type(run.problem)))
+    shown = viewed(type(run.problem), map_choice(type(run.problem)))
     axes = axes_asked(run)
     if bench.surface is None or bench.surface.axes != axes:
         bench.surface = _new_map(run, axes)
@@ -116,7 +114,7 @@ def _centre(run: Run) -> float:
 
 def _links(run: Run, state: MapState) -> NDArray:
     """Return the graph's links to draw: none unless there is a graph and they are asked for."""
-    if run.problem.decision != "highest" or not st.session_state.get(GRAPH, False):
+    if run.problem.decision != "highest" or not is_on(type(run.problem), GRAPH):
         return NO_LINKS
     if state.links is None:
         state.links = run.engine.links(MAX_LINKS)  # type: ignore[attr-defined]

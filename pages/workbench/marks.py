@@ -6,7 +6,7 @@ from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import Run
 from dsgcore.experiments.spec import Spec
 from pages.charts.axes import Mark
-from pages.controls.controls import AUTOMATIC
+from pages.controls.control import AUTOMATIC
 
 
 def marks_of(run: Run) -> list[Mark]:

@@ -12,7 +12,6 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.experiments import (
     SETTINGS,
     Health,
-    LiveRun,
     Setting,
     Spec,
     StopReason,
@@ -20,10 +19,12 @@ from dsgcore.experiments import (
 )
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
+from pages.controls.control import draw, key_of
 from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_parameters import PICKER
 from pages.controls.kernel_picker import draw_kernel, make_ready
 from pages.controls.own_file import plain
+from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, SLIDER, SPEED, draw_choice, draw_flag, map_choice, viewed
 from pages.shell.warm_up import is_ready
 from pages.upload.upload import draw_upload
 from pages.workbench import live_views as views
@@ -33,8 +34,7 @@ from pages.workbench.coming import bench_key, bench_of, keep_place
 from pages.workbench.details import details
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
-from pages.workbench.map_axes import draw_axes
-from pages.workbench.map_view import GRAPH
+from pages.workbench.map_axes import draw_axes, refused_axes
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
 from pages.workbench.steering import BAD_INPUT, follow
@@ -68,6 +68,8 @@ def workbench(name: str) -> None:
     is_waiting = waits_for_file(problem)
     has_run = bench.live is not None or bench.preparation is not None
     status = transport(problem, bench, is_active=has_run and not is_waiting)
+    if bench.live is not None:
+        bench.notices += [said for said in refused_axes(bench.live.run) if said not in bench.notices]
     for notice in bench.notices:
         st.warning(notice, icon=":material/link_off:")
     if bench.preparation is not None and not is_waiting:
@@ -112,16 +114,16 @@ def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> Spec | N
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)
     with st.container(key="part-heroes"):
-        values = {name: controls.draw(offered[name]) for name in controls.heroes(problem)}
-    controls.draw_choice(problem, controls.SLIDER, has_label=True)
+        values = {name: draw(offered[name]) for name in controls.heroes(problem)}
+    draw_choice(problem, SLIDER, has_label=True)
     own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
-    values |= {name: controls.draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
+    values |= {name: draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
     values |= draw_kernel(problem, dataset)
     with st.expander("Data options"):
-        values |= {name: controls.draw(c) for name, c in offered.items() if c.section == "data"}
+        values |= {name: draw(c) for name, c in offered.items() if c.section == "data"}
     with st.expander("More"):
         rest = {name: c for name, c in offered.items() if name not in values and c.section != "kernel"}
-        values |= {name: controls.draw(c) for name, c in rest.items()}
+        values |= {name: draw(c) for name, c in rest.items()}
     if dataset == FILE and own_data is None:
         return None  # said where the file is asked for
     try:
@@ -139,7 +141,7 @@ def _halve(bench: Bench, problem: type[Setting]) -> None:
         assert bench.live is not None
         step = bench.live.run.engine.automatic_step
         assert step is not None
-    bench.given[controls.key_of(problem, "step_size")] = controls.half_step(step)
+    bench.given[key_of(problem, "step_size")] = controls.half_step(step)
     bench.wants_restart = True
 
 
@@ -180,21 +182,11 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
     """Draw what changes the view only: the function on the map, the objective's axis."""
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
         if bench.live is not None and "map" not in hidden_parts():
-            controls.draw_choice(problem, controls.map_choice(problem))
+            draw_choice(problem, map_choice(problem))
             draw_axes(bench.live.run)
-            _graph_toggle(bench.live)
-        st.toggle("log", key=controls.key_of(problem, controls.LOG_OBJECTIVE), bind="query-params", help=_LOG_HELP)
-
-
-_LOG_HELP = "The objective on a logarithmic axis."
-
-
-def _graph_toggle(live: LiveRun) -> None:
-    if live.run.engine.has_graph:
-        st.toggle("graph", key=GRAPH, bind="query-params", help=_GRAPH_HELP)
-
-
-_GRAPH_HELP = "Draw links between neighbouring points, labeled or not: those that the graph asks to score alike."
+            if bench.live.run.engine.has_graph:
+                draw_flag(problem, GRAPH)
+        draw_flag(problem, LOG_OBJECTIVE)
 
 
 def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator, health: DeltaGenerator) -> None:
@@ -230,7 +222,7 @@ def _advance(bench: Bench, *, is_seen: bool) -> None:
     """Make the iterations of one drawing; of a run that nobody sees yet, only those of its first curve."""
     live = bench.live
     assert live is not None
-    speed = controls.viewed(type(live.run.problem), controls.SPEED)
+    speed = viewed(type(live.run.problem), SPEED)
     with turns.turn(bench.session):
         if not is_seen:
             live.advance(max(0, FIRST_ITERATIONS - live.run.t), SLICE_SECONDS)
@@ -254,13 +246,13 @@ def _health(bench: Bench, place: DeltaGenerator) -> None:
     """Show the light where the numbers are not well, with the way out."""
     assert bench.live is not None
     run = bench.live.run
-    has_diverged = run.stop_reason is StopReason.DIVERGED
-    if not has_diverged and run.health is not Health.GROWING:
+    reason = run.stop_reason if run.stop_reason is StopReason.DIVERGED else None
+    if reason is None and run.health is not Health.GROWING:
         place.empty()
         return
     with place.container(key="part-health", horizontal=True, vertical_alignment="center", gap="xsmall"):
-        if has_diverged:
-            st.error(run.stop_reason.value, icon=":material/error:")
+        if reason is not None:
+            st.error(reason.value, icon=":material/error:")
             arguments = (bench, bench.drawn, _halve, bench, type(run.problem))
             st.button("Halve the step size", key="halve", on_click=once, args=arguments)
         else:

@@ -11,8 +11,9 @@ from dsgcore.data import DataError
 from dsgcore.experiments import Setting, Spec, long_work
 from dsgcore.experiments.cost import check_cost
 from dsgcore.experiments.jobs import JobState
-from pages.controls import controls
+from pages.controls.control import key_of
 from pages.controls.own_file import plain
+from pages.controls.view_choices import SLIDER, SPEED, viewed
 from pages.workbench import link
 from pages.workbench.bench import BUDGET, Bench, begin, begin_prepared
 
@@ -43,7 +44,7 @@ def _wants_new_run(bench: Bench, asked: Spec) -> bool:
         return False
     assert bench.live is not None
     problem = type(asked.problem)
-    if controls.viewed(problem, controls.SLIDER) == "redo" or controls.viewed(problem, controls.SPEED) == "instant":
+    if viewed(problem, SLIDER) == "redo" or viewed(problem, SPEED) == "instant":
         return True
     if bench.live.run.is_finished or not bench.live.run.t:
         return True
@@ -68,7 +69,7 @@ def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     A link that holds an iteration shows the run as it was there. The link is read first: once the run has begun, nothing may
     end this before it is where the link says.
     """
-    changes, at = (_linked(controls.key_of(problem, name)) for name in ("changes", "at"))
+    changes, at = (_linked(key_of(problem, name)) for name in ("changes", "at"))
     bench.wants_link = False
     if bench.spec is not None and (asked, changes) == (bench.asked, link.changes_to_text(bench.spec)):
         return

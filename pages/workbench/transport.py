@@ -11,7 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting
-from pages.controls import controls
+from pages.controls.control import key_of
+from pages.controls.view_choices import SPEED, draw_choice
 from pages.workbench.bench import Bench, begin_again, once
 
 
@@ -27,14 +28,14 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
         _button(bench, label, "play", _toggle, bench, icon=icon, shortcut="P", type="primary", **off)
         _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
         _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
-        controls.draw_choice(problem, controls.SPEED)
+        draw_choice(problem, SPEED)
         seed = SEED
         st.number_input(
             seed.label,
             min_value=seed.low,
             max_value=seed.high,
             value=seed.default,
-            key=controls.key_of(problem, "seed"),
+            key=key_of(problem, "seed"),
             bind="query-params",
             help=seed.sentence,
             label_visibility="collapsed",
@@ -74,4 +75,4 @@ def _reset(bench: Bench) -> None:
 
 
 def _roll(problem: type[Setting], bench: Bench) -> None:
-    bench.given[controls.key_of(problem, "seed")] = int(np.random.default_rng().integers(0, 10_000))
+    bench.given[key_of(problem, "seed")] = int(np.random.default_rng().integers(0, 10_000))

@@ -1,0 +1,112 @@
+"""One parameter as a widget: its key, which is also its name in the link, its stops, and what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, grid
+from dsgcore.experiments import Setting
+from dsgcore.settings import profile_of
+
+# The stop of a slider at which the run finds the value by itself.
+AUTOMATIC = "auto"
+
+
+def key_of(problem: type[Setting], name: str) -> str:
+    """Return the key of a setting's widget, which is also its name in the link."""
+    # The same key on two pages would carry one page's value to the other, whose ranges and defaults differ.
+    return f"{profile_of(problem).prefix}{name}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as text: the shortest that reads back exactly."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return AUTOMATIC if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Control:
+    """One parameter as a widget: its key (and name in the link), its section of the spec, and what it offers.
+
+    `say` gives a choice's options their names, which are also those in the link.
+    """
+
+    key: str
+    section: str
+    parameter: Parameter
+    on_change: Callable[[], None] | None = None
+    say: Callable[[Any], str] = shown
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        """The values that the widget offers, a link's own value among them."""
+        if isinstance(self.parameter, Choice):
+            return self.parameter.options
+        if isinstance(self.parameter, Flag):
+            return (False, True)
+        assert isinstance(self.parameter, Real | Integer)
+        extra = st.session_state.get(_extra_key(self.key), set())
+        stops: list[float | None] = sorted({*grid(self.parameter), *extra})
+        automatic = automatic_of(self.parameter)
+        if automatic is not None:
+            stops.insert(sum(stop is not None and stop <= automatic for stop in stops), None)
+        return tuple(stops)
+
+
+def automatic_of(parameter: Parameter) -> float | None:
+    """Return about what a parameter is where the run finds it; None where a number must be given."""
+    return parameter.automatic if isinstance(parameter, Real) else None
+
+
+def _extra_key(key: str) -> str:
+    return f"_from_link_{key}"
+
+
+def also_offer(key: str, value: float) -> None:
+    """Let the slider of that key stand at a value between its stops."""
+    st.session_state.setdefault(_extra_key(key), set()).add(value)
+
+
+def number(text: str, parameter: Real | Integer) -> float | None:
+    """Return the number that a text says, None where it says none that the parameter allows."""
+    try:
+        value = float(text)
+        return parameter.check(int(value) if isinstance(parameter, Integer) and value.is_integer() else value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def draw(control: Control, *, label: str = "") -> Any:
+    """Draw a control and return its value."""
+    p = control.parameter
+    common: dict[str, Any] = {
+        "label": label or p.label,
+        "key": control.key,
+        "help": f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence,
+        "bind": "query-params",
+    }
+    if control.on_change is not None:
+        common["on_change"] = control.on_change
+    if isinstance(p, Flag):
+        return st.toggle(value=p.default, **common)
+    if isinstance(p, Choice):
+        return st.selectbox(options=p.options, index=p.options.index(p.default), format_func=control.say, **common)
+    _keep_between_stops(control)
+    return st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
+
+
+def _keep_between_stops(control: Control) -> None:
+    """Let the slider stand where a lesson has put it, though none of its stops is there: else it would fall back."""
+    p, value = control.parameter, st.session_state.get(control.key)
+    if not isinstance(p, Real | Integer) or not isinstance(value, int | float) or value in control.options:
+        return
+    if number(str(value), p) == value:
+        also_offer(control.key, value)

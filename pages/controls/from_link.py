@@ -1,0 +1,64 @@
+"""What a link says of the controls: read, checked, and refused in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
+from dsgcore.data.options import SEED
+from pages.controls.control import AUTOMATIC, Control, also_offer, automatic_of, number, shown
+
+SHOWN_FROM_LINK = 40
+
+
+def read_controls(offered: Mapping[str, Control], given: Mapping[str, str]) -> list[str]:
+    """Check what a link says for these controls; return a sentence for each value that is not good."""
+    sentences = (_read_one(control, given[control.key]) for control in offered.values() if control.key in given)
+    return [sentence for sentence in sentences if sentence]
+
+
+def in_link(value: Any) -> str:
+    """Return a control's value as a link says it."""
+    return str(value).lower() if isinstance(value, bool) else shown(value)
+
+
+def _read_one(control: Control, text: str) -> str | None:
+    parameter = control.parameter
+    if isinstance(parameter, Real | Integer):
+        if text == AUTOMATIC and automatic_of(parameter) is not None:
+            return None
+        value = number(text, parameter)
+        if value is None:
+            return refusal(control.key, parameter, text)
+        if text != shown(value):
+            return f"In the link, {control.key} must be written {shown(value)}, got {text!r}; the default is used."
+        also_offer(control.key, value)
+    elif isinstance(parameter, Choice):
+        if text in parameter.options and control.say(text) != text:
+            st.session_state[control.key] = text  # as links said it before, and specs do
+            return None
+        named = replace(parameter, options=tuple(map(control.say, parameter.options)))
+        return None if text in named.options else refusal(control.key, named, text)
+    elif isinstance(parameter, Flag) and text not in ("true", "false"):
+        return refusal(control.key, parameter, text)
+    return None
+
+
+def without_bad_seed(given: Mapping[str, str], key: str) -> dict[str, str]:
+    """Return a link without a seed that is none: a number without end would be an error of the widget's."""
+    return {name: text for name, text in given.items() if name != key or number(text, SEED) is not None}
+
+
+def refusal(key: str, parameter: Parameter, given: str) -> str:
+    """Say that a link's value is not allowed, and what is."""
+    allowed = parameter.allowed().removesuffix(" or null")
+    return f"In the link, {key} must be {allowed}, got {refused(given)}; the default is used."
+
+
+def refused(given: str) -> str:
+    """Return what a link gives as a sentence shows it: in quotes, and not all of it where it is long."""
+    return repr(given if len(given) <= SHOWN_FROM_LINK else given[:SHOWN_FROM_LINK] + "…")

@@ -1,0 +1,92 @@
+"""How a run is looked at and goes on: choices that change no number of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsgcore.core.parameters import Choice, Flag
+from dsgcore.experiments import Setting
+from pages.controls.control import key_of
+
+SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
+SLIDER = Choice(
+    "slider",
+    "steer",
+    options=("steer", "redo"),
+    label="A slider moved during the run",
+    sentence="Steers it: the run goes on with the new value, and the curves get a mark. Or redoes it from the start, as always "
+    "at speed “instant”.",
+)
+MAP = Choice(
+    "map",
+    "f",
+    options=("f", "h", "error"),
+    label="On the map",
+    sentence="The score f, its twin h with the exact kernel, or the error |f − h| that the random features make.",
+)
+CLASS_MAP = Choice(
+    "class_map",
+    "classes",
+    options=("classes", "margin"),
+    label="On the map",
+    sentence="The class with the highest score, or by how much it leads over the next one.",
+)
+
+
+LOG_OBJECTIVE = Flag("log_objective", False, label="log", sentence="The objective on a logarithmic axis.")
+GRAPH = Flag(
+    "graph",
+    False,
+    label="graph",
+    sentence="Draw links between neighbouring points, labeled or not: those that the graph asks to score alike.",
+)
+COLUMNS = Flag(
+    "columns",
+    False,
+    label="Columns and table",
+    sentence="What each column holds, and the first rows as they are in the set.",
+)
+# How a run is looked at and goes on: of each page its own, as its parameters are. Once they had one name for all pages.
+VIEWS = (SPEED, SLIDER, MAP, CLASS_MAP)
+ONCE_SHARED = ("seed", "columns", "feature", LOG_OBJECTIVE.name, *(choice.name for choice in VIEWS))
+
+
+def map_choice(problem: type[Setting]) -> Choice:
+    """Return what can be shown on the map."""
+    return CLASS_MAP if problem.decision == "highest" else MAP
+
+
+def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
+    """Return all that can be chosen of the view on a setting's page."""
+    of_the_map = (CLASS_MAP, GRAPH) if map_choice(problem) is CLASS_MAP else (MAP,)
+    return (SPEED, SLIDER, *of_the_map, LOG_OBJECTIVE, COLUMNS)
+
+
+def viewed(problem: type[Setting], choice: Choice) -> str:
+    """Return what has been chosen of the view, or of how the run goes on."""
+    return str(st.session_state.get(key_of(problem, choice.name), choice.default))
+
+
+def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = False) -> None:
+    """Draw a choice of the view as a row of buttons."""
+    st.segmented_control(
+        choice.label,
+        choice.options,
+        default=choice.default,
+        required=True,
+        key=key_of(problem, choice.name),
+        bind="query-params",
+        help=choice.sentence or None,
+        label_visibility="visible" if has_label else "collapsed",
+    )
+
+
+def draw_flag(problem: type[Setting], flag: Flag) -> bool:
+    """Draw a choice of the view that is on or off, and return which."""
+    key = key_of(problem, flag.name)
+    return st.toggle(flag.label, value=flag.default, key=key, bind="query-params", help=flag.sentence)
+
+
+def is_on(problem: type[Setting], flag: Flag) -> bool:
+    """Whether a choice of the view is on; where it is not drawn, it is not."""
+    return bool(st.session_state.get(key_of(problem, flag.name), flag.default))

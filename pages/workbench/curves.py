@@ -1,0 +1,160 @@
+"""The run's curves as figures, and in words: the objective, the score, and the error of the random features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dsgcore.core.diagnostics import slope
+from dsgcore.experiments import History, LiveRun, Run, theory_of
+from pages.charts import figures as charts
+from pages.charts import words
+from pages.controls.view_choices import LOG_OBJECTIVE, is_on
+from pages.race.state import add_finish_line
+from pages.workbench.marks import marks_of
+
+GROWTH_SEEN_ON_LOG_AXIS = 1e3
+
+
+def alt_objective(live: LiveRun) -> str:
+    row = live.run.history.last()
+    return (
+        f"Objective over iterations: {row['objective']:.4g} at iteration {row['t']:.0f}."
+        if row
+        else "Objective: no iteration yet."
+    )
+
+
+def alt_score(live: LiveRun) -> str:
+    row, name = live.run.history.last(), live.run.problem.score_name
+    return f"{name} over iterations: {row['score_test']:.4f} on test points." if row else f"{name}: no iteration yet."
+
+
+def alt_error(live: LiveRun) -> str:
+    row = live.run.history.last()
+    if "error_mean" not in row:
+        return "Squared error of the random features: not measured yet."
+    bound = f"the paper's bound {row['bound']:.3g}" if _is_bounded(live.run.history) else "which no bound is known for"
+    return f"Squared error of the random features: {row['error_mean']:.3g}, {bound}."
+
+
+def _is_bounded(history: History) -> bool:
+    """Whether the features are bounded: those of the dot product kernel are not, and no lemma bounds their error."""
+    return "bound" in history.names and bool(np.isfinite(history.column("bound")).any())
+
+
+def _curves(history: History | None, column: str, name: str, color: str, **style: Any) -> list[charts.Curve]:
+    """Return a history's column as a curve; none where it has not been recorded."""
+    if history is None or column not in history.names:
+        return []
+    return [charts.Curve(name, history.column("t"), history.column(column), color, **style)]
+
+
+def _ghost(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
+    return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST, sentence=words.GHOST)
+
+
+def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
+    """Return the chart of the objective: of the training data, of the batches, and of the previous run."""
+    history, ink = live.run.history, charts.INK[theme]
+    curves = _ghost(live, "objective", ink)
+    batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6, "sentence": words.BATCH}
+    curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
+    curves += _curves(history, "objective", "training data", ink, sentence=words.OBJECTIVE)
+    is_log = is_on(type(live.run.problem), LOG_OBJECTIVE) or _outgrows(live.run)
+    return charts.line_chart(
+        curves,
+        title="Objective",
+        marks=marks_of(live.run),
+        x_range=(0, live.run.n_iter),
+        revision=revision,
+        is_log_y=is_log,
+    )
+
+
+def _outgrows(run: Run) -> bool:
+    """Whether the objective has grown so far that on a linear axis it is nothing but its last step."""
+    values = run.history.column("objective")
+    return bool((values > GROWTH_SEEN_ON_LOG_AXIS * run.start_objective()).any())
+
+
+def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
+    """Return the chart of the score: test and labeled points, the supervised twin, and the previous run."""
+    run, ink = live.run, charts.INK[theme]
+    curves = _ghost(live, "score_test", ink)
+    if live.supervised is not None:
+        style: dict[str, Any] = {"dash": "dot", "sentence": words.twin(run)}
+        curves += _curves(live.supervised.history, "score_test", f"{run.problem.twin_name}, test", charts.TWIN, **style)
+    known, sentence = words.train(run)
+    style = {"dash": "dash", "width": 1.5, "sentence": sentence}
+    curves += _curves(run.history, "score_labeled", known, charts.UNLABELED, **style)
+    curves += _curves(run.history, "score_test", "test", ink, sentence=words.test_score(run))
+    figure = charts.line_chart(
+        curves,
+        title=run.problem.score_name[0].upper() + run.problem.score_name[1:],
+        marks=marks_of(run),
+        x_range=(0, run.n_iter),
+        revision=revision,
+    )
+    if len(run.history):
+        _mark_best(figure, run.history, theme)
+    add_finish_line(figure, live)
+    return figure
+
+
+def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
+    """Add a star where the test score was highest: in the colour of its curve, hollow so that it is seen on it."""
+    scores = history.column("score_test")
+    best = int(np.nanargmax(scores)) if np.isfinite(scores).any() else 0
+    figure["data"].append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "best",
+            "meta": words.BEST,
+            "x": [int(history.column("t")[best])],
+            "y": [float(scores[best])],
+            "marker": {
+                "symbol": "star",
+                "size": 11,
+                "color": charts.GROUND[theme],
+                "line": {"width": 1.5, "color": charts.INK[theme]},
+            },
+        }
+    )
+
+
+def error_figure(live: LiveRun, revision: str) -> charts.Figure:
+    """Return the log-log chart of |f - h|^2: measured, the paper's bound and the calibrated band."""
+    history = live.run.history
+    t, band = history.column("t"), history.column("band")
+    curves = _ghost(live, "error_mean", charts.EXACT)
+    if _is_bounded(history):
+        style: dict[str, Any] = {"dash": "dashdot", "width": 1.5, "sentence": words.BOUND}
+        curves += _curves(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, **style)
+    curves += _curves(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))
+    theory = theory_of(live.run.spec)
+    note = ""
+    if len(t) >= 20:
+        half = len(t) // 2
+        note = f"slope over the second half {slope(t[half:], history.column('error_mean')[half:]):+.2f}"
+        if theory.error_slope is not None and theory.holds:
+            note += f", the theorem's {theory.error_slope:+.2f}"
+        elif not theory.holds:
+            note += ", the theorem's assumptions do not hold here: see Theory"
+    figure = charts.line_chart(
+        curves,
+        title="Error of the random features, |f − h|²",
+        marks=marks_of(live.run),
+        x_range=(1, live.run.n_iter),
+        is_log_x=True,
+        is_log_y=True,
+        revision=revision,
+        note=note,
+        explanation=f"{words.F} {words.H} {words.measured(live.run)}",
+    )
+    if len(band):
+        low, high = charts.filled_between(t, band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT)
+        figure["data"] = [low, high | {"meta": words.BAND}, *figure["data"]]
+    return figure
