@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from dsgcore.core.problem import UNLABELED
-from dsgcore.data._checks import checked, keyed_generator
 from dsgcore.data.datasets import DataError
-from dsgcore.data.options import LABEL_NOISE, PRIOR_SHIFT
+from dsgcore.data.options import LABEL_NOISE, PRIOR_SHIFT, checked, keyed_generator
 from dsgcore.data.splits import Split
 
 

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
 from dsgcore.core.parameters import Integer, Real
-from dsgcore.data._checks import check_whole, keyed_generator
 from dsgcore.data.conversions import EVEN_ODD, IN_ORDER, equal_frequency_bins
 from dsgcore.data.entries import DatasetEntry, Drawn
-from dsgcore.data.options import IMBALANCE, N_CLASSES, NOISE, N
+from dsgcore.data.options import IMBALANCE, N_CLASSES, NOISE, N, check_whole, keyed_generator
 
 # Of the classes, the number of rows that are asked for, the share of positives, and a generator: the rows that are kept.
 Choose = Callable[[NDArray[np.int64], int | None, float | None, np.random.Generator], NDArray[np.intp]]

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_circles, make_friedman1, make_moons
 
 from dsgcore.core.parameters import Integer, Real
-from dsgcore.data._checks import keyed_generator
 from dsgcore.data.conversions import EVEN_ODD, equal_frequency_bins
 from dsgcore.data.entries import DatasetEntry, Drawn
-from dsgcore.data.options import N_CLASSES, NOISE, OPTIONS, N
+from dsgcore.data.options import N_CLASSES, NOISE, OPTIONS, N, keyed_generator
 
 Points = tuple[NDArray, NDArray[np.integer]]
 # Corners of a regular hexagon of radius 1.5.

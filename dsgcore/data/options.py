@@ -1,9 +1,14 @@
-"""What can be chosen of a data set and its split: each range, default and sentence once, for makers, specs, controls and docs."""
+"""What can be chosen of a data set and its split: each range, default and sentence once, and how they are checked."""
 
 from __future__ import annotations
 
-from dsgcore.core.parameters import Choice, Flag, Integer, Real
-from dsgcore.core.sampling import MAX_SEED
+from typing import Any
+
+import numpy as np
+
+from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, ParameterError, Real, quoted
+from dsgcore.core.sampling import MAX_SEED, generator
+from dsgcore.data.datasets import DataError
 
 SEED = Integer("seed", 0, low=0, high=MAX_SEED).called(
     "Seed", "Everything random follows from this number: labels, batches, features."
@@ -53,3 +58,25 @@ SCALING = Choice("scaling", "unit", options=("unit", "standard", "none")).called
     "Scaling",
     "Features to [0, 1], to zero mean and unit variance, or as they are; fitted on training points only.",
 )
+
+
+def check_whole(name: str, value: object, low: int, high: int, what_high_is: str = "") -> int:
+    """Return `value` as an int in [low, high], or raise `DataError`."""
+    try:
+        return int(Integer(name, low, low=low, high=high).check(value))
+    except ParameterError:
+        of = f" ({what_high_is})" if what_high_is else ""
+        raise DataError(f"{name} must be a whole number between {low} and {high}{of}, got {quoted(value)}") from None
+
+
+def checked(parameter: Parameter, value: object) -> Any:
+    """Return `value` where the parameter allows it, or raise `DataError`."""
+    try:
+        return parameter.check(value)
+    except ParameterError as error:
+        raise DataError(str(error)) from None
+
+
+def keyed_generator(seed: object, stream: str) -> np.random.Generator:
+    """Return the generator of one named stream of the data: a function of (seed, stream) alone."""
+    return generator(checked(SEED, seed), f"data/{stream}")

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.core.problem import UNLABELED
-from dsgcore.data._checks import check_whole, checked, keyed_generator
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.options import SCALING, TEST_SHARE
+from dsgcore.data.options import SCALING, TEST_SHARE, check_whole, checked, keyed_generator
 
 _COLUMNS = 32  # columns whose float64 copy is held at one time
 

@@ -10,6 +10,7 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,20 +24,8 @@ from dsgcore.data.reading.sources import Source
 
 POINTS, LABELS = "X", "y"
 # What numpy and zipfile raise on broken, encrypted, mislabelled or absurdly large members.
-_UNREADABLE = (
-    ValueError,
-    OSError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-)
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+_UNREADABLE = (*_DAMAGED, ValueError, OSError, EOFError, MemoryError, OverflowError, RuntimeError, SyntaxError, TypeError)
 
 
 def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArray]:
@@ -46,18 +35,20 @@ def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArr
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise DataError("the file must be an .npz archive of arrays, and this one is not a zip archive")
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = {info.filename: info.file_size for info in archive.infolist()}
+        archive = np.load(io.BytesIO(content), allow_pickle=False)
     except _UNREADABLE as error:
         raise DataError("the .npz archive is damaged: its table of contents cannot be read") from error
-    # An archive of anything else may hold an X as well; asked for by name, it is told to be no array.
-    sizes = {name.removesuffix(".npy"): size for name, size in members.items() if wanted or name.endswith(".npy")}
-    for name in wanted or (POINTS,):
-        if name not in sizes:
-            raise DataError(f"the file must hold an array {name!r}, and it holds {listed(sorted(sizes)) or 'nothing'}")
-    names = wanted or tuple(sizes)
-    limits.check_unpacked(sum(sizes[name] for name in names), "the archive")
-    arrays = {name: _array(content, name) for name in names}
+    with archive:
+        # An archive of anything else may hold an X as well; asked for by name, it is told to be no array.
+        members = [info for info in archive.zip.infolist() if wanted or info.filename.endswith(".npy")]
+        sizes = {info.filename.removesuffix(".npy"): info.file_size for info in members}
+        for name in wanted or (POINTS,):
+            if name not in sizes:
+                given = listed(sorted(sizes)) or "nothing"
+                raise DataError(f"the file must hold an array {name!r}, and it holds {given}")
+        names = wanted or tuple(sizes)
+        limits.check_unpacked(sum(sizes[name] for name in names), "the archive")
+        arrays = {name: _array(archive, name) for name in names}
     X = arrays[POINTS]
     if X.ndim != 2 or X.size == 0:
         raise DataError(f"X must have shape (n, d) with at least one row and one column, got {X.shape}")
@@ -66,17 +57,14 @@ def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArr
     return arrays
 
 
-def _array(content: bytes, name: str) -> NDArray:
+def _array(archive: Any, name: str) -> NDArray:
     """Unpack one array of an archive, without ever loading Python objects."""
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            array = arrays[name]
+        array = archive[name]
     except _UNREADABLE as error:
         if "pickle" in str(error) or "Object arrays" in str(error):
-            message = (
-                f"array {quoted(name)} holds Python objects (a pickle), which are never loaded: save plain numbers"
-            )
-            raise DataError(message) from error
+            objects = "holds Python objects (a pickle), which are never loaded: save plain numbers"
+            raise DataError(f"array {quoted(name)} {objects}") from error
         raise DataError(f"array {quoted(name)} cannot be read: the archive is damaged") from error
     if not isinstance(array, np.ndarray):
         raise DataError(f"{quoted(name)} must be a NumPy array (a member {name}.npy), and it is another kind of file")

@@ -72,15 +72,9 @@ def sniff_delimited(source: Source) -> Recipe:
     flat = [cell for row in cells[1:] for cell in row]
     n_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in flat)
     n_point = sum(bool(_POINT_NUMBER.fullmatch(cell)) and not _THOUSANDS.fullmatch(cell) for cell in flat)
-    is_comma = delimiter != "," and n_comma > n_point
-    decimal = "," if is_comma else "."
-    return Recipe(
-        format="delimited",
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        header=_has_header(cells, decimal),
-    )
+    decimal = "," if delimiter != "," and n_comma > n_point else "."
+    header = _has_header(cells, decimal)
+    return Recipe(format="delimited", delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
 
 
 def _cells(text: str, delimiter: str) -> list[list[str]]:
@@ -100,21 +94,18 @@ def _sniffed_delimiter(text: str) -> str:
 
     Among those that agree alike, the one with the most numbers between them: 1,5;2,5 is two numbers, not three cells.
     """
-    best, best_share = ",", (0.0, 0.0, 0)
-    for delimiter in DELIMITERS:
-        cells = _cells(text, delimiter)
-        counts = Counter(len(row) for row in cells)
-        if not counts:
-            continue
-        width, agreeing = counts.most_common(1)[0]
-        # White space and colons stand inside cells as well.
-        weight = {" ": 0.9, ":": 0.5}.get(delimiter, 1.0)
-        flat = [cell for row in cells for cell in row]
-        numeric = sum(_is_number(cell, ".") or _is_number(cell, ",") for cell in flat) / len(flat)
-        share = (round(weight * agreeing / counts.total(), 2), round(numeric, 2), width)
-        if width > 1 and share > best_share:
-            best, best_share = delimiter, share
-    return best
+    return max(DELIMITERS, key=lambda delimiter: _agreement(_cells(text, delimiter), delimiter))
+
+
+def _agreement(cells: list[list[str]], delimiter: str) -> tuple[float, float, int]:
+    width, agreeing = Counter(map(len, cells)).most_common(1)[0] if cells else (0, 0)
+    if width < 2:
+        return 0.0, 0.0, 0
+    # White space and colons stand inside cells as well.
+    weight = {" ": 0.9, ":": 0.5}.get(delimiter, 1.0)
+    flat = [cell for row in cells for cell in row]
+    numeric = sum(_is_number(cell, ".") or _is_number(cell, ",") for cell in flat) / len(flat)
+    return round(weight * agreeing / len(cells), 2), round(numeric, 2), width
 
 
 def _is_number(cell: str, decimal: str) -> bool:
@@ -194,44 +185,38 @@ def _is_blank(row: list[str]) -> bool:
 
 def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str], int]:
     """Return the columns' names and the number of rows; refuse lines with more or fewer cells than the first, and NULs."""
-    first: list[str] | None = None
-    n_rows = 0
+    first: list[str] = []
+    n_rows = -int(recipe.header)
     with source.open() as stream, _text(stream, recipe) as lines:
         reader = _rows(lines, recipe)
         try:
             for row in reader:
                 if _is_blank(row):
                     continue
-                if first is None:
+                if not first:
                     first = row
                     limits.check_columns(len(row))
-                    n_rows -= recipe.header
-                if len(row) != len(first):
-                    raise DataError(_ragged(reader.line_num, row, first, recipe))
                 n_rows += 1
-                if n_rows > limits.rows:
-                    limits.check_rows(n_rows)
-                if "\0" in "".join(row):
-                    column = next(j for j, cell in enumerate(row, start=1) if "\0" in cell)
-                    raise DataError(
-                        f"line {reader.line_num}, column {column} holds a NUL byte: the file is no plain text"
-                    )
+                limits.check_rows(n_rows)
+                if len(row) != len(first) or "\0" in "".join(row):
+                    raise DataError(f"line {reader.line_num}{_wrong(row, first, recipe)}")
         except UnicodeError:
             wrong = f"line {reader.line_num + 1} or one soon after holds bytes that are not {recipe.encoding}"
             raise DataError(f"{wrong}: choose another encoding, such as cp1252 or utf-8") from None
         except csv.Error as error:
             raise DataError(f"line {reader.line_num} cannot be read: {_plainly(error)}") from None
-    if first is None:
+    if not first:
         raise DataError("the file holds no text but blank lines")
-    names = first if recipe.header else [f"x{j + 1}" for j in range(len(first))]
-    return names, n_rows
+    return first if recipe.header else [f"x{j + 1}" for j in range(len(first))], n_rows
 
 
-def _ragged(line: int, row: list[str], first: list[str], recipe: Recipe) -> str:
-    return (
-        f"line {line} has {len(row)} cells, and the first has {len(first)}: all lines must have as many, separated by "
-        f"{DELIMITERS[recipe.delimiter]}"
-    )
+def _wrong(row: list[str], first: list[str], recipe: Recipe) -> str:
+    """Say what is wrong with a line, after its number."""
+    if len(row) == len(first):
+        column = next(j for j, cell in enumerate(row, start=1) if "\0" in cell)
+        return f", column {column} holds a NUL byte: the file is no plain text"
+    must = f"all lines must have as many, separated by {DELIMITERS[recipe.delimiter]}"
+    return f" has {len(row)} cells, and the first has {len(first)}: {must}"
 
 
 def _plainly(error: csv.Error) -> str:
