@@ -7,21 +7,20 @@ estimators' ``"scale"`` is another rule, scikit-learn's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
-from dsgcore.core.kernels import KERNELS, Gaussian
+from dsgcore.core.kernels import GAUSSIAN, KERNELS
 from dsgcore.core.parameters import Real, grid
+from dsgcore.core.sampling import evenly_spread
 
 # Times 1 / (median squared distance): about what suits the bundled sets.
 SHARPNESS = 2.5
 LOWEST, HIGHEST = 1e-3, 100.0
 PROBED_ROWS = 300
-# Mean and deviation of the square of a coordinate that is uniform in [0, 1].
-_SQUARE = (1 / 3, math.sqrt(4 / 45))
 
 
 def usual_sigma(X: NDArray) -> float:
@@ -37,8 +36,7 @@ def usual_sigma(X: NDArray) -> float:
     float
         2.5 over the median squared distance, as 1, 2 or 5 times a power of 10; 1 where all points are the same.
     """
-    rows = np.linspace(0, len(X) - 1, min(len(X), PROBED_ROWS)).astype(int)
-    points = X[rows].astype(np.float64)
+    points = X[evenly_spread(len(X), PROBED_ROWS)].astype(np.float64)
     width = np.ptp(points, axis=0)
     distances = pdist((points - points.min(axis=0)) / np.where(width > 0, width, np.inf), "sqeuclidean")
     median = float(np.median(distances)) if len(distances) else 0.0
@@ -65,27 +63,17 @@ def like_gaussian(name: str, sigma: float, d: int) -> dict[str, float]:
         The kernel's own parameter to its value; what was converted is the stop of a slider, and what cannot be is its default.
     """
     kernel = KERNELS[name]
-    if issubclass(kernel, Gaussian):
+    if kernel.family == GAUSSIAN:
         return {"sigma": sigma}
-    width = next((p for p in kernel.parameters if isinstance(p, Real)), None)
+    width, wanted = next((p for p in kernel.parameters if isinstance(p, Real)), None), kernel.like_gaussian(sigma, d)
     if width is None:
         return {}
-    return {width.name: _nearest(grid(width), _WIDTHS[name](sigma, d)) if name in _WIDTHS else width.default}
+    return {width.name: width.default if wanted is None else _nearest(grid(width), wanted)}
 
 
 def usual_width(name: str, X: NDArray) -> dict[str, float]:
     """Return a kernel's width, by its parameter's name, that suits points X of shape (n, d) once scaled to [0, 1]."""
     return like_gaussian(name, usual_sigma(X), X.shape[1])
-
-
-_WIDTHS: dict[str, Callable[[float, int], float]] = {
-    # For nu without end, the Matérn kernel of this length is the Gaussian one.
-    "matern": lambda sigma, d: 1 / math.sqrt(2 * sigma),
-    # 1/e at the same distance r: the sum of the d differences, normal ones, is about sqrt(2 d / pi) r.
-    "laplacian": lambda sigma, d: math.sqrt(sigma * math.pi / (2 * d)),
-    # k(x, x) is at most 1 for nearly all points, whatever the power: those up to three deviations above the mean length.
-    "dot_product": lambda sigma, d: 1 / (_SQUARE[0] * d + 3 * _SQUARE[1] * math.sqrt(d)),
-}
 
 
 def _nearest(stops: Sequence[float], wanted: float) -> float:

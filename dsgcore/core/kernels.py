@@ -41,6 +41,7 @@ class Gaussian(Kernel):
     )
 
     name: ClassVar[str] = "gaussian"
+    family: ClassVar[str] = "gaussian"
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
@@ -87,6 +88,7 @@ class OrthogonalGaussian(Gaussian):
         return W
 
 
+GAUSSIAN = Gaussian.name
 KERNELS: dict[str, type[Any]] = {
     kernel.name: kernel for kernel in (Gaussian, OrthogonalGaussian, Laplacian, Matern, DotProduct)
 }

@@ -22,6 +22,8 @@ class Kernel(Protocol):
     Attributes
     ----------
     name : str
+    family : str
+        The kernel that it is, whatever its random features, where others are the same; empty: no other is.
     parameters : tuple of Parameter
         What can be set, with its range: the dataclass's fields that are made by `real`, `choice` and the like.
     bound : float
@@ -35,11 +37,17 @@ class Kernel(Protocol):
     """
 
     name: ClassVar[str]
+    family: ClassVar[str] = ""
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = features
     has_independent_features: ClassVar[bool] = True
+
+    @staticmethod
+    def like_gaussian(sigma: float, d: int) -> float | None:
+        """Return the width that suits d coordinates in [0, 1] where this Gaussian sharpness does; None: the default."""
+        return None
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""

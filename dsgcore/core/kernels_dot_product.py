@@ -62,6 +62,12 @@ class DotProduct(Kernel):
     feature_bound: ClassVar[float] = math.inf
     feature_map: ClassVar[FeatureMap] = features_product
 
+    @staticmethod
+    def like_gaussian(sigma: float, d: int) -> float:
+        """Return the scale with k(x, x) at most 1 for nearly all points, those up to three deviations above the mean length."""
+        mean, deviation = 1 / 3, math.sqrt(4 / 45)  # of the square of a coordinate that is uniform in [0, 1]
+        return 1 / (mean * d + 3 * deviation * math.sqrt(d))
+
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
         return (self.sigma * (np.asarray(X, dtype=float) @ np.asarray(Z, dtype=float).T)) ** int(self.power)

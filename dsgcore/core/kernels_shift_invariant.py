@@ -7,6 +7,7 @@ features hardly changes.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -44,6 +45,11 @@ class Laplacian(Kernel):
     )
 
     name: ClassVar[str] = "laplacian"
+
+    @staticmethod
+    def like_gaussian(sigma: float, d: int) -> float:
+        """Return the sharpness with 1/e at the same distance r: the sum of d normal differences is about sqrt(2 d / pi) r."""
+        return math.sqrt(sigma * math.pi / (2 * d))
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
@@ -102,6 +108,11 @@ class Matern(Kernel):
     )
 
     name: ClassVar[str] = "matern"
+
+    @staticmethod
+    def like_gaussian(sigma: float, d: int) -> float:
+        """Return the length for which, with nu without end, the kernel is the Gaussian one."""
+        return 1 / math.sqrt(2 * sigma)
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""

@@ -57,3 +57,8 @@ def batches(
 ) -> dict[str, NDArray[np.integer]]:
     """Draw one mini-batch per source at iteration `t`."""
     return {source: batch_rows(seed, source, t, rows[source], sizes[source]) for source in rows}
+
+
+def evenly_spread(n: int, most: int) -> NDArray[np.intp]:
+    """Return the numbers 0 .. n - 1, or where there are more than `most` so many of them, evenly spread."""
+    return np.linspace(0, n - 1, min(n, most)).astype(int)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import documented, told
 from dsgcore.core.expansion import Expansion
-from dsgcore.core.parameters import field_as_in
+from dsgcore.core.parameters import ParameterError, Real, field_as_in
 from dsgcore.core.problem import UNLABELED
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.solver import Task
 from dsgcore.estimators.base import BinaryEstimator, evaluate
-from dsgcore.estimators.classes import best_threshold
+from dsgcore.estimators.classes import POINTS_CUT, best_threshold, share_threshold
+from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
+
+SHARES = ("labels", "estimate")
+_SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
 
 
 @documented
@@ -29,7 +35,7 @@ class QSGS2AUC(BinaryEstimator):
     Attributes
     ----------
     threshold_ : float
-        Score above which `predict` says positive: it maximises the balanced accuracy on the labeled points.
+        Score above which `predict` says positive; see `positive_share`.
 
     Notes
     -----
@@ -56,10 +62,38 @@ class QSGS2AUC(BinaryEstimator):
 
     gamma: float = field_as_in(SemiSupervisedAUC, "gamma")
     pairing: str = field_as_in(SemiSupervisedAUC, "pairing")
+    positive_share: float | str | None = told(
+        "labels",
+        "a number between 0 and 1, 'labels', 'estimate' or None",
+        "Share of positives among the points whose class is asked for, which `predict` keeps to: it calls so many of the "
+        "training points positive. 'labels' takes that among the labeled points; 'estimate', for labels that were picked by "
+        "class, compares the scores' distribution with theirs (`dsgcore.prior.energy_class_prior`). None cuts where the "
+        "balanced accuracy on the labeled points is best.",
+    )
+
+    def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
+        if not isinstance(self.positive_share, str):
+            _SHARE.check(self.positive_share)  # before the training
+        elif self.positive_share not in SHARES:
+            raise ParameterError(
+                f"positive_share must be a number between 0 and 1, 'labels', 'estimate' or None, got {self.positive_share!r}"
+            )
+        return super()._learn(X, classes, codes, model)
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
-        labeled = codes != UNLABELED
-        self.threshold_ = best_threshold(codes[labeled], evaluate(model, task.X[labeled]))
+        labels, f = codes[codes != UNLABELED], evaluate(model, task.X[codes != UNLABELED])
+        if self.positive_share is None:
+            self.threshold_ = best_threshold(labels, f)
+        else:
+            some = evaluate(model, task.X[evenly_spread(len(codes), POINTS_CUT)])
+            self.threshold_ = share_threshold(some, self._share(labels, f, some))
+
+    def _share(self, labels: NDArray, labeled: NDArray, some: NDArray) -> float:
+        """Return the share of positives, from the labels, and the values at labeled and at some of all points."""
+        if self.positive_share == "estimate":
+            samples = (labeled[labels == 1], labeled[labels == 0], some)
+            return energy_class_prior(*(sample[:, None] for sample in samples))
+        return float(np.mean(labels)) if self.positive_share == "labels" else float(self.positive_share)  # type: ignore[arg-type]
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return f(x) minus the threshold, of shape (n,): the higher, the more positive.

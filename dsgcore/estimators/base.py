@@ -22,6 +22,7 @@ from dsgcore.core.solver_parameters import SOLVER_PARAMETERS, SolverParameters
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, make_kernel
+from dsgcore.estimators.stopping import Convergence, Stopping
 from dsgcore.problems import Problem
 
 # A model is evaluated in pieces of this many points, so that memory stays constant.
@@ -65,6 +66,9 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     )
     schedule: str = field_as_in(SolverParameters, "schedule")
     average: str | None = field_as_in(SolverParameters, "average")
+    tol: float | None = field_as_in(Stopping, "tol")
+    n_iter_no_change: int = field_as_in(Stopping, "n_iter_no_change")
+    verbose: int = field_as_in(Stopping, "verbose")
     dtype: str = field_as_in(SolverParameters, "dtype")
     random_state: int | np.random.RandomState | None = told(
         None, SEED, "Seed of batches and features; an int gives the same numbers at every call."
@@ -142,7 +146,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     def _train(self, X: NDArray, labels: NDArray, classes: NDArray, seed: int, model: Expansion | None) -> Self:
         """Run the solver, with `labels` as the problem wants them; an error leaves the estimator as it was."""
         task = self._task(X, labels, seed, model)
-        iterate = _run(task, task.new_model() if model is None else model.prefix(len(model)), type(self).__name__)
+        iterate = self._run(task, None if model is None else model.prefix(len(model)))
         averaged = len(iterate) - tail_start(len(iterate))
         learned = iterate if self.average is None else iterate.tail_average(averaged)
         self._place(task, labels, learned)
@@ -163,6 +167,20 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         """Return the solver's parameters, checked."""
         names = [p.name for p in SOLVER_PARAMETERS]
         return check_all(SOLVER_PARAMETERS, {name: getattr(self, name) for name in names}, type(self).__name__)
+
+    def _run(self, task: Task, model: Expansion | None) -> Expansion:
+        """Train a new model until it has settled, or one to go on with to the plan's last iteration; return it."""
+        watched = check_all(
+            Stopping.parameters, {p.name: getattr(self, p.name) for p in Stopping.parameters}, type(self).__name__
+        )
+        if model is not None:  # so that parts are as long as they are said to be
+            watched["tol"] = None
+        learned = task.new_model() if model is None else model
+        convergence = Convergence(task, learned, **watched)
+        is_done = any(convergence.look(it) for it in solve(task, learned, carried=convergence.carried))
+        _check_finite(task, learned, type(self).__name__, is_done=is_done)
+        convergence.warn(self)
+        return learned
 
     def _problem(self) -> Problem:
         return self.problem_class(**self._problem_parameters())
@@ -224,19 +242,16 @@ class BinaryEstimator(FunctionalGradientEstimator):
         raise NotImplementedError
 
 
-def _run(task: Task, model: Expansion, name: str) -> Expansion:
-    """Train the model to the plan's last iteration, and return it."""
-    for _ in solve(task, model):
-        pass
+def _check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> None:
+    """Raise ValueError where a run has ended by itself, or its values are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is told by its values
         is_finite = np.isfinite(model.evaluate(task.X[:FEW_POINTS])).all()
-    if len(model) < task.plan.n_iter or not is_finite:
+    if not is_finite or (len(model) < task.plan.n_iter and not is_done):
         or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
         raise ValueError(
             f"{name} diverged at iteration {len(model) + 1}: "
             f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
         )
-    return model
 
 
 def evaluate(model: Expansion, X: NDArray) -> NDArray:

@@ -12,6 +12,9 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import encode, ordered_labels
 from dsgcore.problems.thresholds import classify, mean_auc
 
+# At so many training points a scorer is evaluated, to see above which value a given share of them lies.
+POINTS_CUT = 1000
+
 
 def check_two_classes(classes: NDArray) -> None:
     """Raise ValueError unless there are two classes."""
@@ -38,6 +41,13 @@ def best_threshold(is_positive: NDArray, values: NDArray) -> float:
     lowest_positive = thresholds[np.argmax(true_rate - false_rate)]
     below = values[values < lowest_positive]
     return float((lowest_positive + below.max()) / 2.0) if len(below) else float(lowest_positive) - 1.0
+
+
+def share_threshold(values: NDArray, share: float) -> float:
+    """Return the middle of the gap above which this share of the values lies: at least one of them, and not all."""
+    ordered = np.sort(values)
+    below = int(np.clip(round((1.0 - share) * len(ordered)), 1, max(1, len(ordered) - 1)))
+    return float(ordered[below - 1] + ordered[min(below, len(ordered) - 1)]) / 2.0
 
 
 class OrderedClassifier(ClassifierMixin):

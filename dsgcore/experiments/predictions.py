@@ -7,7 +7,8 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.estimators.classes import best_threshold
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.estimators.classes import POINTS_CUT, share_threshold
 from dsgcore.experiments.run import Run
 from dsgcore.problems.thresholds import classify, thresholds
 
@@ -28,7 +29,8 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
     Notes
     -----
     As the estimators do: the highest of several scores; for ordered classes the thresholds that the labeled points give;
-    for the AUC, which has no boundary of its own, the score with the best balanced accuracy on the labeled points; else 0.
+    for the AUC, which has no boundary of its own, the score above which as large a share of the training points lies as of
+    the labeled ones is positive; else 0.
     """
     decision = run.problem.decision
     if decision == "highest":
@@ -39,5 +41,7 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
             warnings.simplefilter("ignore")  # of thresholds that coincide: the map shows it
             return classify(values, thresholds(y, f, margin=0.0))
     if decision == "cut":
-        return (values > best_threshold(y == 1, f)).astype(np.int64)
+        every = run.test_values if run.training_values is None else run.training_values
+        cut = share_threshold(every[evenly_spread(len(every), POINTS_CUT)], float(np.mean(y)))
+        return (values > cut).astype(np.int64)
     return (values + run.shift >= 0).astype(np.int64)

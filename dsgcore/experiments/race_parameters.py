@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.kernels import KERNELS, Gaussian
+from dsgcore.core.kernels import GAUSSIAN, KERNELS
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.data import Split
@@ -18,7 +18,6 @@ from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.spec import Spec
 from dsgcore.settings import profile_of
 
-GAUSSIAN = "gaussian"
 # What a page does not offer: how labels are given, which is fixed here.
 FIXED = ("y_holds",)
 SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")
@@ -65,7 +64,7 @@ def kernel_note(spec: Spec, kind: type[Any]) -> str:
     if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
         return ""
     run_has = words_of(spec.kernel.name).title
-    if isinstance(spec.kernel, Gaussian):
+    if spec.kernel.family == GAUSSIAN:
         return f"{kind.title} has no orthogonal features: it gets the same Gaussian kernel without them."
     return (
         f"{kind.title} has no {run_has} kernel: it gets a {words_of(GAUSSIAN).title} one, to begin with as sharp as the "
@@ -97,8 +96,8 @@ def _kernel_parameters(spec: Spec, split: Split, kind: type[Any]) -> list[Parame
     if _kernel_name(spec, kind) == spec.kernel.name:
         own = [p for p in spec.kernel.parameters if not isinstance(p, Choice) and p.name in takes]
         return [replace(p, default=getattr(spec.kernel, p.name)) for p in own]
-    if isinstance(spec.kernel, Gaussian):  # with other random features
-        return [replace(SIGMA, default=spec.kernel.sigma)]
+    if spec.kernel.family == GAUSSIAN:  # with other random features
+        return [replace(SIGMA, default=getattr(spec.kernel, SIGMA.name))]
     return [replace(SIGMA, default=float(f"{width(SIGMA, 'scale', split.X_train):.3g}"))]
 
 

@@ -18,6 +18,7 @@ from dsgcore.core.diagnostics import AverageNorm, DualCoefficients, ExactTwin, S
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.metrics import known
 from dsgcore.core.problem import Values
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.solver import Iterate, Task, solve
 from dsgcore.data import Split
 from dsgcore.experiments.spec import Spec
@@ -111,8 +112,7 @@ class StochasticEngine:
     def _some_unlabeled(self) -> Carried:
         """Return unlabeled training points, evenly spread where there are more than are carried."""
         rows = self.unlabeled_rows
-        kept = np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)).astype(int)
-        return self._carried(self.task.X[rows[kept]])
+        return self._carried(self.task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]])
 
     def _solve(self) -> Iterator[Iterate]:
         carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled]

@@ -1,0 +1,113 @@
+"""When a fit has made iterations enough: by how much the averaged model still moves at some of the training points."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from dsgcore.core.carried import Carried
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.parameters import Parameter, integer, parameters_of_fields, real
+from dsgcore.core.problem import objective
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.schedules import tail_start
+from dsgcore.core.solver import Iterate, Task
+
+# The averaged model is looked at once in so many iterations, at so many points.
+ITERATIONS_BETWEEN_LOOKS, POINTS = 25, 256
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a fit ends before its last iteration, and what it prints."""
+
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
+
+    tol: float | None = real(
+        None,
+        low=0.0,
+        high=1.0,
+        optional=True,
+        sentence="`fit` ends when the mean of the second half of the iterates made so far moves by no more than this share "
+        "of its size, in the root mean square over some training points; None makes all iterations, as `partial_fit` does.",
+    )
+    n_iter_no_change: int = integer(
+        50,
+        low=1,
+        high=100_000,
+        sentence="For so many iterations it must have moved by no more; it is looked at once in 25.",
+    )
+    verbose: int = integer(0, low=0, sentence="Print a line at every look, or with 2 and more at every iteration.")
+
+
+class Convergence:
+    """Watches a fit: f at some training points is carried along, and summed up so that every tail's mean is at hand.
+
+    Parameters
+    ----------
+    task : Task
+    model : Expansion
+        To which the solver appends.
+    tol : float or None
+        The model has settled when its average, of the second half of the iterates made so far, moves by no more than this share of
+        its size, in the root mean square over the points, for `n_iter_no_change` iterations. None: nothing is watched.
+    n_iter_no_change : int
+    verbose : int
+        Print a line at every look, or with 2 and more at every iteration.
+    """
+
+    def __init__(self, task: Task, model: Expansion, *, tol: float | None, n_iter_no_change: int, verbose: int) -> None:
+        self.tol, self.patience, self.verbose = tol, n_iter_no_change, verbose
+        is_watching = tol is not None or verbose > 0
+        rows = evenly_spread(len(task.X), POINTS if is_watching else 0)
+        self.points = Carried(task.X[rows], model)
+        self.first, self.total = len(model), np.zeros(len(rows))
+        self.totals, self.mean = [self.total.copy()], np.zeros(len(rows))
+        self.change, self.settled_for = np.inf, 0
+
+    @property
+    def carried(self) -> list[Carried]:
+        """What the solver is to bring forward."""
+        return [self.points] if len(self.points.X) else []
+
+    def look(self, iterate: Iterate) -> bool:
+        """Take an iteration in; return whether the model has settled."""
+        if not self.carried:
+            return False
+        self.total += self.points.values
+        made = iterate.t - self.first
+        is_time = made % ITERATIONS_BETWEEN_LOOKS == 0
+        if is_time:
+            self._compare()
+        if self.verbose > 1 or (self.verbose and is_time):
+            print(f"iteration {iterate.t}: batch objective {objective(iterate.terms):.5g}, change {self.change:.2g}")
+        return self.tol is not None and self.settled_for >= self.patience
+
+    def _compare(self) -> None:
+        """Set how far the mean of the tail is from that at the look before."""
+        self.totals.append(self.total.copy())
+        looks = len(self.totals) - 1
+        before, start = self.mean, tail_start(looks)
+        self.mean = (self.total - self.totals[start]) / ((looks - start) * ITERATIONS_BETWEEN_LOOKS)
+        self.change = _size(self.mean - before) / max(_size(self.mean), np.finfo(float).tiny)
+        is_still = looks > 1 and self.tol is not None and self.change <= self.tol
+        self.settled_for = self.settled_for + ITERATIONS_BETWEEN_LOOKS if is_still else 0
+
+    def warn(self, estimator: Any) -> None:
+        """Say that the model was still moving at the last look: once, where there were two looks at least."""
+        if self.tol is not None and len(self.totals) > 2 and self.settled_for < self.patience:
+            warnings.warn(
+                f"{type(estimator).__name__} was still moving by {self.change:.1%} after n_iter={estimator.n_iter} iterations "
+                f"(tol={self.tol:g}): raise n_iter, or tol if that is near enough",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+
+def _size(values: NDArray) -> float:
+    return float(np.sqrt(np.mean(np.square(values)))) if len(values) else 0.0
