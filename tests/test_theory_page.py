@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
-from test_app import APP
+from test_app import APP, open_auc
 
 from dsgcore.experiments import SETTINGS, kept_to, theory_of
 from pages.shell import warm_up
@@ -27,3 +27,30 @@ def test_one_click_makes_the_assumptions_hold(setting):
     assert after == kept_to(before)
     assert theory_of(after).holds
     assert "keep-to" not in [button.key for button in app.button]
+
+
+def captions(app):
+    assert not app.exception
+    return " ".join(caption.value for caption in app.caption)
+
+
+def finished(app):
+    """Draw the page until its run is at its end, as its ticks do; return the run."""
+    for _ in range(100):
+        live = app.session_state["_bench_auc"].live
+        if live.is_finished:
+            app.run()
+            return live
+        app.run()
+    raise AssertionError("the run has not come to its end")
+
+
+def test_what_one_click_sets_and_can_cost_is_said_before_and_what_it_has_cost_afterwards():
+    app = open_auc(speed="instant")
+    assert "Regularisation 0.001 → 0.2" in captions(app)
+    assert "the test score can fall" in captions(app)
+    before = finished(app).run.history.last()["score_test"]
+    app = app.button(key="keep-to").click().run()
+    live = finished(app)
+    assert f"Test AUC {live.run.history.last()['score_test']:.3f}; the run before" in captions(app)
+    assert f"reached {before:.3f}" in captions(app)

@@ -22,11 +22,14 @@ class Theory:
     error_slope : float or None
         Predicted slope of log |f - h|^2 against log t; None where the theorem speaks of the run's length only.
     assumptions : tuple of Assumption
+    cost : str
+        What it can cost to keep to them; empty where that is nothing.
     """
 
     statement: str
     error_slope: float | None
     assumptions: tuple[Assumption, ...]
+    cost: str = ""
 
     @property
     def holds(self) -> bool:
@@ -38,7 +41,7 @@ def theory_of(spec: Spec) -> Theory:
     """Return what the paper of a spec's setting says about its run."""
     theorem = profile_of(spec.problem).theorem
     parts = [theorem.statement, *([kernel_statement(spec.kernel)] if theorem.names_kernel else [])]
-    return Theory("\n\n".join(parts), theorem.error_slope, theorem.assumptions(spec))
+    return Theory("\n\n".join(parts), theorem.error_slope, theorem.assumptions(spec), theorem.cost)
 
 
 def remedies(spec: Spec) -> dict[str, dict[str, Any]]:

@@ -49,12 +49,15 @@ class Theorem:
         Predicted slope of log |f - h|^2 against log t; None where the theorem speaks of the run's length only.
     names_kernel : bool
         Whether its random features are those of the spec's kernel, about which there is more to say.
+    cost : str
+        What it can cost to keep to the assumptions.
     """
 
     statement: str
     assumptions: Callable[[Spec], tuple[Assumption, ...]] = lambda spec: ()
     error_slope: float | None = None
     names_kernel: bool = True
+    cost: str = ""
 
 
 NO_THEOREM = Theorem("No theorem is known here of what this setting promises.")
@@ -74,7 +77,12 @@ $\\mathbb{E}\\,|f_t(x) - f^*(x)|^2 = O(1/t)$."""
 def convex_theorem(title: str) -> Theorem:
     """Return the theorem of a convex risk with squared losses: a rate in t, with steps theta / t."""
     statement = f"**{title}** {CONVEX_RATE} {SPLIT}\n\n{LEMMA}\n\n{NO_CONSTANT}"
-    return Theorem(statement, lambda spec: (*_decaying_steps(spec), *fresh_features(spec)), error_slope=-1.0)
+    return Theorem(
+        statement,
+        lambda spec: (*_decaying_steps(spec), *fresh_features(spec)),
+        error_slope=-1.0,
+        cost="A larger ridge pulls f towards zero and steps that shrink soon learn little more: the test score can fall by much.",
+    )
 
 
 def constant_step_theorem(statement: str, schedule: str) -> Theorem:

@@ -15,13 +15,11 @@ from dsgcore.experiments import (
     Setting,
     Spec,
     StopReason,
-    remedies,
 )
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import draw, key_of
 from pages.controls.data_picker import draw_dataset
-from pages.controls.kernel_parameters import PICKER
 from pages.controls.kernel_picker import draw_kernel, make_ready
 from pages.controls.own_file import plain
 from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, SLIDER, SPEED, draw_choice, draw_flag, map_choice, viewed
@@ -38,6 +36,7 @@ from pages.workbench.map_axes import draw_axes, refused_axes
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
 from pages.workbench.steering import BAD_INPUT, follow
+from pages.workbench.theory_tab import theory
 from pages.workbench.transport import transport
 from pages.workbench.turns import turns
 
@@ -145,17 +144,6 @@ def _halve(bench: Bench, problem: type[Setting]) -> None:
     bench.wants_restart = True
 
 
-def _keep_to(bench: Bench, problem: type[Setting]) -> None:
-    """Set the controls to what the theorem assumes, and begin again."""
-    assert bench.live is not None
-    spec = bench.live.run.spec
-    offered = controls.controls_for(problem, spec.data.name, spec.kernel.name)
-    for section, values in remedies(spec).items():
-        for name, value in values.items():
-            bench.given[offered[PICKER if (section, name) == ("kernel", "name") else name].key] = value
-    bench.wants_restart = True
-
-
 def _tabs() -> Any:
     # Each is drawn anew as it is opened.
     return st.tabs(["Live", *OTHER_TABS], key="tabs", on_change="rerun")
@@ -171,7 +159,7 @@ def _draw_tab(tab: str, bench: Bench, problem: type[Setting]) -> None:
         case "Compare":
             tabs.compare(bench.live)
         case "Theory":
-            tabs.theory(bench.live, partial(_keep_to, bench, problem))
+            theory(bench)
         case "Data":
             tabs.data(bench.live)
         case "Code":

@@ -14,16 +14,12 @@ import streamlit as st
 
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.conversions import AS_IS
-from dsgcore.experiments import History, LiveRun, Run, kept_to, script, theory_of
-from pages.charts import figures as charts
-from pages.charts.live_plotly import live_chart
+from dsgcore.experiments import History, LiveRun, Run, script
 from pages.controls.own_file import plain
 from pages.gallery import data_views
 from pages.race.views import race
 from pages.workbench.bench import PLAYING, Bench
 
-TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
-KEEP_HELP = "Begins a new run with values of the controls for which the assumptions hold that can be made to hold."
 # In place of the value that a setting of the other run has: another kernel has other parameters.
 NOT_THERE = "–"
 
@@ -89,26 +85,6 @@ def _flat(plain: dict[str, Any]) -> dict[str, Any]:
     for name, value in plain.items():
         flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, dict) else {name: value}
     return flat
-
-
-def theory(live: LiveRun, keep_to: Callable[[], None]) -> None:
-    """Say what the theorem promises and assumes, and whether this run keeps to it; draw the parts of the risk.
-
-    `keep_to` begins a run that does, as far as one can.
-    """
-    said = theory_of(live.run.spec)
-    st.markdown(said.statement)
-    for assumption in said.assumptions:
-        mark = ":green[● holds:]" if assumption.holds else "○ does not hold:"
-        why_not = "" if assumption.holds else f" {assumption.why_not}"
-        st.markdown(f"{mark} {assumption.sentence}{why_not}")
-    if kept_to(live.run.spec) != live.run.spec:
-        st.button("Make them hold", key="keep-to", icon=":material/rule:", on_click=keep_to, help=KEEP_HELP)
-    history = live.run.history
-    terms = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
-    if terms and len(history):
-        figure = charts.terms_chart(history.column("t"), terms, TERM_COLORS, title="Parts of the objective")
-        live_chart(figure, key="chart-terms", alt="Signed parts of the objective over iterations.", height=320)
 
 
 def data(live: LiveRun) -> None:

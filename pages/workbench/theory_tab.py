@@ -1,0 +1,87 @@
+"""The Theory tab: what the theorem promises and assumes, what it takes to keep to it, and the parts of the risk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.experiments import LiveRun, Spec, kept_to, remedies, theory_of
+from pages.charts import figures as charts
+from pages.charts.live_plotly import live_chart
+from pages.controls.control import Control
+from pages.controls.controls import controls_for
+from pages.controls.kernel_parameters import PICKER
+from pages.workbench.bench import Bench
+
+TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
+KEEP_HELP = "Begins a new run with values of the controls for which the assumptions hold that can be made to hold."
+
+
+def theory(bench: Bench) -> None:
+    """Say what the theorem promises and assumes, and whether the run keeps to it; draw the parts of the risk."""
+    assert bench.live is not None
+    live, spec = bench.live, bench.live.run.spec
+    said = theory_of(spec)
+    st.markdown(said.statement)
+    for assumption in said.assumptions:
+        mark = ":green[● holds:]" if assumption.holds else "○ does not hold:"
+        why_not = "" if assumption.holds else f" {assumption.why_not}"
+        st.markdown(f"{mark} {assumption.sentence}{why_not}")
+    if kept_to(spec) != spec:
+        with st.container(horizontal=True, vertical_alignment="center", key="keeping"):
+            st.button(
+                "Make them hold",
+                key="keep-to",
+                icon=":material/rule:",
+                on_click=_keep_to,
+                args=(bench,),
+                help=KEEP_HELP,
+            )
+            st.caption(f"{_what_it_sets(spec)} {said.cost}", width="stretch")
+    elif what_it_cost := _what_it_cost(live):
+        st.caption(what_it_cost)
+    history = live.run.history
+    terms = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
+    if terms and len(history):
+        figure = charts.terms_chart(history.column("t"), terms, TERM_COLORS, title="Parts of the objective")
+        live_chart(figure, key="chart-terms", alt="Signed parts of the objective over iterations.", height=320)
+
+
+def _keep_to(bench: Bench) -> None:
+    """Set the controls to what the theorem assumes, and begin again."""
+    assert bench.live is not None
+    for control, _, value in _to_keep(bench.live.run.spec):
+        bench.given[control.key] = value
+    bench.wants_restart = True
+
+
+def _to_keep(spec: Spec) -> list[tuple[Control, Any, Any]]:
+    """Return the controls that keep to the theorem at other values, with the value that each has, and that other one."""
+    offered = controls_for(type(spec.problem), spec.data.name, spec.kernel.name)
+    now = spec.to_dict()
+    return [
+        (offered[PICKER if (section, name) == ("kernel", "name") else name], now[section][name], value)
+        for section, values in remedies(spec).items()
+        for name, value in values.items()
+    ]
+
+
+def _what_it_sets(spec: Spec) -> str:
+    changed = [(c, before, after) for c, before, after in _to_keep(spec) if before != after]
+    said = ", ".join(f"{c.parameter.label} {c.say(before)} → {c.say(after)}" for c, before, after in changed)
+    return f"{said}." if said else "The same values, without the changes made during the run."
+
+
+def _what_it_cost(live: LiveRun) -> str:
+    """Compare a run that keeps to the theorem with the one that it was made of; nothing before its end."""
+    before, after = live.previous, live.run.history
+    if not live.is_finished or before is None or not len(before) or live.previous_spec is None:
+        return ""
+    if kept_to(live.previous_spec) != live.run.spec:
+        return ""
+    name = live.run.problem.score_name
+    return (
+        f"Test {name} {after.last()['score_test']:.3f}; the run before, for which not all of this held, reached "
+        f"{before.last()['score_test']:.3f}: a theorem speaks of where the iterates go, not of how well that ranks or classifies."
+    )
