@@ -188,3 +188,20 @@ def test_damaged_bytes_give_a_data_error_or_a_data_set(data):
     content = content[: data.draw(st.integers(0, len(content)))]
     with contextlib.suppress(DataError):
         assert_well_formed(parse_npz(bytes(content), name="f"))
+
+
+@pytest.mark.parametrize(
+    "labels", [None, Y[:5], Y + 0.5, Y * 0, b"junk"], ids=["none", "short", "parts", "one", "no array"]
+)
+def test_no_message_repeats_a_long_name(labels):
+    name = "q" * 20_000
+    arrays = {"X": points()} if labels is None or isinstance(labels, bytes) else {"X": points(), name: labels}
+    content = npz(**arrays)
+    if isinstance(labels, bytes):
+        buffer = io.BytesIO(content)
+        with zipfile.ZipFile(buffer, "a") as archive:
+            archive.writestr(name, labels)
+        content = buffer.getvalue()
+    with pytest.raises(DataError) as refused:
+        parse_npz(content, name="f", target=name)
+    assert len(str(refused.value)) < 400

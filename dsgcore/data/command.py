@@ -12,9 +12,8 @@ from typing import Any
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import LABELS
-from dsgcore.data.converting import convert_file, sniff_file
+from dsgcore.data.converting import convert_file, describe_file, sniff_file
 from dsgcore.data.datasets import DataError
-from dsgcore.data.description import describe_file
 from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cache_folder, cached, fetch, remote_set
 from dsgcore.data.reading import MISSING, Recipe
 from dsgcore.data.reading.limits import shown_size

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.reading.archives import POINTS, read_arrays
 from dsgcore.data.reading.labels import against_the_rest, check_classes
 from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.names import printable
 from dsgcore.data.reading.sources import Source
 from dsgcore.data.reading.tables import LARGEST
 
@@ -78,10 +80,10 @@ def parse_npz(
     """
     source = Source.of_bytes(content, name)
     arrays = read_arrays(source, Limits(unpacked=max_bytes), POINTS, target)
-    X = _checked_points(arrays[POINTS])
-    values, y = np.unique(_checked_labels(arrays[target], target, len(X)), return_inverse=True)
-    class_names = _class_names(values, target)
-    check_classes(target, class_names)
+    X, what = _checked_points(arrays[POINTS]), printable(target)
+    values, y = np.unique(_checked_labels(arrays[target], what, len(X)), return_inverse=True)
+    class_names = _class_names(values, what)
+    check_classes(what, class_names)
     if is_binary:
         y, class_names = against_the_rest(y, class_names, None if positive is None else _written(positive))
     return Dataset(
@@ -107,11 +109,11 @@ def _checked_points(X: NDArray) -> NDArray[np.float32]:
     return points
 
 
-def _checked_labels(labels: NDArray, target: str, n: int) -> NDArray:
+def _checked_labels(labels: NDArray, what: str, n: int) -> NDArray:
     if labels.shape != (n,):
-        raise DataError(f"{target} must have shape ({n},), one label for each row of X, got {labels.shape}")
+        raise DataError(f"{what} must have shape ({n},), one label for each row of X, got {labels.shape}")
     if labels.dtype.kind not in "biufU":
-        raise DataError(f"{target} must hold whole numbers or text, got the type {labels.dtype}")
+        raise DataError(f"{what} must hold whole numbers or text, got the type {printable(str(labels.dtype))}")
     if labels.dtype.kind == "b":
         return labels.astype(np.int64)
     if labels.dtype.kind != "f":
@@ -119,18 +121,18 @@ def _checked_labels(labels: NDArray, target: str, n: int) -> NDArray:
     is_whole = np.isfinite(labels) & (labels == np.round(labels)) & (np.abs(labels) < 2**53)
     if not is_whole.all():
         i = int(np.argmin(is_whole))
-        raise DataError(f"{target} must hold whole numbers or text, got {labels[i]} in row {i} (counted from 0)")
+        raise DataError(f"{what} must hold whole numbers or text, got {labels[i]} in row {i} (counted from 0)")
     return labels.astype(np.int64)
 
 
-def _class_names(values: NDArray, target: str) -> tuple[str, ...]:
+def _class_names(values: NDArray, what: str) -> tuple[str, ...]:
     try:
         names = tuple(str(value) for value in values)
     except (ValueError, SystemError) as error:  # code points that are no characters
-        raise DataError(f"{target} holds text that is not valid Unicode") from error
+        raise DataError(f"{what} holds text that is not valid Unicode") from error
     for name in names:
         if not name.isprintable() or not name.strip():
-            raise DataError(f"{target} must hold printable labels, got {name!a}")
+            raise DataError(f"{what} must hold printable labels, got {quoted(name)}")
     return names
 
 

@@ -99,13 +99,7 @@ class Split:
 
 
 def hide_labels(
-    dataset: Dataset,
-    n_labeled: int,
-    test_share: float,
-    seed: int,
-    stratified: bool = True,
-    *,
-    scaling: str = "unit",
+    dataset: Dataset, n_labeled: int, test_share: float, seed: int, stratified: bool = True, *, scaling: str = "unit"
 ) -> Split:
     """Hold out test rows and hide the labels of all but a few training rows.
 
@@ -145,13 +139,7 @@ def hide_labels(
 
 
 def draw_pairs(
-    dataset: Dataset,
-    n_pairs: int,
-    test_share: float,
-    seed: int,
-    stratified: bool = True,
-    *,
-    scaling: str = "unit",
+    dataset: Dataset, n_pairs: int, test_share: float, seed: int, stratified: bool = True, *, scaling: str = "unit"
 ) -> Split:
     """Hold out test rows, and draw similar pairs from the others: both members of one class, which stays unknown.
 

@@ -19,13 +19,23 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import column_names, listed
+from dsgcore.data.reading.names import column_names, listed, printable
 from dsgcore.data.reading.sources import Source
 
 POINTS, LABELS = "X", "y"
 # What numpy and zipfile raise on broken, encrypted, mislabelled or absurdly large members.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-_UNREADABLE = (*_DAMAGED, ValueError, OSError, EOFError, MemoryError, OverflowError, RuntimeError, SyntaxError, TypeError)
+_UNREADABLE = (
+    *_DAMAGED,
+    ValueError,
+    OSError,
+    EOFError,
+    MemoryError,
+    OverflowError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+)
 
 
 def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArray]:
@@ -45,7 +55,7 @@ def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArr
         for name in wanted or (POINTS,):
             if name not in sizes:
                 given = listed(sorted(sizes)) or "nothing"
-                raise DataError(f"the file must hold an array {name!r}, and it holds {given}")
+                raise DataError(f"the file must hold an array {quoted(name)}, and it holds {given}")
         names = wanted or tuple(sizes)
         limits.check_unpacked(sum(sizes[name] for name in names), "the archive")
         arrays = {name: _array(archive, name) for name in names}
@@ -53,7 +63,7 @@ def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArr
     if X.ndim != 2 or X.size == 0:
         raise DataError(f"X must have shape (n, d) with at least one row and one column, got {X.shape}")
     if X.dtype.kind not in "biuf":
-        raise DataError(f"X must hold real numbers, got the type {X.dtype}")
+        raise DataError(f"X must hold real numbers, got the type {printable(str(X.dtype))}")
     return arrays
 
 
@@ -67,7 +77,7 @@ def _array(archive: Any, name: str) -> NDArray:
             raise DataError(f"array {quoted(name)} {objects}") from error
         raise DataError(f"array {quoted(name)} cannot be read: the archive is damaged") from error
     if not isinstance(array, np.ndarray):
-        raise DataError(f"{quoted(name)} must be a NumPy array (a member {name}.npy), and it is another kind of file")
+        raise DataError(f"{quoted(name)} must be a NumPy array (a member .npy), and it is another kind of file")
     return array
 
 
