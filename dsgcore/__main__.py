@@ -1,4 +1,4 @@
-"""The command line: ``python -m dsgcore run SPEC.json --out DIR``, ``python -m dsgcore data`` and ``python -m dsgcore bench``."""
+"""The command line: ``python -m dsgcore run SPEC.json --out DIR``, ``sweep STUDY.json``, ``data`` and ``bench``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bench.add_argument("--only", metavar="NAME", help="one group of measurements")
     bench.add_argument("--long", action="store_true", help="also train from a file of 20 million points")
     bench.add_argument("--json", type=Path, metavar="FILE", help="where the results are written")
+    sweep = commands.add_parser("sweep", help="carry out a study: a spec along axes and over seeds")
+    sweep.add_argument("study", type=Path, metavar="STUDY.json")
+    sweep.add_argument("--store", type=Path, metavar="FILE", help="where finished runs are kept and found again")
+    sweep.add_argument("--csv", type=Path, metavar="FILE", help="where the table goes; without, it is printed")
+    sweep.add_argument("--jobs", type=int, metavar="N", help="how many processes (default: one a core)")
+    sweep.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes the runs")
+    sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
     data = commands.add_parser("data", help="list, fetch, describe and convert data sets")
     if _names(arguments, "data"):
         from dsgcore.data.command import add_arguments  # here, as below: it takes time to import
@@ -32,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given.command == "data":
             return _data(given)
+        if given.command == "sweep":
+            return _sweep(given)
         if given.command == "bench":
             return _bench(given.only, given.json, is_long=given.long)
         return _run(given.spec, given.out, is_quiet=given.quiet)
@@ -75,6 +84,14 @@ def _data(given: argparse.Namespace) -> int:
     from dsgcore.experiments import SETTINGS
 
     return run(given, {problem.citation.split(",")[0]: problem.labels for problem in SETTINGS.values()})
+
+
+def _sweep(given: argparse.Namespace) -> int:
+    from dsgcore.studies.command import sweep
+
+    if given.jobs is not None and given.jobs < 1:
+        raise ValueError(f"--jobs must be at least 1, got {given.jobs}")
+    return sweep(given)
 
 
 def _bench(only: str | None, file: Path | None, *, is_long: bool) -> int:

@@ -1,0 +1,131 @@
+"""A study being carried out by any `concurrent.futures` executor: what is in the store is not made again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from dsgcore.core._threads import n_workers
+from dsgcore.studies.store import Store, StoredRun
+from dsgcore.studies.study import Study, StudyError, StudyRun
+from dsgcore.studies.work import GivenUpError, Made, begin_worker, make_run
+
+# Runs handed to an executor before they are needed, for each that it makes at a time.
+AHEAD = 2
+MEMORY = 2 * 10**9
+SECONDS_BETWEEN_LOOKS = 0.2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run of a study with what came of it: `stored`, or where that is None, in one sentence what went wrong."""
+
+    run: StudyRun
+    stored: StoredRun | None
+    failed: str = ""
+    is_new: bool = False
+
+
+@contextmanager
+def local_processes(jobs: int | None = None, memory: int | None = MEMORY) -> Iterator[Executor]:
+    """Give processes of this machine, of one thread each; where the block is left early, they end within about a second.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        How many; by default one a core.
+    memory : int, optional
+        Bytes that each may take.
+    """
+    context = multiprocessing.get_context("spawn")
+    given_up = context.Event()
+    executor = ProcessPoolExecutor(jobs or n_workers(), context, begin_worker, (given_up, memory))
+    try:
+        yield executor
+    except BaseException:
+        given_up.set()
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def carry_out(
+    study: Study,
+    store: Store,
+    executor: Executor,
+    at_once: int,
+    tell: Callable[[Outcome], object] = lambda outcome: None,
+) -> list[Outcome]:
+    """Make all runs of a study that the store does not have; return an outcome for each, in the study's order.
+
+    Parameters
+    ----------
+    study : Study
+    store : Store
+    executor : concurrent.futures.Executor
+    at_once : int
+        How many runs it makes at a time.
+    tell : callable, optional
+        Gets each outcome as soon as it is there.
+    """
+    runs = list(study.runs())
+    outcomes: dict[int, Outcome] = {}
+
+    def settle(outcome: Outcome) -> None:
+        outcomes[outcome.run.place] = outcome
+        tell(outcome)
+
+    known = store.get(run.spec.sha256 for run in runs if run.spec is not None)
+    missing = []
+    for run in runs:
+        stored = known.get(run.spec.sha256) if run.spec is not None else None
+        if run.spec is None or stored is not None:
+            settle(Outcome(run, stored, run.refused))
+        else:
+            missing.append(run)
+    for outcome in _made(missing, store, executor, at_once * AHEAD, study.seconds):
+        settle(outcome)
+    return [outcomes[run.place] for run in runs]
+
+
+def _made(
+    missing: list[StudyRun], store: Store, executor: Executor, most_waiting: int, seconds: float | None
+) -> Iterator[Outcome]:
+    start, left = time.monotonic(), iter(missing)
+    waiting: dict[Future[Made], StudyRun] = {}
+    while True:
+        is_over = seconds is not None and time.monotonic() - start >= seconds
+        while not is_over and len(waiting) < most_waiting and (run := next(left, None)) is not None:
+            waiting[executor.submit(make_run, _text(run))] = run
+        if not waiting:
+            break
+        done, _ = wait(waiting, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
+        for future in done:
+            yield _settled(waiting.pop(future), future, store)
+    for run in left:
+        yield Outcome(run, None, "the study's time was over before it began")
+
+
+def _text(run: StudyRun) -> str:
+    assert run.spec is not None
+    return run.spec.to_json()
+
+
+def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:
+    """Keep what a process has made; what went wrong with one run is said of that run."""
+    try:
+        error: Any = future.exception()
+    except CancelledError:
+        raise StudyError("the cluster has gone away; the runs that had finished are kept") from None
+    if error is None:
+        return Outcome(run, store.put(*future.result()), is_new=True)
+    if isinstance(error, MemoryError):
+        return Outcome(run, None, "it needs more memory than a run of a study may take")
+    if isinstance(error, ValueError | GivenUpError):
+        return Outcome(run, None, " ".join(str(error).split()))
+    raise error

@@ -1,0 +1,121 @@
+"""The command ``python -m dsgcore sweep STUDY.json``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import Spec
+from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
+from dsgcore.studies.store import Store, default_store
+from dsgcore.studies.study import Study, StudyError
+from dsgcore.studies.table import table_of
+
+INTERRUPTED = 130
+BAR_CHARACTERS = 24
+
+
+def sweep(given: argparse.Namespace) -> int:
+    """Carry out a study and write its table; return the exit code."""
+    study = read_study(given.study)
+    store = Store(given.store or default_store())
+    if given.csv is not None and not given.csv.parent.is_dir():
+        raise StudyError(f"the folder of {given.csv} is not there")
+    progress = _Progress(len(study), is_quiet=given.quiet)
+    try:
+        with _executor(given.dask, given.jobs) as (executor, at_once):
+            outcomes = carry_out(study, store, executor, at_once, progress.tell)
+    except KeyboardInterrupt:
+        progress.end()
+        print(
+            f"dsgcore: stopped; finished runs are kept in {store.file}, and the same command goes on", file=sys.stderr
+        )
+        return INTERRUPTED
+    progress.end()
+    table = table_of(study, outcomes)
+    if given.csv is None:
+        print(table, end="")
+    else:
+        _write(given.csv, table)
+    return 0
+
+
+def read_study(file: Path) -> Study:
+    """Read a study's file; a data file that its spec names without a folder is looked for beside it too."""
+    try:
+        study = Study.from_json(file.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise StudyError(f"{file} is not text in UTF-8") from None
+    return replace(study, spec=_with_whole_path(study.spec, file.parent))
+
+
+def _with_whole_path(spec: Spec, folder: Path) -> Spec:
+    """Return a spec whose own file other processes find, whatever their working folder."""
+    if spec.data.name != FILE or spec.data.path is None:
+        return spec
+    places = (Path(spec.data.path), folder / spec.data.path)
+    found = next((place for place in places if place.is_file()), places[0])
+    return replace(spec, data=replace(spec.data, path=str(found.resolve())))
+
+
+@contextmanager
+def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor, int]]:
+    """Give what makes the runs, and how many it makes at a time."""
+    if address is None:
+        at_once = jobs or os.cpu_count() or 1
+        with local_processes(at_once) as executor:
+            yield executor, at_once
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise StudyError("--dask needs the package distributed: install dsg-lab[dask]") from None
+    with Client(address, timeout=10, set_as_default=False) as client:
+        yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file as a whole or not at all."""
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8", newline="") as part:
+        part.write(text)
+    try:
+        os.replace(part.name, file)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(part.name)
+        raise
+
+
+class _Progress:
+    """A bar on the error stream: how many runs are there, and how many of them were made now."""
+
+    def __init__(self, total: int, *, is_quiet: bool) -> None:
+        self.total, self.is_quiet = total, is_quiet
+        self.done = self.new = self.failed = 0
+        self.start = time.monotonic()
+
+    def tell(self, outcome: Outcome) -> None:
+        """Count an outcome, and draw the bar."""
+        self.done += 1
+        self.new += outcome.is_new
+        self.failed += outcome.stored is None
+        if not self.is_quiet:
+            filled = BAR_CHARACTERS * self.done // max(self.total, 1)
+            failed = f", {self.failed} failed" if self.failed else ""
+            seconds = time.monotonic() - self.start
+            text = f"[{'#' * filled:<{BAR_CHARACTERS}}] {self.done} of {self.total} runs, {self.new} new{failed}, {seconds:.0f} s"
+            print(f"\r{text}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the bar's line."""
+        if self.done and not self.is_quiet:
+            print(file=sys.stderr)

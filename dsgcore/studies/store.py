@@ -1,0 +1,185 @@
+"""Finished runs, kept in one file: a spec gives the same numbers, so none is ever made twice."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+import sqlite3
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Names the file where nobody else does.
+VARIABLE = "DSGLAB_STORE"
+VERSION = 1
+# A writer waits so long for another one.
+SECONDS_TO_WAIT = 60.0
+_TABLE = """
+CREATE TABLE IF NOT EXISTS runs (
+    sha256 TEXT PRIMARY KEY, spec TEXT NOT NULL, summary TEXT NOT NULL, history BLOB NOT NULL,
+    score REAL, objective REAL, seconds REAL NOT NULL, state TEXT NOT NULL, iterations INTEGER NOT NULL,
+    machine TEXT NOT NULL, finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) WITHOUT ROWID
+"""
+_COLUMNS = "sha256, score, objective, seconds, state, iterations"
+# So many hashes are asked for in one question: SQLite allows no more than 32,766.
+HASHES_AT_ONCE = 10_000
+
+
+class StoreError(ValueError):
+    """A store cannot be used. The message says which file and why."""
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """What a table of runs says of one.
+
+    Attributes
+    ----------
+    sha256 : str
+        Of its spec.
+    score, objective : float or None
+        On test points and of the training data, at the end; None where a run had no iteration, or they are not finite.
+    seconds : float
+        What it took when it was made.
+    state : {"finished", "plateau", "diverged"}
+    iterations : int
+    """
+
+    sha256: str
+    score: float | None
+    objective: float | None
+    seconds: float
+    state: str
+    iterations: int
+
+
+def default_store() -> Path:
+    """Return the file that runs are kept in: what DSGLAB_STORE names, else one in the user's folder for data."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    if sys.platform == "win32":
+        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        root = Path.home() / "Library" / "Application Support"
+    else:
+        root = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return root / "dsg-lab" / "runs.sqlite"
+
+
+class Store:
+    """A file of finished runs; several processes may read and write it at once.
+
+    Parameters
+    ----------
+    file : path
+        Made where it is not there, its folder too.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be made or opened, or is something else.
+    """
+
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        self.file = Path(file)
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with self._opened() as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                self._check_version(connection)
+                connection.execute(_TABLE)
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"{self.file} cannot be used as a store of runs: {error}") from None
+
+    def _check_version(self, connection: sqlite3.Connection) -> None:
+        """Mark a new file as a store; refuse another program's, or a later one's."""
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if version == 0 and not tables:
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        elif version != VERSION:
+            raise StoreError(
+                f"{self.file} cannot be used as a store of runs: it is another program's, or a later version's"
+            )
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        # One connection a use: they do not go from thread to thread, nor from process to process.
+        with closing(sqlite3.connect(self.file, timeout=SECONDS_TO_WAIT)) as connection, connection:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            yield connection
+
+    def put(self, spec: str, summary: Mapping[str, Any], history: Mapping[str, NDArray]) -> StoredRun:
+        """Keep a finished run, unless it is there already; return what is there now.
+
+        Parameters
+        ----------
+        spec : str
+            Its canonical JSON text.
+        summary : mapping
+            As of `dsgcore.experiments.summary`.
+        history : mapping of str to ndarray of shape (iterations,)
+        """
+        last = summary["last"]
+        row = (
+            summary["spec_sha256"],
+            spec,
+            json.dumps(summary),
+            packed(history),
+            last.get("score_test"),
+            last.get("objective"),
+            summary["seconds"],
+            summary["stop_reason"],
+            summary["iterations"],
+            json.dumps({"machine": platform.machine(), "processor": platform.processor(), "system": platform.system()}),
+        )
+        names = "sha256, spec, summary, history, score, objective, seconds, state, iterations, machine"
+        with self._opened() as connection:
+            connection.execute(f"INSERT OR IGNORE INTO runs ({names}) VALUES ({', '.join('?' * len(row))})", row)
+        return self.get([row[0]])[row[0]]
+
+    def get(self, hashes: Iterable[str]) -> dict[str, StoredRun]:
+        """Return those of the runs that are there, by their specs' hashes."""
+        wanted = list(hashes)
+        found: dict[str, StoredRun] = {}
+        with self._opened() as connection:
+            for first in range(0, len(wanted), HASHES_AT_ONCE):
+                some = wanted[first : first + HASHES_AT_ONCE]
+                question = f"SELECT {_COLUMNS} FROM runs WHERE sha256 IN ({', '.join('?' * len(some))})"
+                found |= {row[0]: StoredRun(*row) for row in connection.execute(question, some)}
+        return found
+
+    def history(self, sha256: str) -> dict[str, NDArray]:
+        """Return the recorded columns of a run; raise `KeyError` where it is not there."""
+        with self._opened() as connection:
+            row = connection.execute("SELECT history FROM runs WHERE sha256 = ?", (sha256,)).fetchone()
+        if row is None:
+            raise KeyError(sha256)
+        return unpacked(row[0])
+
+    def __len__(self) -> int:
+        with self._opened() as connection:
+            (number,) = connection.execute("SELECT count(*) FROM runs").fetchone()
+        return int(number)
+
+
+def packed(history: Mapping[str, NDArray]) -> bytes:
+    """Return a history's columns as one compressed archive."""
+    file = io.BytesIO()
+    np.savez_compressed(file, **history)  # type: ignore[arg-type]  # the stubs mistake them for an option
+    return file.getvalue()
+
+
+def unpacked(content: bytes) -> dict[str, NDArray]:
+    """Return the columns that `packed` has packed."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}

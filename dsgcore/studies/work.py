@@ -1,0 +1,67 @@
+"""One run of a study, in whatever process it is made: a spec's text goes in, what a store keeps comes out."""
+
+from __future__ import annotations
+
+import os
+import threading
+from functools import lru_cache
+from typing import Any
+
+from numpy.typing import NDArray
+
+from dsgcore._memory import limit_growth
+from dsgcore.core._threads import set_workers
+from dsgcore.data import Split
+from dsgcore.experiments.export import summary
+from dsgcore.experiments.run import Run, load_split
+from dsgcore.experiments.spec import Spec
+
+# Between two looks whether the study has been given up.
+SLICE_SECONDS = 0.2
+_given_up: Any = threading.Event()
+
+Made = tuple[str, dict[str, Any], dict[str, NDArray]]
+
+
+class GivenUpError(Exception):
+    """Nobody waits for the study any more."""
+
+
+def begin_worker(given_up: Any, memory: int | None) -> None:
+    """Prepare a process for runs: one thread, so much memory beyond what it has, and where it hears that it may end."""
+    global _given_up
+    _given_up = given_up
+    set_workers(1)
+    if memory is not None:
+        limit_growth(memory, lambda: os._exit(1))
+
+
+def make_run(text: str) -> Made:
+    """Carry out a spec, given as JSON text; return the text, the run's summary and its history's columns.
+
+    Raises
+    ------
+    ValueError, MemoryError
+        If the data do not fit the spec, or do not fit into memory.
+    GivenUpError
+        If the study has been given up meanwhile.
+    """
+    spec = Spec.from_json(text)
+    run = Run(spec, _split_of(spec.to_json()) if spec.data.path is None else load_split(spec))
+    while not run.is_finished:
+        if _given_up.is_set():
+            raise GivenUpError
+        run.advance(seconds=SLICE_SECONDS)
+    return text, summary(run), {name: run.history.column(name) for name in run.history.names}
+
+
+@lru_cache(maxsize=4)
+def _split(text: str) -> Split:
+    return load_split(Spec.from_json(text))
+
+
+def _split_of(text: str) -> Split:
+    """Return a spec's data; specs that differ in other things share them."""
+    spec = Spec.from_json(text)
+    plain = {"setting": spec.problem.name, "data": spec.to_dict()["data"], "seed": spec.seed}
+    return _split(Spec.from_dict(plain).to_json())

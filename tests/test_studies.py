@@ -1,0 +1,339 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, Future
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dsgcore.__main__ import main
+from dsgcore.experiments import Run, Spec
+from dsgcore.studies import Store, StoreError, Study, StudyError, carry_out, default_store, table_of
+from dsgcore.studies.store import packed, unpacked
+from dsgcore.studies.work import make_run
+
+SPEC = {
+    "setting": "auc",
+    "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
+    "solver": {"n_iter": 6, "n_features": 8},
+}
+AXES = [
+    {"name": "solver.step_size", "values": [0.1, 0.5]},
+    {"name": "kernel.sigma", "from": 0.1, "to": 10, "n": 3, "scale": "log"},
+]
+STUDY = {"spec": SPEC, "axes": AXES, "seeds": [0, 1]}
+PYTHON = (sys.executable, "-W", "error")
+
+
+class Here(Executor):
+    """Makes every run at once, in this process; counts them."""
+
+    def __init__(self):
+        self.made = []
+
+    def submit(self, work, /, *arguments):
+        future = Future()
+        self.made.append(arguments)
+        try:
+            future.set_result(work(*arguments))
+        except (ValueError, MemoryError) as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "folder" / "runs.sqlite")
+
+
+def test_axes_are_crossed_and_the_seed_changes_first():
+    runs = list(Study.from_dict(STUDY).runs())
+    assert len(runs) == len(Study.from_dict(STUDY)) == 12
+    assert [run.place for run in runs] == list(range(12))
+    assert [(*run.values, run.seed) for run in runs[:3]] == [(0.1, 0.1, 0), (0.1, 0.1, 1), (0.1, 1.0, 0)]
+    assert runs[-1].spec.solver.step_size == 0.5
+    assert runs[-1].spec.kernel.sigma == 10.0
+    assert runs[-1].spec.seed == 1
+
+
+def test_drawn_axes_go_together_and_are_the_same_every_time():
+    axes = [{"name": f"solver.{name}", "from": 0.01, "to": 1, "n": 7, "random": True} for name in ("step_size", "lam")]
+    first, again = (Study.from_dict({"spec": SPEC, "axes": axes, "seeds": [3]}) for _ in range(2))
+    values = [run.values for run in first.runs()]
+    assert len(first) == len(set(values)) == 7
+    assert values == [run.values for run in again.runs()]
+    assert all(0.01 <= value <= 1 for pair in values for value in pair)
+    assert len({step for step, _ in values}) == len({lam for _, lam in values}) == 7
+    assert np.corrcoef(np.log(values).T)[0, 1] < 0.9
+
+
+@pytest.mark.parametrize(("scale", "expected"), [("log", (1, 10, 100)), ("linear", (1, 50, 100)), (None, (1, 10, 100))])
+def test_whole_numbers_stay_whole(scale, expected):
+    axis = {"name": "solver.n_iter", "from": 1, "to": 100, "n": 3} | ({"scale": scale} if scale else {})
+    assert Study.from_dict({"spec": SPEC, "axes": [axis]}).axes[0].values == expected
+
+
+def test_a_study_is_plain_data():
+    study = Study.from_dict({**STUDY, "budget": {"seconds": 60}})
+    assert Study.from_json(json.dumps(study.to_dict())) == study
+    assert study.seconds == 60
+
+
+def test_words_and_sets_can_be_axes():
+    axes = [
+        {"name": "data.name", "values": ["two_moons", "circles", "breast_cancer"]},
+        {"name": "solver.schedule", "values": ["constant", "theta/t"]},
+    ]
+    runs = list(Study.from_dict({"spec": SPEC, "axes": axes}).runs())
+    assert {run.spec.data.name for run in runs} == {"two_moons", "circles", "breast_cancer"}
+
+
+BAD = {
+    "no spec": ({"axes": []}, "must have a spec"),
+    "a list": ([], "must be an object"),
+    "an unknown field": ({**STUDY, "axis": []}, "has no field 'axis'"),
+    "a bad spec": ({**STUDY, "spec": {"setting": "nothing"}}, "setting must be one of"),
+    "an unknown parameter": (
+        {**STUDY, "axes": [{"name": "solver.eta", "values": [1]}]},
+        "must be one of problem.gamma",
+    ),
+    "no section": ({**STUDY, "axes": [{"name": "sigma", "values": [1]}]}, "must be one of problem.gamma"),
+    "no values": ({**STUDY, "axes": [{"name": "kernel.sigma"}]}, "either values or from and to"),
+    "both": ({**STUDY, "axes": [{"name": "kernel.sigma", "values": [1], "from": 1}]}, "either values or from and to"),
+    "out of range": ({**STUDY, "axes": [{"name": "solver.step_size", "values": [-1]}]}, "step_size must be a number"),
+    "a range of words": ({**STUDY, "axes": [{"name": "solver.schedule", "from": 1, "to": 2}]}, "it must have values"),
+    "a wrong range": ({**STUDY, "axes": [{"name": "kernel.sigma", "from": 2, "to": 1}]}, "to a larger one"),
+    "log from zero": (
+        {**STUDY, "axes": [{"name": "solver.lam", "from": 0, "to": 1, "scale": "log"}]},
+        "from above 0 on a log scale",
+    ),
+    "twice": ({**STUDY, "axes": [AXES[0], AXES[0]]}, "of different parameters"),
+    "too many axes": ({**STUDY, "axes": [AXES[0]] * 5}, "at most 4"),
+    "no seeds": ({**STUDY, "seeds": []}, "seeds must be a list"),
+    "equal seeds": ({**STUDY, "seeds": [1, 1]}, "must differ"),
+    "a bad seed": ({**STUDY, "seeds": [-1]}, "seed must be"),
+    "a bad budget": ({**STUDY, "budget": {"runs": 3}}, "the field seconds"),
+    "a budget below zero": ({**STUDY, "budget": {"seconds": -3}}, "seconds must be"),
+    "too many values": ({**STUDY, "axes": [{"name": "kernel.sigma", "from": 1, "to": 2, "n": 10**9}]}, "n must be"),
+    "drawn ones of different number": (
+        {
+            **STUDY,
+            "axes": [
+                {"name": "solver.step_size", "from": 0.1, "to": 1, "n": 3, "random": True},
+                {"name": "solver.lam", "from": 0.1, "to": 1, "n": 4, "random": True},
+            ],
+        },
+        "the same n",
+    ),
+    "too many runs": ({**STUDY, "axes": AXES, "seeds": list(range(20_000))}, "at most 100,000 runs"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_with_a_study_is_said_in_one_sentence(name):
+    given, words = BAD[name]
+    with pytest.raises(StudyError) as caught:
+        Study.from_dict(given)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "3", '"x"'])
+def test_what_is_no_json_is_refused(text):
+    with pytest.raises(StudyError):
+        Study.from_json(text)
+
+
+def test_a_run_is_made_as_run_makes_it(store):
+    study = Study.from_dict({"spec": SPEC})
+    (outcome,) = carry_out(study, store, Here(), 1)
+    run = Run(study.spec)
+    run.advance()
+    assert outcome.stored.score == run.history.last()["score_test"]
+    kept = store.history(study.spec.sha256)
+    assert set(kept) == set(run.history.names)
+    assert all((kept[name] == run.history.column(name)).all() for name in kept)
+
+
+def test_nothing_is_made_twice_and_the_table_stays_the_same(store):
+    study, tables, executor = Study.from_dict(STUDY), [], Here()
+    carry_out(Study.from_dict({**STUDY, "seeds": [1]}), store, executor, 2)
+    assert len(executor.made) == 6
+    for _ in range(2):
+        tables.append(table_of(study, carry_out(study, store, executor, 2)))
+    assert len(executor.made) == len(store) == 12
+    assert tables[0] == tables[1]
+    lines = tables[0].splitlines()
+    assert lines[0] == "solver.step_size,kernel.sigma,seed,score,objective,seconds,state,sha256"
+    assert len(lines) == 13
+
+
+def test_what_does_not_fit_is_said_in_its_row_and_the_others_are_made(store):
+    axes = [{"name": "data.n_labeled", "values": [20, 100_000]}]
+    study = Study.from_dict({"spec": SPEC, "axes": axes})
+    good, bad = carry_out(study, store, Here(), 1)
+    assert good.stored is not None
+    assert bad.stored is None
+    assert bad.failed
+    table = table_of(study, [good, bad])
+    assert len(table.splitlines()) == 3
+    assert len(store) == 1
+
+
+def test_a_diverged_run_is_a_state_of_its_own(store):
+    study = Study.from_dict({"spec": SPEC, "axes": [{"name": "solver.step_size", "values": [0.1, 1e6]}]})
+    assert [outcome.stored.state for outcome in carry_out(study, store, Here(), 1)] == ["finished", "diverged"]
+
+
+def test_no_run_begins_after_the_time(store):
+    study = Study.from_dict({**STUDY, "budget": {"seconds": 0}})
+    outcomes = carry_out(study, store, Here(), 1)
+    assert {outcome.failed for outcome in outcomes} == {"the study's time was over before it began"}
+
+
+# --- the store
+
+
+def test_columns_are_read_as_they_were_written():
+    columns = {"t": np.arange(3.0), "score_test": np.array([0.1, np.nan, np.inf])}
+    again = unpacked(packed(columns))
+    assert all(again[name].tobytes() == columns[name].tobytes() for name in columns)
+
+
+def summary_of(spec):
+    return {
+        "spec_sha256": spec.sha256,
+        "last": {"score_test": 0.5, "objective": 1.0},
+        "seconds": 0.1,
+        "stop_reason": "finished",
+        "iterations": 6,
+    }
+
+
+def write_many(file, start, number):
+    store = Store(file)
+    for i in range(start, start + number):
+        spec = Spec.from_dict(SPEC | {"seed": i})
+        store.put(spec.to_json(), summary_of(spec), {"t": np.arange(6.0)})
+
+
+def is_whole(file):
+    connection = sqlite3.connect(file)
+    (answer,) = connection.execute("PRAGMA integrity_check").fetchone()
+    connection.close()
+    return answer == "ok"
+
+
+def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
+    file = tmp_path / "runs.sqlite"
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=write_many, args=(file, start, 150)) for start in (0, 100)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    assert len(Store(file)) == 250  # fifty of them were written by both
+    assert is_whole(file)
+
+
+def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
+    file = tmp_path / "runs.sqlite"
+    context = multiprocessing.get_context("spawn")
+    for attempt in range(3):
+        writer = context.Process(target=write_many, args=(file, 1000 * attempt, 1000))
+        writer.start()
+        deadline = time.monotonic() + 60
+        while not file.exists() or len(Store(file)) < 5 * (attempt + 1):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.join()
+        assert is_whole(file)
+
+
+def test_another_file_is_no_store(tmp_path):
+    (tmp_path / "a.txt").write_text("hello, this is text that is long enough to be taken for a header of a file" * 9)
+    with pytest.raises(StoreError, match=r"a\.txt cannot be used as a store"):
+        Store(tmp_path / "a.txt")
+    other = sqlite3.connect(tmp_path / "other.sqlite")
+    other.execute("CREATE TABLE mine (x)")
+    other.commit()
+    other.close()
+    with pytest.raises(StoreError, match="another program's"):
+        Store(tmp_path / "other.sqlite")
+
+
+def test_the_usual_store_can_be_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "a.sqlite"))
+    assert default_store() == tmp_path / "a.sqlite"
+    monkeypatch.delenv("DSGLAB_STORE")
+    assert default_store().name == "runs.sqlite"
+
+
+# --- the command
+
+
+def sweep(tmp_path, *options, study=STUDY):
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    return main(["sweep", str(tmp_path / "study.json"), "--store", str(tmp_path / "runs.sqlite"), *map(str, options)])
+
+
+def test_a_bad_study_ends_with_one_sentence(tmp_path, capsys):
+    assert sweep(tmp_path, study={"spec": SPEC, "axes": [{"name": "eta", "values": [1]}]}) == 2
+    assert capsys.readouterr().err.startswith("dsgcore: an axis must be one of")
+    assert sweep(tmp_path, "--jobs", "0") == 2
+    assert sweep(tmp_path, "--csv", tmp_path / "nowhere" / "a.csv") == 2
+    assert main(["sweep", str(tmp_path / "missing.json")]) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_processes_make_the_same_runs_and_go_on_where_they_were(tmp_path, capfd):
+    assert sweep(tmp_path, "--jobs", 2, "--csv", tmp_path / "a.csv", study={**STUDY, "seeds": [0]}) == 0
+    assert "6 of 6 runs, 6 new" in capfd.readouterr().err
+    assert sweep(tmp_path, "--jobs", 2, "--csv", tmp_path / "b.csv") == 0
+    assert "12 of 12 runs, 6 new" in capfd.readouterr().err
+    assert sweep(tmp_path, "--quiet") == 0
+    assert capfd.readouterr().out == (tmp_path / "b.csv").read_text()
+    spec = Spec.from_dict(SPEC | {"seed": 1})
+    _, _, history = make_run(spec.to_json())
+    carry_out(Study(spec, seeds=(1,)), Store(tmp_path / "other.sqlite"), Here(), 1)
+    assert (Store(tmp_path / "other.sqlite").history(spec.sha256)["objective"] == history["objective"]).all()
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.skipif(os.name == "nt", reason="signals are others there")
+def test_an_interrupt_keeps_what_is_finished(tmp_path):
+    study = {**STUDY, "seeds": list(range(500))}
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    command = [
+        *PYTHON,
+        "-m",
+        "dsgcore",
+        "sweep",
+        str(tmp_path / "study.json"),
+        "--store",
+        str(tmp_path / "runs.sqlite"),
+    ]
+    process = subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "runs.sqlite").exists() or len(Store(tmp_path / "runs.sqlite")) < 10:
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert b"the same command goes on" in said
+    assert b"Traceback" not in said
+    assert is_whole(tmp_path / "runs.sqlite")
