@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.baselines.base import Baseline, BinaryBaseline, unlabeled_rows
+from dsgcore.baselines.base import Baseline, BinaryBaseline
 from dsgcore.baselines.basis import choose_centers, count_centers
 from dsgcore.baselines.design import FACTORS, PENALTY, Design, make_design, system_numbers
 from dsgcore.baselines.linear_system import Solution, solve_symmetric
@@ -19,6 +19,7 @@ from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.parameters import as_said
+from dsgcore.core.problem import unlabeled_rows
 from dsgcore.estimators.classes import best_threshold
 from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.prior import ROWS_AT_A_TIME, PriorError, energy_class_prior

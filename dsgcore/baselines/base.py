@@ -269,8 +269,3 @@ class OrdinalBaseline(OrderedClassifier, LabelsBaseline):
     def ranking_function(self, X: ArrayLike) -> NDArray:
         """Return f(x), of shape (n,): the higher, the later in the order of the classes."""
         return self._values(X)
-
-
-def unlabeled_rows(is_unlabeled: NDArray) -> NDArray:
-    """Return the row numbers of the unlabeled points, or of all points where there is none."""
-    return np.flatnonzero(is_unlabeled) if is_unlabeled.any() else np.arange(len(is_unlabeled))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.baselines.auc_base import ClosedForm, check_prior, estimated_prior
-from dsgcore.baselines.base import OrdinalBaseline, unlabeled_rows
+from dsgcore.baselines.base import OrdinalBaseline
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk, samult_risk
 from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
 from dsgcore.baselines.pnu_auc import PNUAUC
@@ -18,7 +18,7 @@ from dsgcore.baselines.samult import SAMULT
 from dsgcore.core.documented import documented
 from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import as_in, as_said
-from dsgcore.core.problem import UNLABELED
+from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.problems.thresholds import thresholds
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
-from dsgcore.baselines.base import Baseline, unlabeled_rows
+from dsgcore.baselines.base import Baseline
 from dsgcore.baselines.basis import count_centers
 from dsgcore.baselines.design import system_numbers
 from dsgcore.baselines.memory import Memory, kernel_matrix, larger, numbers
@@ -18,7 +18,7 @@ from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM, Prior
 from dsgcore.baselines.progress import Callback
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.parameters import as_in, as_said
-from dsgcore.core.problem import UNLABELED
+from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.kernel import KernelParameters

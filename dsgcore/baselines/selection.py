@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from dsgcore.baselines.base import unlabeled_rows
 from dsgcore.baselines.basis import choose_centers
 from dsgcore.baselines.linear_system import IllPosedWarning
 from dsgcore.baselines.pnu_auc import PNUAUC
 from dsgcore.core.metrics import auc_of_samples
-from dsgcore.core.problem import UNLABELED
+from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.inputs import encode, seed_of
 
 

@@ -140,6 +140,31 @@ class Problem(Setting, Protocol):
         return None
 
 
+def unlabeled_rows(is_unlabeled: NDArray) -> NDArray:
+    """Return the row numbers of the unlabeled points, or of all points where there is none."""
+    return np.flatnonzero(is_unlabeled) if is_unlabeled.any() else np.arange(len(is_unlabeled))
+
+
+def two_class_rows(y: NDArray, who: str) -> dict[str, NDArray]:
+    """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none).
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    who : str
+        Needs a point of each class, or else a `ProblemError` is raised.
+    """
+    y = np.asarray(y)
+    strange = y[~np.isin(y, (1, 0, UNLABELED))]
+    if len(strange):
+        raise ProblemError(f"a label must be 1, 0, or -1 for unlabeled, got {strange[0]}")
+    rows = {"positive": np.flatnonzero(y == 1), "negative": np.flatnonzero(y == 0)}
+    for source, held in rows.items():
+        if not len(held):
+            raise ProblemError(f"{who} needs at least one labeled positive and one labeled negative, got no {source}")
+    return {**rows, "unlabeled": unlabeled_rows(y == UNLABELED)}
+
+
 def objective(terms: Mapping[str, float]) -> float:
     """Return the sum of the terms."""
     return float(sum(terms.values()))

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core import metrics
+from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, real
-from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values
+from dsgcore.core.problem import Problem, Values, two_class_rows
 
-POSITIVE, NEGATIVE = 1, 0
 # The three pair terms of the risk: which source should score above which.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))
 
 
+@documented
 @dataclass(frozen=True)
 class SemiSupervisedAUC(Problem):
     """Rank positives above negatives, with unlabeled points standing in for both.
@@ -28,13 +29,8 @@ class SemiSupervisedAUC(Problem):
     Per triple (p, n, u), with a = 1 - f_p + f_n, q = 1 - f_p + f_u, w = 1 - f_u + f_n:
     c_p = [-2 gamma a - 2 (1 - gamma) q] / B, c_n = [2 gamma a + 2 (1 - gamma) w] / B, c_u = (1 - gamma) (2 q - 2 w) / B.
 
-    Parameters
-    ----------
-    gamma : float in [0, 1], default 0.5
-        Weight of the labeled pairs; 1 uses the labels alone.
-    pairing : {"triplets", "all"}, default "triplets"
-        Pairs within a mini-batch: the b-th of each source with the b-th of the others, as in the paper's Algorithm 1,
-        or all of them (same expectation, lower variance, still O(B) for the squared loss).
+    Pairs within a mini-batch are the b-th of each source with the b-th of the others ("triplets"), as in the paper's
+    Algorithm 1, or all of them: the same expectation, a lower variance, and still O(B) for the squared loss.
 
     Notes
     -----
@@ -69,18 +65,7 @@ class SemiSupervisedAUC(Problem):
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none)."""
-        y = np.asarray(y)
-        rows = {
-            "positive": np.flatnonzero(y == POSITIVE),
-            "negative": np.flatnonzero(y == NEGATIVE),
-            "unlabeled": np.flatnonzero(y == UNLABELED),
-        }
-        if not len(rows["unlabeled"]):
-            rows["unlabeled"] = np.arange(len(y))
-        for source in ("positive", "negative"):
-            if not len(rows[source]):
-                raise ProblemError(f"AUC needs at least one labeled positive and one labeled negative, got no {source}")
-        return rows
+        return two_class_rows(y, "AUC")
 
     def _weight(self, pair: tuple[str, str]) -> float:
         return self.gamma if "unlabeled" not in pair else 1.0 - self.gamma

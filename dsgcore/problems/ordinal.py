@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Real, choice, said
-from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values
+from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, unlabeled_rows
 from dsgcore.problems import pairwise
 from dsgcore.problems.thresholds import check_classes, mean_auc
 
@@ -32,6 +33,7 @@ class Reals(Real):
         return tuple(Real.check(self, number) for number in value)
 
 
+@documented
 @dataclass(frozen=True)
 class SemiSupervisedOrdinal(Problem):
     """Rank points of k ordered classes, with unlabeled points standing in for all of them.
@@ -43,16 +45,8 @@ class SemiSupervisedOrdinal(Problem):
 
     which is linear in the risks between single classes, so that one mini-batch a class serves all sub-problems:
     sum_ab W_ab R_ab over ordered pairs of sources, W being `risk_weights`; see `dsgcore.problems.pairwise` for the
-    coefficients.
-
-    Parameters
-    ----------
-    gamma : float in [0, 1], or k - 1 of them, default 0.5
-        Weight of the labeled pairs in every sub-problem, or in each; 1 uses the labels alone.
-    pairing : {"paired", "all"}, default "paired"
-        Pairs within a mini-batch: the b-th point of each source with the b-th of the others, or all of them.
-    shares : tuple of k floats or None, default None
-        Not a parameter but a fact: each class's share of the labeled points, which `bind` fills in.
+    coefficients. gamma is one for all sub-problems, or one for each. `shares` is not a parameter but a fact: each class's
+    share of the labeled points, which `bind` fills in.
 
     Notes
     -----
@@ -148,8 +142,7 @@ class SemiSupervisedOrdinal(Problem):
         if self.shares is not None and len(classes) != len(self.shares):
             raise ProblemError(f"this problem is bound to {len(self.shares)} classes, got {len(classes)}")
         rows = {f"class {j + 1}": np.flatnonzero(y == j) for j in range(len(classes))}
-        unlabeled = np.flatnonzero(y == UNLABELED)
-        return {**rows, "unlabeled": unlabeled if len(unlabeled) else np.arange(len(y))}
+        return {**rows, "unlabeled": unlabeled_rows(y == UNLABELED)}
 
     @cached_property
     def _gammas(self) -> NDArray:

@@ -9,10 +9,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, flag, real
-from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values
-
-POSITIVE, NEGATIVE = 1, 0
+from dsgcore.core.problem import Problem, ProblemError, Values, two_class_rows
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,7 @@ LOSSES = {
 }
 
 
+@documented
 @dataclass(frozen=True)
 class SemiSupervisedSVM(Problem):
     """Separate two classes by a boundary that keeps away from unlabeled points, and labeled points on their side of it.
@@ -53,20 +53,9 @@ class SemiSupervisedSVM(Problem):
     with P, N the labeled points of the two classes, share = n_P / (n_P + n_N), and U the unlabeled points.
     Coefficients: c_p = -C share [f < 1] / B, c_n = C (1 - share) [f > -1] / B, c_u = C* u'(f) / B.
 
-    Parameters
-    ----------
-    C : float in [1e-6, 1e6], default 1.0
-        Weight of the labeled points.
-    C_star : float in [0, 1e6] or None, default None
-        Weight C* of the unlabeled points; None is C n_l / n_u, which `bind` fills in. 0 leaves them out.
-    loss : {"symmetric hinge", "squared symmetric hinge", "ramp", "exponential"}, default "symmetric hinge"
-        u(r) = max(0, 1 - |r|), max(0, 1 - |r|)^2 / 2, min(1 + s, max(0, 1 - |r|)) or exp(-5 r^2).
-    s : float in [-0.999, 0], default -0.3
-        The ramp's kink: values closer to the boundary than -s no longer pull. 0 is the symmetric hinge.
-    is_balanced : bool, default False
-        Shift f so that its mean over the unlabeled points is 2 share - 1, the mean label of the labeled ones.
-    positive_share : float in (0, 1) or None, default None
-        Not a parameter but a fact: the share of positives among the labeled points, which `bind` fills in.
+    The losses u(r) are, in their order, max(0, 1 - |r|), max(0, 1 - |r|)^2 / 2, min(1 + s, max(0, 1 - |r|)), which with
+    s = 0 is the first again, and exp(-5 r^2). A C* of None is C n_l / n_u, which `bind` fills in; 0 leaves the unlabeled
+    points out. `positive_share` is not a parameter but a fact, the share, which `bind` fills in too.
 
     Notes
     -----
@@ -158,23 +147,7 @@ class SemiSupervisedSVM(Problem):
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if none)."""
-        y = np.asarray(y)
-        strange = y[~np.isin(y, (POSITIVE, NEGATIVE, UNLABELED))]
-        if len(strange):
-            raise ProblemError(f"a label must be 1, 0, or -1 for unlabeled, got {strange[0]}")
-        rows = {
-            "positive": np.flatnonzero(y == POSITIVE),
-            "negative": np.flatnonzero(y == NEGATIVE),
-            "unlabeled": np.flatnonzero(y == UNLABELED),
-        }
-        if not len(rows["unlabeled"]):
-            rows["unlabeled"] = np.arange(len(y))
-        for source in ("positive", "negative"):
-            if not len(rows[source]):
-                raise ProblemError(
-                    f"an S3VM needs at least one labeled positive and one labeled negative, got no {source}"
-                )
-        return rows
+        return two_class_rows(y, "an S3VM")
 
     def _weights(self) -> dict[str, float]:
         """Return the weight of each source's mean loss."""
@@ -238,14 +211,6 @@ class SemiSupervisedSVM(Problem):
             "unlabeled": LOSSES[self.loss].value(g["unlabeled"], self.s),
         }
         return {source: weight[source] * float(np.mean(loss)) for source, loss in losses.items()}
-
-    def risk_terms(self, f: Values) -> dict[str, float]:
-        """Return the same parts over whole sources."""
-        return self.terms(f)
-
-    def quadratic(self, rows: dict[str, NDArray], n: int) -> None:
-        """Return None: the risk is not quadratic."""
-        return
 
     def twin(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from dsgcore.core.documented import documented
 from dsgcore.core.parameters import ParameterError, choice, real
 from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values
 
@@ -37,6 +38,7 @@ LOSSES = {
 CORRECTIONS = ("absolute value", "ReLU", "leaky ReLU", "identity")
 
 
+@documented
 @dataclass(frozen=True)
 class SimilarUnlabeled(Problem):
     """Tell two classes apart from similar pairs (both members of the same, unknown class) and unlabeled points.
@@ -51,17 +53,9 @@ class SimilarUnlabeled(Problem):
     c_S = pi_S [delta'(A_1) l'(f, +1) - delta'(A_2) l'(f, -1)] / ((2 pi - 1) B_S) and
     c_U = [-(1 - pi) delta'(A_1) l'(f, +1) + pi delta'(A_2) l'(f, -1)] / ((2 pi - 1) B_U), with A_1, A_2 of the batch.
 
-    Parameters
-    ----------
-    prior : float in [0.01, 0.99], default 0.7
-        Share pi of the positive class among the unlabeled points; not within 0.001 of 1/2. Similar pairs cannot
-        tell which class is which: the prior does, so below 1/2 the rarer class is the positive one.
-    loss : {"squared", "double hinge", "logistic"}, default "squared"
-        l(z, t) = (z t - 1)^2 / 4, max(-z t, max(0, 1/2 - z t / 2)) or log(1 + exp(-z t)).
-    correction : {"absolute value", "ReLU", "leaky ReLU", "identity"}, default "absolute value"
-        delta; all are delta(A) = A for A >= 0. "identity" leaves negative risks as they are.
-    leak : float in [0, 10], default 0.5
-        delta(A) = -leak A for A < 0, of the generalised leaky ReLU only.
+    Similar pairs cannot tell which class is which: the prior does, so below 1/2 the rarer class is the positive one. The
+    losses l(z, t) are (z t - 1)^2 / 4, max(-z t, max(0, 1/2 - z t / 2)) and log(1 + exp(-z t)); all corrections delta are A
+    for A >= 0, and the leaky ReLU is -leak A below.
 
     Raises
     ------
@@ -222,10 +216,6 @@ class SimilarUnlabeled(Problem):
         parts = self._parts(f)
         below_zero = sum(min(risk, 0.0) for risk in self._sums(parts).values())
         return {**parts, "correction": (self._slope_below_zero - 1.0) * below_zero}
-
-    def risk_terms(self, f: Values) -> dict[str, float]:
-        """Return the same parts over whole sources."""
-        return self.terms(f)
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant.
