@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -191,10 +192,8 @@ def similar_class_prior(
     similar: ArrayLike,
     unlabeled: ArrayLike,
     *,
-    method: str = "km2",
     smallest: float = 0.5,
-    max_points: int = 1000,
-    seed: int = 0,
+    **options: Any,
 ) -> float:
     """Estimate the prior of the larger class from similar pairs and unlabeled points.
 
@@ -204,11 +203,11 @@ def similar_class_prior(
         All members of the similar pairs.
     unlabeled : array-like of shape (n_U, d)
         Unlabeled points.
-    method, max_points, seed
-        As in `mixture_proportion`.
     smallest : float in [0, 0.87], default 0.5
         Smallest share pi_S of similar pairs that is looked for. At 0.5, the least that two classes can have, the
         answer exists always; with 0 an estimate that contradicts the model is refused instead.
+    **options
+        `method`, `max_points` and `seed`, as in `mixture_proportion`.
 
     Returns
     -------
@@ -231,8 +230,7 @@ def similar_class_prior(
     classes four standard deviations apart per coordinate: 0.92 for 0.6, 0.87 for 0.7, 0.91 for 0.9). With few or
     overlapping points it errs to either side. Take the result as a first guess, and the true prior where it is known.
     """
-    pi_S = mixture_proportion(unlabeled, similar, method=method, smallest=smallest, max_points=max_points, seed=seed)
-    return positive_prior(pi_S)
+    return positive_prior(mixture_proportion(unlabeled, similar, smallest=smallest, **options))
 
 
 def positive_prior(pi_S: float) -> float:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from dsgcore.baselines.basis import choose_centers
 from dsgcore.baselines.linear_system import IllPosedWarning
@@ -126,19 +125,11 @@ def select_pnu_auc(
     splitter = StratifiedKFold(5, shuffle=True, random_state=seed) if cv is None else cv
     folds = list(splitter.split(X, codes))
     score = PNUAUCRisk(int((codes == 1).sum()), int((codes == 0).sum()))
-    grid = list(product(eta, lam, sigma))  # sigma runs fastest
+    grid = {"eta": list(eta), "lam": list(lam), "sigma": list(sigma)}  # sigma runs fastest
+    search = GridSearchCV(fixed, grid, scoring=score, cv=folds, error_score="raise")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IllPosedWarning)
-        risks = [_mean_risk(fixed.set_params(eta=e, lam=l, sigma=s), X, y, folds, score) for e, l, s in grid]
-        best = int(np.argmin(risks))
-        chosen = dict(zip(("eta", "lam", "sigma"), grid[best], strict=True))
-        final = clone(fixed).set_params(**chosen).fit(X, y)
-    shape = (len(eta), len(lam), len(sigma))
-    e, l, s = (int(i) for i in np.unravel_index(best, shape))
-    return Selection(np.reshape(risks, shape).transpose(2, 1, 0), (s, l, e), chosen, final)
-
-
-def _mean_risk(
-    estimator: PNUAUC, X: NDArray, y: NDArray, folds: Iterable[tuple[NDArray, NDArray]], score: PNUAUCRisk
-) -> float:
-    return -float(np.mean([score(clone(estimator).fit(X[a], y[a]), X[b], y[b]) for a, b in folds]))
+        search.fit(X, y)
+    risks = -search.cv_results_["mean_test_score"].reshape(len(eta), len(lam), len(sigma)).transpose(2, 1, 0)
+    s, l, e = (grid[name].index(search.best_params_[name]) for name in ("sigma", "lam", "eta"))
+    return Selection(risks, (s, l, e), search.best_params_, search.best_estimator_)

@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
-from dsgcore.benchmark import (
-    demo,
-    growth,
-    kernel,
-    machine,
-    memory,
-    out_of_core,
-    prediction,
-    runs,
-    start,
-    structured,
-)
+from dsgcore.benchmark import machine
 from dsgcore.benchmark.rows import Row, heading, line, summary
 from dsgcore.benchmark.settings import Sizes
 
-GROUPS: dict[str, Callable[[Sizes], Iterator[Row]]] = {
-    "machine": machine.measure,
-    "kernel": kernel.measure,
-    "runs": runs.measure,
-    "growth": growth.measure,
-    "memory": memory.measure,
-    "demo": demo.measure,
-    "prediction": prediction.measure,
-    "start": start.measure,
-    "structured": structured.measure,
-}
-LONG_GROUPS: dict[str, Callable[[Sizes], Iterator[Row]]] = {"out_of_core": out_of_core.measure}
+Groups = dict[str, Callable[[Sizes], Iterator[Row]]]
+
+
+def _groups(*names: str) -> Groups:
+    """Return what each of this package's modules of these names measures."""
+    return {name: import_module(f"{__name__}.{name}").measure for name in names}
+
+
+GROUPS = _groups("machine", "kernel", "runs", "growth", "memory", "demo", "prediction", "start", "structured")
+LONG_GROUPS = _groups("out_of_core")
 
 
 def run_benchmark(

@@ -130,9 +130,8 @@ class PairFolds(_Folds):
 
     Parameters
     ----------
-    n_splits : int >= 2, default=5
-    random_state : int, RandomState instance or None, default=None
-        An int gives the same folds at every call.
+    n_splits, random_state
+        As in `LabeledFolds`.
 
     Notes
     -----
@@ -159,9 +158,8 @@ class UnlabeledFolds(_Folds):
 
     Parameters
     ----------
-    n_splits : int >= 2, default=5
-    random_state : int, RandomState instance or None, default=None
-        An int gives the same folds at every call.
+    n_splits, random_state
+        As in `LabeledFolds`.
 
     Notes
     -----
