@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 
 import dsgcore
 from dsgcore.baselines import COMPETITORS
 from dsgcore.core.documented import documented, told
-from dsgcore.core.parameters import real
+from dsgcore.core.parameters import Parameter, parameters_of_fields, real
 
 MADE_HERE = [cls for classes in COMPETITORS.values() for cls in classes if ".baselines." in cls.__module__]
 
@@ -23,14 +24,48 @@ class Example:
 
     In two paragraphs.
 
+    Parameters
+    ----------
+    gamma : Trust
+        How much. How much. How much. How much. How much. How much. How much. How much.
+        How much. How much. How much. How much. How much. How much. How much. How much.
+    seed
+        Of the draws.
+
+    Attributes
+    ----------
+    size_ : int
+        How large.
+
     Notes
     -----
     Source: nobody.
     """
 
-    gamma: float | None = real(0.5, low=0.0, high=1.0, optional=True, sentence="How much. " * 20)
-    seed: int | None = told(None, "one of {cls.__name__}'s", "Of the draws.")
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
+
+    gamma: float | None = real(0.5, low=0.0, high=1.0, optional=True)
+    seed: int | None = told(None, "one of {cls.__name__}'s")
     is_fitted: bool = False
+
+
+@documented
+@dataclass
+class Heir(Example):
+    """Do it otherwise.
+
+    Parameters
+    ----------
+    gamma
+        How little.
+
+    Attributes
+    ----------
+    size_ : int
+        How small.
+    """
+
+    lam: float = real(1.0, low=0.0, label="Ridge", sentence="How strongly.")
 
 
 def test_a_docstring_has_each_field_with_its_range_its_default_and_its_sentence():
@@ -39,9 +74,25 @@ def test_a_docstring_has_each_field_with_its_range_its_default_and_its_sentence(
         "Do something.\n\nIn two paragraphs.\n\nParameters\n----------\ngamma : a number between 0 and 1 or None,"
     )
     assert "default=0.5\n    How much. How much." in doc
-    assert "seed : one of Example's, default=None\n    Of the draws.\n\nNotes\n-----\nSource: nobody." in doc
+    assert "seed : one of Example's, default=None\n    Of the draws.\n\nAttributes\n-" in doc
+    assert doc.endswith("size_ : int\n    How large.\n\nNotes\n-----\nSource: nobody.\n")
     assert "is_fitted" not in doc
     assert max(map(len, doc.splitlines())) <= 116
+
+
+def test_a_parameter_has_the_docstrings_label_and_sentence():
+    (gamma,) = Example.parameters
+    assert (gamma.name, gamma.label, gamma.sentence) == ("gamma", "Trust", " ".join(["How much."] * 16))
+
+
+def test_a_subclass_says_what_is_otherwise_and_inherits_the_rest():
+    gamma, lam = Heir.parameters
+    assert (gamma.label, gamma.sentence) == ("Trust", "How little.")
+    assert (lam.label, lam.sentence) == ("Ridge", "How strongly.")
+    assert "seed : one of Heir's, default=None\n    Of the draws." in Heir.__doc__
+    assert "size_ : int\n    How small." in Heir.__doc__
+    assert "How large." not in Heir.__doc__
+    assert Example.parameters[0].sentence.startswith("How much.")
 
 
 @pytest.mark.parametrize("cls", MADE_HERE, ids=lambda cls: cls.__name__)

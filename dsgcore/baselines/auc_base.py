@@ -81,21 +81,24 @@ def check_prior(prior: float, eta: float) -> None:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ClosedForm(KernelParameters, Baseline):
-    """What minimises one squared pairwise risk, or several, over the same features."""
+    """What minimises one squared pairwise risk, or several, over the same features.
+
+    Parameters
+    ----------
+    penalty
+        The ridge: the squared length of the weights as in the authors' program, half of it, or half the squared norm
+        of f in the kernel's space.
+    random_state
+        Seed of the centres.
+    """
 
     kernels: ClassVar[tuple[str, ...]] = FEATURES
     unlabeled: ClassVar[int]  # what `_learn` gets for an unlabeled point
 
     lam: float = as_said(LAM)
-    penalty: str = as_said(
-        PENALTY,
-        default="euclidean",
-        options=tuple(FACTORS),
-        sentence="The ridge: the squared length of the weights as in the authors' program, half of it, or half the squared "
-        "norm of f in the kernel's space.",
-    )
+    penalty: str = as_said(PENALTY, default="euclidean", options=tuple(FACTORS))
     centers: int | ArrayLike | None = as_said(CENTERS)
-    random_state: int | np.random.RandomState | None = told(None, SEED, "Seed of the centres.")
+    random_state: int | np.random.RandomState | None = told(None, SEED)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = d if getattr(self, "kernel", "gaussian") == "lm" else count_centers(n, s["centers"])

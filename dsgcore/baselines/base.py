@@ -38,16 +38,20 @@ NUMBERS_PER_POINT = 8
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianOrLinear:
-    """What a method says of its kernel that has no other than these."""
+    """What a method says of its kernel that has no other than these.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    sigma
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). 'scale' is 1 / (n_features_in_ * X.var()).
+    """
 
     kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
 
-    kernel: str = told("gaussian", "one of {cls.kernels}", "The kernel.", kw_only=False)
-    sigma: float | str = told(
-        "scale",
-        f"{SIGMA.allowed()}, or 'scale'",
-        "Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). 'scale' is 1 / (n_features_in_ * X.var()).",
-    )
+    kernel: str = told("gaussian", "one of {cls.kernels}", kw_only=False)
+    sigma: float | str = told("scale", f"{SIGMA.allowed()}, or 'scale'")
 
 
 class HasValues(Protocol):
@@ -60,7 +64,15 @@ class HasValues(Protocol):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Limited:
-    memory_limit: float = told(MEMORY_LIMIT.default, MEMORY_LIMIT.allowed(), MEMORY_LIMIT.sentence)
+    """What every method has.
+
+    Parameters
+    ----------
+    memory_limit
+        GB that a fit may take; one that needs more is refused before it starts.
+    """
+
+    memory_limit: float = told(MEMORY_LIMIT.default, MEMORY_LIMIT.allowed())
 
 
 class Baseline(_Limited, BaseEstimator):

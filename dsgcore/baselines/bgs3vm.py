@@ -40,6 +40,13 @@ class BGS3VM(GradientS3VM):
     there. Where there are more kernels at labeled points, or at unlabeled ones, than the budget allows, the one with the
     smallest coefficient is dropped, the oldest one of equals.
 
+    Parameters
+    ----------
+    budget_labeled : Labeled support vectors
+        How many labeled points the function may keep.
+    budget_unlabeled : Unlabeled support vectors
+        How many unlabeled points the function may keep; by default a fifth of them.
+
     Attributes
     ----------
     objectives_ : ndarray of shape (n_iter_,)
@@ -68,26 +75,9 @@ class BGS3VM(GradientS3VM):
     citation: ClassVar[str] = "BGS3VM, Le, Duong, Dinh, Nguyen, Nguyen and Phung, UAI 2016"
     sentence: ClassVar[str] = "learns a semi-supervised support vector machine with a limited number of support vectors"
 
-    budget_labeled: int = integer(
-        100,
-        low=1,
-        high=10**6,
-        scale="log",
-        symbol="B_l",
-        usual=(10, 1000),
-        label="Labeled support vectors",
-        sentence="How many labeled points the function may keep.",
-    )
+    budget_labeled: int = integer(100, low=1, high=10**6, scale="log", symbol="B_l", usual=(10, 1000))
     budget_unlabeled: int | None = integer(
-        None,
-        low=1,
-        high=10**6,
-        scale="log",
-        symbol="B_u",
-        usual=(10, 10_000),
-        optional=True,
-        label="Unlabeled support vectors",
-        sentence="How many unlabeled points the function may keep; by default a fifth of them.",
+        None, low=1, high=10**6, scale="log", symbol="B_u", usual=(10, 10_000), optional=True
     )
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:

@@ -37,6 +37,17 @@ MAX_RESCALES = 6
 class BLS3VM(S3VMBaseline):
     """Semi-supervised support vector machine with the ramp loss and a balance constraint, by CCCP.
 
+    Parameters
+    ----------
+    C_star
+        How much an unlabeled point near the boundary costs; by default C n_l / n_u.
+    s
+        Unlabeled points closer to the boundary than −s no longer pull.
+    tol
+        By how much a value may miss what the optimum of a convex step asks for.
+    max_iter
+        After as many convex steps the procedure stops, converged or not.
+
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_l + n_u,)
@@ -86,17 +97,11 @@ class BLS3VM(S3VMBaseline):
     sentence: ClassVar[str] = "learns a balanced semi-supervised support vector machine by a row of convex problems"
 
     C: float = as_said(C)
-    C_star: float | None = field_as_in(
-        SemiSupervisedSVM,
-        "C_star",
-        sentence="How much an unlabeled point near the boundary costs; by default C n_l / n_u.",
-    )
-    s: float = field_as_in(
-        SemiSupervisedSVM, "s", sentence="Unlabeled points closer to the boundary than −s no longer pull."
-    )
+    C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
+    s: float = field_as_in(SemiSupervisedSVM, "s")
     balance_target: float | None = as_said(BALANCE_TARGET)
-    tol: float = as_said(TOL, sentence="By how much a value may miss what the optimum of a convex step asks for.")
-    max_iter: int = as_said(MAX_ITER, sentence="After as many convex steps the procedure stops, converged or not.")
+    tol: float = as_said(TOL)
+    max_iter: int = as_said(MAX_ITER)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * len(HOLDERS) * (n + 1), CACHE)

@@ -33,6 +33,15 @@ class CUU(PairsBaseline):
     A_1 and A_2 the two classes' risks of `dsgcore.baselines.uu_risk.UURisk`, on mini-batches of members of similar pairs
     and of unlabeled points, whose kernel values at the centres are computed anew at each iteration.
 
+    Parameters
+    ----------
+    n_iter
+        How many mini-batches are drawn.
+    batch_size
+        Points drawn from the pairs, and from the unlabeled points, per iteration.
+    step_size
+        How far each iteration goes, in units that follow the length of the features.
+
     Attributes
     ----------
     objectives_ : ndarray of shape (n_iter_,)
@@ -58,31 +67,12 @@ class CUU(PairsBaseline):
 
     loss: str = field_as_in(SimilarUnlabeled, "loss", options=tuple(MARGIN_LOSSES))
     correction: str = field_as_in(SimilarUnlabeled, "correction", options=tuple(SLOPES_BELOW_ZERO))
-    n_iter: int = field_as_in(
-        SolverParameters,
-        "n_iter",
-        default=100,
-        high=10**6,
-        usual=(10, 1000),
-        sentence="How many mini-batches are drawn.",
-    )
+    n_iter: int = field_as_in(SolverParameters, "n_iter", default=100, high=10**6, usual=(10, 1000))
     batch_size: int = field_as_in(
-        SolverParameters,
-        "batch_size",
-        default=1000,
-        high=2**20,
-        scale="log",
-        usual=(10, 2000),
-        sentence="Points drawn from the pairs, and from the unlabeled points, per iteration.",
+        SolverParameters, "batch_size", default=1000, high=2**20, scale="log", usual=(10, 2000)
     )
     step_size: float = field_as_in(
-        SolverParameters,
-        "step_size",
-        default=1.0,
-        optional=False,
-        automatic=None,
-        usual=(0.01, 10.0),
-        sentence="How far each iteration goes, in units that follow the length of the features.",
+        SolverParameters, "step_size", default=1.0, optional=False, automatic=None, usual=(0.01, 10.0)
     )
     schedule: str = field_as_in(SolverParameters, "schedule")
 

@@ -180,6 +180,11 @@ class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
 class EverydayLogistic(LabelsAlone, EverydayClassifier):
     """scikit-learn's LogisticRegression on the labeled points.
 
+    Parameters
+    ----------
+    max_iter
+        After as many iterations it stops.
+
     Warns
     -----
     ConvergenceWarning
@@ -192,7 +197,7 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
     kernels: ClassVar[tuple[str, ...]] = ()
 
     C: float = as_said(C)
-    max_iter: int = as_said(MAX_ITER, sentence="After as many iterations it stops.")
+    max_iter: int = as_said(MAX_ITER)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return logistic_memory(n, d, count_classes(n, y))
@@ -207,6 +212,13 @@ class EverydayNystroem(Sharpness, LabelsAlone, EverydayClassifier):
     """scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.
 
     Of points of variance 1 SVC's "scale" of sigma is Nystroem's own, 1 / d.
+
+    Parameters
+    ----------
+    n_components : Kernel centres
+        How many labeled points, drawn at random, carry a kernel; all of them where they are fewer.
+    random_state
+        Draws the centres.
     """
 
     title: ClassVar[str] = "Nyström + logistic regression"
@@ -214,18 +226,10 @@ class EverydayNystroem(Sharpness, LabelsAlone, EverydayClassifier):
     sentence: ClassVar[str] = "learns from the labels alone, linear in kernels at some of the labeled points"
     kernels: ClassVar[tuple[str, ...]] = ("gaussian",)
 
-    n_components: int = integer(
-        100,
-        low=1,
-        high=100_000,
-        scale="log",
-        usual=(10, 2000),
-        label="Kernel centres",
-        sentence="How many labeled points, drawn at random, carry a kernel; all of them where they are fewer.",
-    )
+    n_components: int = integer(100, low=1, high=100_000, scale="log", usual=(10, 2000))
     C: float = as_said(C)
     max_iter: int = field_as_in(EverydayLogistic, "max_iter")
-    random_state: int | np.random.RandomState | None = told(None, SEED, "Draws the centres.")
+    random_state: int | np.random.RandomState | None = told(None, SEED)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = min(n, s["n_components"])

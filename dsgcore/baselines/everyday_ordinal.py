@@ -58,6 +58,11 @@ class EverydayOrdinal(Sharpness, LabelsAlone, OrdinalBaseline):
 class EverydaySVR(EverydayOrdinal):
     """scikit-learn's SVR on the places of the labels in the order of the classes: 0, 1, 2 and so on.
 
+    Parameters
+    ----------
+    epsilon : Free error
+        Errors below this, where a class is 1, cost nothing.
+
     Attributes
     ----------
     thresholds_ : ndarray of shape (k - 1,)
@@ -68,9 +73,7 @@ class EverydaySVR(EverydayOrdinal):
     sentence: ClassVar[str] = "learns the number of the class from the labels alone, as if it were a quantity"
 
     C: float = as_said(C)
-    epsilon: float = real(
-        0.1, low=0.0, high=10.0, label="Free error", sentence="Errors below this, where a class is 1, cost nothing."
-    )
+    epsilon: float = real(0.1, low=0.0, high=10.0)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         given = {"kernel": self._libsvm_kernel(), "gamma": self._gamma(), "cache_size": CACHE}

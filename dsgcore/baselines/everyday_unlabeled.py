@@ -66,6 +66,13 @@ class Semisupervised(EverydayClassifier):
 class EverydaySelfTraining(Sharpness, Semisupervised):
     """scikit-learn's SelfTrainingClassifier around its SVC: points that it is sure of become labeled, and it learns again.
 
+    Parameters
+    ----------
+    threshold : Sure from
+        Chance from which a point's predicted class becomes its label.
+    max_iter
+        After as many rounds it stops.
+
     Raises
     ------
     ValueError
@@ -82,14 +89,8 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
     sentence: ClassVar[str] = "learns from the labels, and again from its own predictions where it is sure"
 
     C: float = as_said(C)
-    threshold: float = real(
-        0.75,
-        low=0.0,
-        high=0.999999,
-        label="Sure from",
-        sentence="Chance from which a point's predicted class becomes its label.",
-    )
-    max_iter: int = as_said(MAX_ITER, default=10, sentence="After as many rounds it stops.")
+    threshold: float = real(0.75, low=0.0, high=0.999999)
+    max_iter: int = as_said(MAX_ITER, default=10)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         k = count_classes(n, y)
@@ -107,25 +108,31 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Spreading(Semisupervised):
-    """Shell of scikit-learn's LabelSpreading."""
+    """Shell of scikit-learn's LabelSpreading.
+
+    Parameters
+    ----------
+    alpha : Trust in neighbours
+        How much of a point's label comes from its neighbours; the rest is its own.
+    max_iter
+        After as many rounds it stops.
+    """
 
     citation: ClassVar[str] = "scikit-learn; Zhou et al. 2004"
 
-    alpha: float = real(
-        0.2,
-        low=1e-6,
-        high=1.0 - 1e-6,
-        symbol="α",
-        label="Trust in neighbours",
-        sentence="How much of a point's label comes from its neighbours; the rest is its own.",
-    )
-    max_iter: int = as_said(MAX_ITER, default=30, sentence="After as many rounds it stops.")
+    alpha: float = real(0.2, low=1e-6, high=1.0 - 1e-6, symbol="α")
+    max_iter: int = as_said(MAX_ITER, default=30)
 
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydaySpreadingKNN(Spreading):
     """scikit-learn's LabelSpreading over a graph of nearest neighbours.
+
+    Parameters
+    ----------
+    n_neighbors : Neighbours
+        How many nearest points a point hands its label on to.
 
     Warns
     -----
@@ -141,14 +148,7 @@ class EverydaySpreadingKNN(Spreading):
     sentence: ClassVar[str] = "learns by handing labels on to near neighbours, labeled or not"
     kernels: ClassVar[tuple[str, ...]] = ()
 
-    n_neighbors: int = integer(
-        7,
-        low=1,
-        high=1000,
-        usual=(1, 50),
-        label="Neighbours",
-        sentence="How many nearest points a point hands its label on to.",
-    )
+    n_neighbors: int = integer(7, low=1, high=1000, usual=(1, 50))
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         k, neighbours = count_classes(n, y), min(n, s["n_neighbors"])
@@ -165,6 +165,11 @@ class EverydaySpreadingKNN(Spreading):
 class EverydaySpreadingRBF(Sharpness, Spreading):
     """scikit-learn's LabelSpreading over all pairs of points, weighted by a Gaussian kernel.
 
+    Parameters
+    ----------
+    sigma
+        Sharpness of the kernel; 20 as in scikit-learn.
+
     Warns
     -----
     ConvergenceWarning
@@ -179,7 +184,7 @@ class EverydaySpreadingRBF(Sharpness, Spreading):
     sentence: ClassVar[str] = "learns by handing labels on between all points, the nearer the more"
     kernels: ClassVar[tuple[str, ...]] = ("gaussian",)
 
-    sigma: float | str = told(20.0, f"{SIGMA.allowed()}, or 'scale'", "Sharpness of the kernel; 20 as in scikit-learn.")
+    sigma: float | str = told(20.0, f"{SIGMA.allowed()}, or 'scale'")
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return kernel_matrix(n, copies=MATRICES)

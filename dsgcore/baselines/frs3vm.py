@@ -28,6 +28,13 @@ MAX_VALUES = 2**22
 class FRS3VM(GradientS3VM):
     """Semi-supervised support vector machine by stochastic gradients on random features drawn once.
 
+    Parameters
+    ----------
+    n_features
+        How many frequencies are drawn, once.
+    n_passes
+        How often as many unlabeled points are drawn as there are.
+
     Attributes
     ----------
     model_ : dsgcore.baselines.frs3vm.RandomFeatures
@@ -54,11 +61,9 @@ class FRS3VM(GradientS3VM):
     citation: ClassVar[str] = "FRS3VM, random features by Rahimi and Recht, NIPS 2007"
     sentence: ClassVar[str] = "learns a semi-supervised support vector machine on random features that do not change"
 
-    n_features: int = field_as_in(
-        SolverParameters, "n_features", usual=(16, 4096), sentence="How many frequencies are drawn, once."
-    )
+    n_features: int = field_as_in(SolverParameters, "n_features", usual=(16, 4096))
     batch_size: int = field_as_in(SolverParameters, "batch_size")
-    n_passes: int = as_said(N_PASSES, default=10, sentence="How often as many unlabeled points are drawn as there are.")
+    n_passes: int = as_said(N_PASSES, default=10)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         size = d if self.kernel == "linear" else 2 * s["n_features"]

@@ -111,6 +111,11 @@ class MSAMULT(CutBaseline):
 class MPNUAUC(CutBaseline):
     """Semi-supervised ordinal regression by k - 1 models of PNU-AUC, one for each place where the classes can be cut.
 
+    Parameters
+    ----------
+    prior : Share above each cut
+        Which part of the unlabeled points is of the classes above a cut.
+
     Attributes
     ----------
     priors_ : ndarray of shape (k - 1,)
@@ -132,12 +137,7 @@ class MPNUAUC(CutBaseline):
     sentence: ClassVar[str] = "ranks ordered classes by one PNU-AUC model for each place where they can be cut in two"
 
     eta: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(PNUAUC, "eta"))))
-    prior: float | str | ArrayLike = as_said(
-        Priors(**vars(as_in(PNUAUC, "prior"))),
-        "estimate",
-        label="Share above each cut",
-        sentence="Which part of the unlabeled points is of the classes above a cut.",
-    )
+    prior: float | str | ArrayLike = as_said(Priors(**vars(as_in(PNUAUC, "prior"))), "estimate")
 
     def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
         etas = for_each_cut("eta", s["eta"], len(sets))

@@ -38,6 +38,11 @@ class PairsBaseline(KernelParameters, ClassifierMixin, Baseline):
 
     The centres, where none are given, are the members of the pairs and then the unlabeled points.
 
+    Parameters
+    ----------
+    random_state
+        Seed of the centres, of pairs drawn from classes, and of mini-batches.
+
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
@@ -54,9 +59,7 @@ class PairsBaseline(KernelParameters, ClassifierMixin, Baseline):
     prior: float | str = as_said(Prior(**vars(as_in(SimilarUnlabeled, "prior"))), "estimate")
     lam: float = as_said(LAM)
     centers: int | ArrayLike | None = as_said(CENTERS)
-    random_state: int | np.random.RandomState | None = told(
-        None, SEED, "Seed of the centres, of pairs drawn from classes, and of mini-batches."
-    )
+    random_state: int | np.random.RandomState | None = told(None, SEED)
 
     def __sklearn_tags__(self) -> Tags:
         """Say that two classes are wanted, and that of classes of equal share nothing can be learned."""

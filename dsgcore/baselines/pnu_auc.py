@@ -26,6 +26,11 @@ class PNUAUC(AUCBaseline):
         J(theta) = (1 - e) R_PN + e R_PU* + lam |theta|^2      where eta >= 0,
         J(theta) = (1 - e) R_PN + e R_NU* + lam |theta|^2      where eta < 0.
 
+    Parameters
+    ----------
+    eta : Weight of unlabeled pairs
+        How much pairs with unlabeled points count: of positives and unlabeled above 0, of negatives below.
+
     Attributes
     ----------
     prior_ : float
@@ -65,14 +70,7 @@ class PNUAUC(AUCBaseline):
         "ranks by pairs of one class with unlabeled points, in closed form; needs the class's share"
     )
 
-    eta: float = real(
-        0.5,
-        low=-1.0,
-        high=1.0,
-        symbol="η",
-        label="Weight of unlabeled pairs",
-        sentence="How much pairs with unlabeled points count: of positives and unlabeled above 0, of negatives below.",
-    )
+    eta: float = real(0.5, low=-1.0, high=1.0, symbol="η")
     prior: float | str = as_said(
         Prior(
             "prior",

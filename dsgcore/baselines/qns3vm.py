@@ -41,6 +41,17 @@ ROUNDING = 1e-12  # a smaller relative fall of the objective is none
 class QNS3VM(S3VMBaseline):
     """Semi-supervised support vector machine by a quasi-Newton method on smooth losses.
 
+    Parameters
+    ----------
+    lam
+        How strongly a simple function is preferred.
+    lam_u
+        How much the unlabeled points near the boundary cost, beside the labeled ones' 1.
+    tol
+        A minimisation ends where no derivative of the objective by a coefficient is larger.
+    max_iter : Iterations at most
+        After as many iterations each of the seven minimisations stops, converged or not.
+
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_l + n_u,)
@@ -77,28 +88,13 @@ class QNS3VM(S3VMBaseline):
         "learns a semi-supervised support vector machine with smooth losses, by a quasi-Newton method"
     )
 
-    lam: float = as_said(LAM, low=1e-9, usual=(1e-5, 10.0), sentence="How strongly a simple function is preferred.")
+    lam: float = as_said(LAM, low=1e-9, usual=(1e-5, 10.0))
     lam_u: float = field_as_in(
-        SemiSupervisedSVM,
-        "C_star",
-        default=1.0,
-        optional=False,
-        symbol="λ'",
-        usual=(0.0, 100.0),
-        sentence="How much the unlabeled points near the boundary cost, beside the labeled ones' 1.",
+        SemiSupervisedSVM, "C_star", default=1.0, optional=False, symbol="λ'", usual=(0.0, 100.0)
     )
     balance_target: float | None = as_said(BALANCE_TARGET)
-    tol: float = as_said(
-        TOL,
-        low=1e-12,
-        sentence="A minimisation ends where no derivative of the objective by a coefficient is larger.",
-    )
-    max_iter: int = as_said(
-        MAX_ITER,
-        default=5000,
-        label="Iterations at most",
-        sentence="After as many iterations each of the seven minimisations stops, converged or not.",
-    )
+    tol: float = as_said(TOL, low=1e-12)
+    max_iter: int = as_said(MAX_ITER, default=5000)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * (MEMORY + 5) * n)

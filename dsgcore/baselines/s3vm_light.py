@@ -43,6 +43,13 @@ class S3VMLight(S3VMBaseline):
     trained on all points again and again, while the weight of the guesses grows from 1e-5 C* to C*; each time a
     positive and a negative guess that both violate the margin, and would violate it less the other way round, are switched.
 
+    Parameters
+    ----------
+    C_star
+        How much an unlabeled point inside the margin costs in the end; by default as much as a labeled one.
+    positive_share : Share of positives
+        Share of the unlabeled points that are labeled positive; by default that of the labeled points.
+
     Attributes
     ----------
     labels_ : ndarray of shape (n_u,)
@@ -75,19 +82,8 @@ class S3VMLight(S3VMBaseline):
     sentence: ClassVar[str] = "learns a support vector machine on labels that it guesses, and switches them in pairs"
 
     C: float = as_said(C)
-    C_star: float | None = field_as_in(
-        SemiSupervisedSVM,
-        "C_star",
-        sentence="How much an unlabeled point inside the margin costs in the end; by default as much as a labeled one.",
-    )
-    positive_share: float | None = real(
-        None,
-        low=0.0,
-        high=1.0,
-        optional=True,
-        label="Share of positives",
-        sentence="Share of the unlabeled points that are labeled positive; by default that of the labeled points.",
-    )
+    C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
+    positive_share: float | None = real(None, low=0.0, high=1.0, optional=True)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, cache=CACHE)

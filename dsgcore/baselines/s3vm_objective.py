@@ -28,7 +28,15 @@ N_PASSES = Integer(
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GradientS3VM(S3VMBaseline):
-    """Shell of a machine that goes down stochastic gradients of TSGS3VM's objective: C weighs the labeled points' mean loss."""
+    """Shell of a machine that goes down stochastic gradients of TSGS3VM's objective: C weighs the labeled points' mean loss.
+
+    Parameters
+    ----------
+    step_size
+        The step at iteration t is θ/t; with θ = 1 the function is the mean of what the iterations added.
+    random_state
+        Seed of what is drawn.
+    """
 
     C: float = field_as_in(SemiSupervisedSVM, "C", default=100.0)
     C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
@@ -44,9 +52,8 @@ class GradientS3VM(S3VMBaseline):
         automatic=None,
         symbol="θ",
         usual=(0.01, 1.0),
-        sentence="The step at iteration t is θ/t; with θ = 1 the function is the mean of what the iterations added.",
     )
-    random_state: int | np.random.RandomState | None = told(None, SEED, "Seed of what is drawn.")
+    random_state: int | np.random.RandomState | None = told(None, SEED)
 
 
 def bound_problem(s: dict[str, Any], points: OrderedPoints) -> SemiSupervisedSVM:

@@ -25,6 +25,11 @@ class SAMULT(AUCBaseline):
 
     or with the ridge in another norm: with "half rkhs" and all points as centres it is where `dsgcore.QSGS2AUC` goes.
 
+    Parameters
+    ----------
+    gamma : Weight of labeled pairs
+        How much pairs of labeled points count; the rest is that of pairs with unlabeled ones.
+
     Notes
     -----
     Source: Z. Xie and M. Li, Semi-Supervised AUC Optimization Without Guessing Labels of Unlabeled Data, AAAI 2018.
@@ -35,14 +40,7 @@ class SAMULT(AUCBaseline):
     citation: ClassVar[str] = "Xie and Li, AAAI 2018"
     sentence: ClassVar[str] = "ranks with unlabeled points taken as both classes, in closed form"
 
-    gamma: float = real(
-        0.5,
-        low=0.0,
-        high=1.0,
-        symbol="γ",
-        label="Weight of labeled pairs",
-        sentence="How much pairs of labeled points count; the rest is that of pairs with unlabeled ones.",
-    )
+    gamma: float = real(0.5, low=0.0, high=1.0, symbol="γ")
 
     def _risk(self, sets: Mapping[str, NDArray], s: dict[str, Any]) -> PairRisk:
         return samult_risk(s["gamma"])

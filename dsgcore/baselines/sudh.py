@@ -34,6 +34,13 @@ class SUDH(PairsBaseline):
 
     over all members S of the similar pairs and the unlabeled points U.
 
+    Parameters
+    ----------
+    max_iter : Most iterations
+        Iterations after which the solver gives up.
+    tol
+        Share of the objective (of 1 where it is smaller) by which it may be above its minimum: the duality gap.
+
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_U,)
@@ -67,22 +74,8 @@ class SUDH(PairsBaseline):
 
     penalty: str = as_said(PENALTY)
     lam: float = as_said(LAM, low=1e-9)  # the dual divides by it
-    max_iter: int = as_said(
-        MAX_ITER,
-        default=5000,
-        high=10**6,
-        scale="log",
-        usual=(100, 10_000),
-        label="Most iterations",
-        sentence="Iterations after which the solver gives up.",
-    )
-    tol: float = as_said(
-        TOL,
-        default=1e-7,
-        high=1.0,
-        usual=(1e-9, 1e-3),
-        sentence="Share of the objective (of 1 where it is smaller) by which it may be above its minimum: the duality gap.",
-    )
+    max_iter: int = as_said(MAX_ITER, default=5000, high=10**6, scale="log", usual=(100, 10_000))
+    tol: float = as_said(TOL, default=1e-7, high=1.0, usual=(1e-9, 1e-3))
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = self._count_features(n, d, s)

@@ -35,6 +35,15 @@ class SVOREX(GaussianOrLinear, OrdinalBaseline):
 
     It learns from the labeled points only. Its linear kernel is <x, x'> / d, as in the authors' program.
 
+    Parameters
+    ----------
+    ridge : Ridge of the kernel matrix
+        What is added to the kernel matrix's diagonal.
+    tol
+        By how much a value may miss what the optimum of a convex step asks for.
+    max_iter
+        After as many convex steps the search for the thresholds stops, converged or not.
+
     Attributes
     ----------
     model_ : dsgcore.baselines.basis.BasisModel
@@ -83,21 +92,9 @@ class SVOREX(GaussianOrLinear, OrdinalBaseline):
     )
 
     C: float = as_said(C)
-    ridge: float = real(
-        1e-3,
-        low=0.0,
-        high=1.0,
-        scale="log",
-        usual=(0.0, 0.1),
-        label="Ridge of the kernel matrix",
-        sentence="What is added to the kernel matrix's diagonal.",
-    )
-    tol: float = as_said(
-        TOL, default=1e-4, sentence="By how much a value may miss what the optimum of a convex step asks for."
-    )
-    max_iter: int = as_said(
-        MAX_ITER, sentence="After as many convex steps the search for the thresholds stops, converged or not."
-    )
+    ridge: float = real(1e-3, low=0.0, high=1.0, scale="log", usual=(0.0, 0.1))
+    tol: float = as_said(TOL, default=1e-4)
+    max_iter: int = as_said(MAX_ITER)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         examples = 2 * n if y is None else 2 * n - int(np.sum((y == 0) | (y == y.max())))

@@ -1,11 +1,17 @@
-"""Docstrings of classes whose parameters are their fields: what one means stands beside it, and nowhere else."""
+"""Classes whose parameters are their fields: what one means stands in the docstring, its range beside it, each only there.
+
+A class's own docstring has under Parameters its fields' names, each with a label and a sentence. From there pages and links
+take them (where Python leaves docstrings out there are none), and from the fields the docstring gets ranges and defaults.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import Field, field, fields
+from copy import copy
+from dataclasses import Field, field, fields, replace
 from inspect import cleandoc
 from textwrap import fill
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from dsgcore.core.parameters import PARAMETER
@@ -15,40 +21,36 @@ WIDTH = 116
 # What `random_state` may be.
 SEED = "int, RandomState instance or None"
 HEADING = re.compile(r"^([A-Z]\w+)\n-+\n", re.MULTILINE)
-Class = TypeVar("Class", bound=type)
+Class = TypeVar("Class", bound=type[Any])
 
 
-def told(default: Any, allowed: str, sentence: str, **options: Any) -> Any:
-    """Return a dataclass field that is no parameter of pages or specs, but has a place in the docstring.
+def told(default: Any, allowed: str, **options: Any) -> Any:
+    """Return a dataclass field that is no parameter of pages or specs, but has its place in the docstring.
 
     Parameters
     ----------
     default : object
     allowed : str
         What it may be; `{cls}` stands for the class.
-    sentence : str
-        What it is.
     **options
         Of `dataclasses.field`.
     """
-    return field(default=default, metadata={WORDS: (allowed, sentence)}, **options)
+    return field(default=default, metadata={WORDS: allowed}, **options)
 
 
 def documented(cls: Class) -> Class:
-    """Complete a dataclass's docstring: a section Parameters, each field's range, default and sentence; all Attributes.
+    """Give a dataclass's parameters the sentences of its docstring, and the docstring all their ranges and defaults.
 
-    Attributes that the docstrings of its bases tell are told again, but for those that its own tells otherwise.
+    What the docstrings of its bases say of parameters and attributes is said again, but for what its own says otherwise.
     """
-    if cls.__doc__:  # not where Python was told to leave docstrings out
+    if cls.__doc__:
         text, own = _sections(cls)
-        entries = [entry for f in fields(cls) if (entry := _entry(cls, f))]
-        attributes: dict[str, str] = {}
-        for base in reversed(cls.__mro__):
-            attributes |= {
-                _name(told): told for told in re.split(r"\n(?=\S)", _sections(base)[1].get("Attributes", ""))
-            }
-        made = {"Parameters": "\n".join(entries), "Attributes": "\n".join(filter(None, attributes.values()))}
-        sections = [f"{name}\n{'-' * len(name)}\n{body}" for name, body in {**made, **{**own, **made}}.items() if body]
+        words, attributes = _gathered(cls, "Parameters"), _gathered(cls, "Attributes")
+        held: dict[str, Field[Any]] = cls.__dataclass_fields__
+        held.update({name: _worded(own_field, words.get(name, "")) for name, own_field in held.items()})
+        entries = [_entry(cls, f, words.get(f.name, "")) for f in fields(cls)]
+        made = {"Parameters": "\n".join(filter(None, entries)), "Attributes": "\n".join(attributes.values())}
+        sections = [f"{name}\n{'-' * len(name)}\n{body}" for name, body in {**made, **own, **made}.items() if body]
         cls.__doc__ = "\n\n".join([text, *sections]) + "\n"
     return cls
 
@@ -59,17 +61,38 @@ def _sections(cls: type) -> tuple[str, dict[str, str]]:
     return text.strip(), {name: body.strip() for name, body in zip(rest[::2], rest[1::2], strict=True)}
 
 
-def _name(entry: str) -> str:
-    return entry.split(" : ")[0]
+def _gathered(cls: type, section: str) -> dict[str, str]:
+    """Return the entries of a section by their names, from the docstrings of all bases, the class's own before theirs."""
+    entries: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        told = filter(None, re.split(r"\n(?=\S)", _sections(base)[1].get(section, "")))
+        entries |= {re.split(r" : |\n", entry)[0]: entry for entry in told}
+    return entries
 
 
-def _entry(cls: type, own: Field[Any]) -> str:
-    """Return the lines about a field; none about one that holds no words."""
+def _worded(own: Field[Any], entry: str) -> Field[Any]:
+    """Return a field whose parameter has the docstring's label and sentence, where there are any."""
+    parameter = own.metadata.get(PARAMETER)
+    if parameter is None or not entry:
+        return own
+    label = entry.splitlines()[0].removeprefix(own.name).removeprefix(" : ")
+    parameter = replace(parameter, label=label or parameter.label, sentence=_sentence(entry) or parameter.sentence)
+    changed = copy(own)
+    changed.metadata = MappingProxyType({**own.metadata, PARAMETER: parameter})
+    return changed
+
+
+def _sentence(entry: str) -> str:
+    return " ".join(line.strip() for line in entry.splitlines()[1:])
+
+
+def _entry(cls: type, own: Field[Any], entry: str) -> str:
+    """Return the lines about a field; none about one that is no parameter."""
     if (parameter := own.metadata.get(PARAMETER)) is not None:
         allowed, sentence = parameter.allowed().replace("or null", "or None"), parameter.sentence
     elif WORDS in own.metadata:
-        allowed, sentence = own.metadata[WORDS]
+        allowed, sentence = own.metadata[WORDS], _sentence(entry)
     else:
-        return ""
+        return entry
     body = fill(sentence, WIDTH, initial_indent="    ", subsequent_indent="    ")
     return f"{own.name} : {allowed.format(cls=cls)}, default={own.default!r}\n{body}"

@@ -33,6 +33,16 @@ POINTS_AT_A_TIME = 65_536
 class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimator):
     """Shell of an estimator that is trained by the solver; subclasses say which problem, and what the values mean.
 
+    Parameters
+    ----------
+    n_iter
+        Iterations T, of `fit` or of one call of `partial_fit`.
+    step_size
+        Step η, or the schedule's constant θ; None or 'auto': as large as suits the data. The dot product kernel,
+        which is not bounded, may need a smaller one.
+    random_state
+        Seed of batches and features; an int gives the same numbers at every call.
+
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
@@ -53,26 +63,17 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     is_binary: ClassVar[bool] = True
 
     lam: float = field_as_in(SolverParameters, "lam")
-    n_iter: int = field_as_in(
-        SolverParameters, "n_iter", default=100, sentence="Iterations T, of `fit` or of one call of `partial_fit`."
-    )
+    n_iter: int = field_as_in(SolverParameters, "n_iter", default=100)
     n_features: int = field_as_in(SolverParameters, "n_features")
     batch_size: int = field_as_in(SolverParameters, "batch_size")
-    step_size: float | str = field_as_in(
-        SolverParameters,
-        "step_size",
-        sentence="Step η, or the schedule's constant θ; None or 'auto': as large as suits the data. The dot product kernel, "
-        "which is not bounded, may need a smaller one.",
-    )
+    step_size: float | str = field_as_in(SolverParameters, "step_size")
     schedule: str = field_as_in(SolverParameters, "schedule")
     average: str | None = field_as_in(SolverParameters, "average")
     tol: float | None = field_as_in(Stopping, "tol")
     n_iter_no_change: int = field_as_in(Stopping, "n_iter_no_change")
     verbose: int = field_as_in(Stopping, "verbose")
     dtype: str = field_as_in(SolverParameters, "dtype")
-    random_state: int | np.random.RandomState | None = told(
-        None, SEED, "Seed of batches and features; an int gives the same numbers at every call."
-    )
+    random_state: int | np.random.RandomState | None = told(None, SEED)
 
     def __sklearn_tags__(self) -> Tags:
         """Say how many classes are wanted."""

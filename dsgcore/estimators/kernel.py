@@ -17,31 +17,32 @@ SIGMA = as_in(Gaussian, "sigma")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelParameters:
-    """What an estimator says of its kernel: its name, and the parameters of all kernels."""
+    """What an estimator says of its kernel: its name, and the parameters of all kernels.
+
+    Parameters
+    ----------
+    kernel
+        The kernel. The orthogonal Gaussian is the Gaussian with random features that cost less where d is some
+        hundreds or more; 'lm', where there is one, takes the coordinates themselves for features.
+    sigma
+        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1),
+        scale of the dot product kernel (sigma <x, x'>)^power. 'scale' is 1 / (n_features_in_ * X.var()), 1 /
+        (n_features_in_ * X.std()) and 1 / mean ||x||^2.
+    length
+        Length scale of the Matérn kernel; 'scale' is sqrt(n_features_in_ * X.var()).
+    nu
+        Smoothness of the Matérn kernel.
+    power
+        Degree of the dot product kernel.
+    """
 
     kernels: ClassVar[tuple[str, ...]] = tuple(KERNELS)
 
-    kernel: str = told(
-        "gaussian",
-        "one of {cls.kernels}",
-        "The kernel. The orthogonal Gaussian is the Gaussian with random features that cost less where d is some hundreds "
-        "or more; 'lm', where there is one, takes the coordinates themselves for features.",
-        kw_only=False,
-    )
-    sigma: float | str = told(
-        "scale",
-        f"{SIGMA.allowed()}, or 'scale'",
-        "Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1), scale "
-        "of the dot product kernel (sigma <x, x'>)^power. 'scale' is 1 / (n_features_in_ * X.var()), "
-        "1 / (n_features_in_ * X.std()) and 1 / mean ||x||^2.",
-    )
-    length: float | str = told(
-        "scale",
-        f"{SIGMA.allowed()}, or 'scale'",
-        "Length scale of the Matérn kernel; 'scale' is sqrt(n_features_in_ * X.var()).",
-    )
-    nu: str = told("3/2", "one of '1/2', '3/2', '5/2'", "Smoothness of the Matérn kernel.")
-    power: int | str = told(3, "1, 3 or 5", "Degree of the dot product kernel.")
+    kernel: str = told("gaussian", "one of {cls.kernels}", kw_only=False)
+    sigma: float | str = told("scale", f"{SIGMA.allowed()}, or 'scale'")
+    length: float | str = told("scale", f"{SIGMA.allowed()}, or 'scale'")
+    nu: str = told("3/2", "one of '1/2', '3/2', '5/2'")
+    power: int | str = told(3, "1, 3 or 5")
 
 
 def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:

@@ -28,6 +28,14 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     A kernel scorer that ranks points of k ordered classes, and thresholds that cut its values into the classes. Each
     iteration draws a mini-batch of every class and of the unlabeled points, and fresh random features of the kernel.
 
+    Parameters
+    ----------
+    thresholds
+        Loss that the thresholds minimise on the labeled points, exactly.
+    margin
+        How far from a threshold that loss wants a value, in units of f. None is 0 for the hinge and the paper's 1 for
+        the squared loss, whose thresholds would all be the mean of f with 0.
+
     Attributes
     ----------
     thresholds_ : ndarray of shape (k - 1,)
@@ -73,19 +81,8 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
 
     gamma: float | Sequence[float] = field_as_in(SemiSupervisedOrdinal, "gamma")
     pairing: str = field_as_in(SemiSupervisedOrdinal, "pairing")
-    thresholds: str = choice(
-        "hinge",
-        options=("hinge", "squared"),
-        sentence="Loss that the thresholds minimise on the labeled points, exactly.",
-    )
-    margin: float | None = real(
-        None,
-        low=0.0,
-        high=1e6,
-        optional=True,
-        sentence="How far from a threshold that loss wants a value, in units of f. None is 0 for the hinge and the paper's 1 "
-        "for the squared loss, whose thresholds would all be the mean of f with 0.",
-    )
+    thresholds: str = choice("hinge", options=("hinge", "squared"))
+    margin: float | None = real(None, low=0.0, high=1e6, optional=True)
 
     def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
         return ordered_labels(y)

@@ -24,6 +24,18 @@ class TSGS3VM(BinaryEstimator):
     A kernel classifier whose boundary keeps labeled points on their side and runs where unlabeled points are few. Each
     iteration draws a mini-batch of positives, negatives and unlabeled points, and fresh random features of the kernel.
 
+    Parameters
+    ----------
+    C
+        Weight of the labeled points' mean hinge loss (not of their sum, as in scikit-learn's SVC).
+    C_star
+        Weight of the unlabeled points' mean loss; None is C n_l / n_u, 0 leaves them out.
+    balance
+        Shift f so that its mean over the unlabeled points is the mean label (+1, -1) of the labeled ones, in training
+        and after it.
+    lam
+        Ridge. The paper's objective has 1: other values stand for its C / lam, C_star / lam, step_size * lam.
+
     Attributes
     ----------
     shift_ : float
@@ -54,31 +66,12 @@ class TSGS3VM(BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
 
-    C: float = field_as_in(
-        SemiSupervisedSVM,
-        "C",
-        default=100.0,
-        sentence="Weight of the labeled points' mean hinge loss (not of their sum, as in scikit-learn's SVC).",
-    )
-    C_star: float | None = field_as_in(
-        SemiSupervisedSVM,
-        "C_star",
-        sentence="Weight of the unlabeled points' mean loss; None is C n_l / n_u, 0 leaves them out.",
-    )
+    C: float = field_as_in(SemiSupervisedSVM, "C", default=100.0)
+    C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
     loss: str = field_as_in(SemiSupervisedSVM, "loss")
     s: float = field_as_in(SemiSupervisedSVM, "s")
-    balance: bool = field_as_in(
-        SemiSupervisedSVM,
-        "is_balanced",
-        sentence="Shift f so that its mean over the unlabeled points is the mean label (+1, -1) of the labeled ones, in "
-        "training and after it.",
-    )
-    lam: float = field_as_in(
-        SolverParameters,
-        "lam",
-        default=1.0,
-        sentence="Ridge. The paper's objective has 1: other values stand for its C / lam, C_star / lam, step_size * lam.",
-    )
+    balance: bool = field_as_in(SemiSupervisedSVM, "is_balanced")
+    lam: float = field_as_in(SolverParameters, "lam", default=1.0)
     step_size: float | str = field_as_in(SolverParameters, "step_size", default=1.0)
     schedule: str = field_as_in(SolverParameters, "schedule", default="theta/t")
 

@@ -40,6 +40,20 @@ class TSGSU(BinaryEstimator):
     share of positives among them, that is enough for a classifier. Each iteration draws a mini-batch of members of pairs
     and one of unlabeled points, and fresh random features of the kernel.
 
+    Parameters
+    ----------
+    y_holds
+        What `y` says. 'pairs': pair ids, whole numbers >= 0, the same for the two members of a similar pair; -1 for
+        unlabeled points. 'classes': labels of two classes, -1 for unlabeled points (without any, all points serve as
+        the unlabeled sample): as many similar pairs as half the labeled points are drawn from them, and the labels
+        are forgotten. That is for comparisons, cross-validation and grid search on labeled data.
+    prior
+        Share of positives among the unlabeled points, not within 0.001 of 1/2. Pairs cannot tell which class is
+        which: the prior does, so above 1/2 the positive class is the more frequent one. 'estimate' is, of pairs, the
+        larger class's share by mixture proportion estimation (a first guess, mostly too large, see
+        `dsgcore.prior.similar_class_prior`: give the share where it is known), and of classes the share of the second
+        one among the labels. It is made once, at the first call.
+
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
@@ -74,22 +88,8 @@ class TSGSU(BinaryEstimator):
 
     problem_class: ClassVar[type[SimilarUnlabeled]] = SimilarUnlabeled
 
-    y_holds: str = as_said(
-        Y_HOLDS,
-        sentence="What `y` says. 'pairs': pair ids, whole numbers >= 0, the same for the two members of a similar pair; -1 for "
-        "unlabeled points. 'classes': labels of two classes, -1 for unlabeled points (without any, all points serve as the "
-        "unlabeled sample): as many similar pairs as half the labeled points are drawn from them, and the labels are "
-        "forgotten. That is for comparisons, cross-validation and grid search on labeled data.",
-    )
-    prior: float | str = told(
-        "estimate",
-        f"{_PRIOR.allowed()}, or 'estimate'",
-        "Share of positives among the unlabeled points, not within 0.001 of 1/2. Pairs cannot tell which class is which: the "
-        "prior does, so above 1/2 the positive class is the more frequent one. 'estimate' is, of pairs, the larger class's "
-        "share by mixture proportion estimation (a first guess, mostly too large, see `dsgcore.prior.similar_class_prior`: "
-        "give the share where it is known), and of classes the share of the second one among the labels. It is made once, at "
-        "the first call.",
-    )
+    y_holds: str = as_said(Y_HOLDS)
+    prior: float | str = told("estimate", f"{_PRIOR.allowed()}, or 'estimate'")
     loss: str = field_as_in(SimilarUnlabeled, "loss")
     correction: str = field_as_in(SimilarUnlabeled, "correction")
     leak: float = field_as_in(SimilarUnlabeled, "leak")

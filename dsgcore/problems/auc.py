@@ -32,6 +32,13 @@ class SemiSupervisedAUC(Problem):
     Pairs within a mini-batch are the b-th of each source with the b-th of the others ("triplets"), as in the paper's
     Algorithm 1, or all of them: the same expectation, a lower variance, and still O(B) for the squared loss.
 
+    Parameters
+    ----------
+    gamma : Trust in the labels
+        Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.
+    pairing : Pairs in a batch
+        Triplets pair the points one by one, as in the paper; all uses every pair: less noise, same mean.
+
     Notes
     -----
     Source: Quadruply Stochastic Gradients for Large Scale Nonlinear Semi-Supervised AUC Optimization (IJCAI 2019), (6), (12)-(16).
@@ -40,20 +47,8 @@ class SemiSupervisedAUC(Problem):
     sides differ by variance terms; this is the paper's objective all the same, and moving gamma shows the bias.
     """
 
-    gamma: float = real(
-        0.5,
-        low=0.0,
-        high=1.0,
-        symbol="γ",
-        label="Trust in the labels",
-        sentence="Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.",
-    )
-    pairing: str = choice(
-        "triplets",
-        options=("triplets", "all"),
-        label="Pairs in a batch",
-        sentence="Triplets pair the points one by one, as in the paper; all uses every pair: less noise, same mean.",
-    )
+    gamma: float = real(0.5, low=0.0, high=1.0, symbol="γ")
+    pairing: str = choice("triplets", options=("triplets", "all"))
 
     name: ClassVar[str] = "auc"
     title: ClassVar[str] = "Semi-supervised AUC"

@@ -48,6 +48,13 @@ class SemiSupervisedOrdinal(Problem):
     coefficients. gamma is one for all sub-problems, or one for each. `shares` is not a parameter but a fact: each class's
     share of the labeled points, which `bind` fills in.
 
+    Parameters
+    ----------
+    gamma : Trust in the labels
+        Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.
+    pairing : Pairs in a batch
+        Paired takes points one by one, as in the paper; all uses every pair: less noise, same mean.
+
     Notes
     -----
     Source: Quadruply Stochastic Gradient Method for Large Scale Nonlinear Semi-Supervised Ordinal Regression
@@ -65,21 +72,8 @@ class SemiSupervisedOrdinal(Problem):
     `SemiSupervisedAUC`.
     """
 
-    gamma: float | tuple[float, ...] = said(
-        Reals,
-        0.5,
-        low=0.0,
-        high=1.0,
-        symbol="γ",
-        label="Trust in the labels",
-        sentence="Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.",
-    )
-    pairing: str = choice(
-        "paired",
-        options=("paired", "all"),
-        label="Pairs in a batch",
-        sentence="Paired takes points one by one, as in the paper; all uses every pair: less noise, same mean.",
-    )
+    gamma: float | tuple[float, ...] = said(Reals, 0.5, low=0.0, high=1.0, symbol="γ")
+    pairing: str = choice("paired", options=("paired", "all"))
     shares: tuple[float, ...] | None = None
 
     name: ClassVar[str] = "ordinal"

@@ -57,6 +57,19 @@ class SemiSupervisedSVM(Problem):
     s = 0 is the first again, and exp(-5 r^2). A C* of None is C n_l / n_u, which `bind` fills in; 0 leaves the unlabeled
     points out. `positive_share` is not a parameter but a fact, the share, which `bind` fills in too.
 
+    Parameters
+    ----------
+    C : Weight of the labels
+        How much a labeled point on the wrong side costs.
+    C_star : Weight of the unlabeled points
+        How much an unlabeled point near the boundary costs; by default that of the labels times n_l / n_u.
+    loss : Loss of unlabeled points
+        What an unlabeled point near the boundary costs.
+    s : Ramp's kink
+        Unlabeled points closer to the boundary than −s no longer pull (ramp loss only).
+    is_balanced : Keep the balance
+        Shift the function so that the unlabeled points divide into classes as the labeled ones do.
+
     Notes
     -----
     Source: Scalable Semi-Supervised SVM via Triply Stochastic Gradients (IJCAI 2019), (1), (3)-(7), Table 2,
@@ -78,47 +91,11 @@ class SemiSupervisedSVM(Problem):
     batch grows.
     """
 
-    C: float = real(
-        1.0,
-        low=1e-6,
-        high=1e6,
-        scale="log",
-        symbol="C",
-        usual=(0.001, 1000.0),
-        label="Weight of the labels",
-        sentence="How much a labeled point on the wrong side costs.",
-    )
-    C_star: float | None = real(
-        None,
-        low=0.0,
-        high=1e6,
-        scale="log",
-        optional=True,
-        symbol="C*",
-        usual=(0.0, 1000.0),
-        label="Weight of the unlabeled points",
-        sentence="How much an unlabeled point near the boundary costs; by default that of the labels times n_l / n_u.",
-    )
-    loss: str = choice(
-        "symmetric hinge",
-        options=tuple(LOSSES),
-        symbol="u",
-        label="Loss of unlabeled points",
-        sentence="What an unlabeled point near the boundary costs.",
-    )
-    s: float = real(
-        -0.3,
-        low=-0.999,
-        high=0.0,
-        symbol="s",
-        label="Ramp's kink",
-        sentence="Unlabeled points closer to the boundary than −s no longer pull (ramp loss only).",
-    )
-    is_balanced: bool = flag(
-        False,
-        label="Keep the balance",
-        sentence="Shift the function so that the unlabeled points divide into classes as the labeled ones do.",
-    )
+    C: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="C", usual=(0.001, 1000.0))
+    C_star: float | None = real(None, low=0.0, high=1e6, scale="log", optional=True, symbol="C*", usual=(0.0, 1000.0))
+    loss: str = choice("symmetric hinge", options=tuple(LOSSES), symbol="u")
+    s: float = real(-0.3, low=-0.999, high=0.0, symbol="s")
+    is_balanced: bool = flag(False)
     positive_share: float | None = None
 
     name: ClassVar[str] = "s3vm"

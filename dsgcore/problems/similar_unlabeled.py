@@ -57,6 +57,17 @@ class SimilarUnlabeled(Problem):
     losses l(z, t) are (z t - 1)^2 / 4, max(-z t, max(0, 1/2 - z t / 2)) and log(1 + exp(-z t)); all corrections delta are A
     for A >= 0, and the leaky ReLU is -leak A below.
 
+    Parameters
+    ----------
+    prior : Share of positives
+        Which part of all points is positive; not one half, where similar pairs say nothing.
+    loss : Loss
+        What a value on the wrong side costs.
+    correction : Correction
+        What is done with a class's estimated risk where it falls below zero; identity does nothing.
+    leak : Leak
+        How strongly the leaky ReLU pushes a negative risk back; 0 is ReLU, 1 the absolute value.
+
     Raises
     ------
     ParameterError
@@ -75,37 +86,10 @@ class SimilarUnlabeled(Problem):
     built is (8). At A = 0 delta' = 1, from the right.
     """
 
-    prior: float = real(
-        0.7,
-        low=0.01,
-        high=0.99,
-        symbol="π₊",
-        usual=(0.05, 0.95),
-        label="Share of positives",
-        sentence="Which part of all points is positive; not one half, where similar pairs say nothing.",
-    )
-    loss: str = choice(
-        "squared",
-        options=tuple(LOSSES),
-        symbol="l",
-        label="Loss",
-        sentence="What a value on the wrong side costs.",
-    )
-    correction: str = choice(
-        "absolute value",
-        options=CORRECTIONS,
-        symbol="δ",
-        label="Correction",
-        sentence="What is done with a class's estimated risk where it falls below zero; identity does nothing.",
-    )
-    leak: float = real(
-        0.5,
-        low=0.0,
-        high=10.0,
-        usual=(0.0, 1.0),
-        label="Leak",
-        sentence="How strongly the leaky ReLU pushes a negative risk back; 0 is ReLU, 1 the absolute value.",
-    )
+    prior: float = real(0.7, low=0.01, high=0.99, symbol="π₊", usual=(0.05, 0.95))
+    loss: str = choice("squared", options=tuple(LOSSES), symbol="l")
+    correction: str = choice("absolute value", options=CORRECTIONS, symbol="δ")
+    leak: float = real(0.5, low=0.0, high=10.0, usual=(0.0, 1.0))
 
     name: ClassVar[str] = "similar_unlabeled"
     title: ClassVar[str] = "Similar-unlabeled classification"
