@@ -20,6 +20,8 @@ WORDS = "words"
 WIDTH = 116
 # What `random_state` may be.
 SEED = "int, RandomState instance or None"
+# The sections that a class inherits.
+GATHERED = ("Parameters", "Attributes")
 HEADING = re.compile(r"^([A-Z]\w+)\n-+\n", re.MULTILINE)
 Class = TypeVar("Class", bound=type[Any])
 
@@ -45,7 +47,8 @@ def documented(cls: Class) -> Class:
     """
     if cls.__doc__:
         text, own = _sections(cls)
-        words, attributes = _gathered(cls, "Parameters"), _gathered(cls, "Attributes")
+        words, attributes = (_gathered(cls, section) for section in GATHERED)
+        cls.__gathered__ = dict(zip(GATHERED, (words, attributes), strict=True))
         held: dict[str, Field[Any]] = cls.__dataclass_fields__
         held.update({name: _worded(own_field, words.get(name, "")) for name, own_field in held.items()})
         entries = [_entry(cls, f, words.get(f.name, "")) for f in fields(cls)]
@@ -65,8 +68,11 @@ def _gathered(cls: type, section: str) -> dict[str, str]:
     """Return the entries of a section by their names, from the docstrings of all bases, the class's own before theirs."""
     entries: dict[str, str] = {}
     for base in reversed(cls.__mro__):
-        told = filter(None, re.split(r"\n(?=\S)", _sections(base)[1].get(section, "")))
-        entries |= {re.split(r" : |\n", entry)[0]: entry for entry in told}
+        if "__gathered__" in base.__dict__:  # its docstring is one that was made here
+            entries |= base.__dict__["__gathered__"][section]
+        else:
+            told = filter(None, re.split(r"\n(?=\S)", _sections(base)[1].get(section, "")))
+            entries |= {re.split(r" : |\n", entry)[0]: entry for entry in told}
     return entries
 
 

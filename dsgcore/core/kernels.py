@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 
 from dsgcore.core import _loops, features_orthogonal
 from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.documented import documented
 from dsgcore.core.features import FeatureMap, scratch_of_this_thread
 from dsgcore.core.kernels_base import Kernel as Kernel
 from dsgcore.core.kernels_dot_product import DotProduct
@@ -19,26 +20,20 @@ from dsgcore.core.parameters import real
 from dsgcore.core.sampling import FREQUENCIES, generator
 
 
+@documented
 @dataclass(frozen=True)
 class Gaussian(Kernel):
     """The Gaussian kernel k(x, x') = exp(-sigma ||x - x'||^2); its frequencies are normal, N(0, 2 sigma I).
 
+    sigma is the inverse squared width, in 1 / (units of x)^2; scikit-learn calls it ``gamma``.
+
     Parameters
     ----------
-    sigma : float, default 1.0
-        Inverse squared width, in 1 / (units of x)^2; scikit-learn calls it ``gamma``.
+    sigma : Kernel sharpness
+        How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖²).
     """
 
-    sigma: float = real(
-        1.0,
-        low=1e-6,
-        high=1e6,
-        scale="log",
-        symbol="σ",
-        usual=(0.01, 100.0),
-        label="Kernel sharpness",
-        sentence="How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖²).",
-    )
+    sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ", usual=(0.01, 100.0))
 
     name: ClassVar[str] = "gaussian"
     family: ClassVar[str] = "gaussian"
@@ -64,17 +59,13 @@ class Gaussian(Kernel):
         return np.float32((2 * self.sigma) ** 0.5 / (2 * np.pi))
 
 
+@documented
 @dataclass(frozen=True)
 class OrthogonalGaussian(Gaussian):
     """The Gaussian kernel with structured orthogonal features: each costs O(log d), not O(d), and near points err less.
 
     Made for d >= 128: fewer coordinates are padded to as many. The frequencies of one iteration are not independent, so
     the band that is made from the spread of its features is on the safe side.
-
-    Parameters
-    ----------
-    sigma : float, default 1.0
-        As of `Gaussian`.
     """
 
     name: ClassVar[str] = "orthogonal_gaussian"

@@ -10,25 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core import features_product
+from dsgcore.core.documented import documented
 from dsgcore.core.features import FeatureMap
 from dsgcore.core.kernels_base import Kernel
 from dsgcore.core.parameters import choice, real
 
 
+@documented
 @dataclass(frozen=True)
 class DotProduct(Kernel):
     """The dot product kernel k(x, x') = (sigma <x, x'>)^power, with the features prod_l <w_l, x> of random signs w_l.
 
     With w_1 .. w_p of independent entries +-sqrt(sigma), E[prod_l <w_l, x> <w_l, x'>] = (sigma <x, x'>)^p: the random
     Maclaurin features of a single monomial. The variance of one feature's product is
-    sigma^2p [(||x||^2 ||x'||^2 + 2 <x, x'>^2 - 2 sum_i x_i^2 x'_i^2)^p - <x, x'>^2p].
+    sigma^2p [(||x||^2 ||x'||^2 + 2 <x, x'>^2 - 2 sum_i x_i^2 x'_i^2)^p - <x, x'>^2p]. sigma and p are the paper's sigma_1, in
+    1 / (units of x)^2, and sigma_2.
 
     Parameters
     ----------
-    sigma : float in [1e-6, 1e6], default 1.0
-        Scale, the paper's sigma_1, in 1 / (units of x)^2.
-    power : {"1", "3", "5"}, default "3"
-        Power p, the paper's sigma_2.
+    sigma : Kernel scale
+        What the product of two points is multiplied with: (σ₁⟨x, x'⟩)^p.
+    power : Power
+        The degree of the polynomials that can be learned; 1 is linear.
 
     Notes
     -----
@@ -39,23 +42,8 @@ class DotProduct(Kernel):
     only, and is infinite here.
     """
 
-    sigma: float = real(
-        1.0,
-        low=1e-6,
-        high=1e6,
-        scale="log",
-        symbol="σ₁",
-        usual=(0.001, 10.0),
-        label="Kernel scale",
-        sentence="What the product of two points is multiplied with: (σ₁⟨x, x'⟩)^p.",
-    )
-    power: str = choice(
-        "3",
-        options=("1", "3", "5"),
-        symbol="σ₂",
-        label="Power",
-        sentence="The degree of the polynomials that can be learned; 1 is linear.",
-    )
+    sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ₁", usual=(0.001, 10.0))
+    power: str = choice("3", options=("1", "3", "5"), symbol="σ₂")
 
     name: ClassVar[str] = "dot_product"
     bound: ClassVar[float] = math.inf

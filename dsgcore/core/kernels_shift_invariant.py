@@ -15,34 +15,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from dsgcore.core.documented import documented
 from dsgcore.core.kernels_base import Kernel
 from dsgcore.core.parameters import choice, real
 
 
+@documented
 @dataclass(frozen=True)
 class Laplacian(Kernel):
     """The Laplacian kernel k(x, x') = exp(-sigma ||x - x'||_1); each coordinate of its frequencies is Cauchy(0, sigma).
 
+    sigma is the inverse width, in 1 / (units of x); scikit-learn calls it ``gamma``.
+
     Parameters
     ----------
-    sigma : float in [1e-6, 1e6], default 1.0
-        Inverse width, in 1 / (units of x); scikit-learn calls it ``gamma``.
+    sigma : Kernel sharpness
+        How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖₁).
 
     Notes
     -----
     Source: Rahimi and Recht, Random Features for Large-Scale Kernel Machines (NIPS 2007), Figure 1.
     """
 
-    sigma: float = real(
-        1.0,
-        low=1e-6,
-        high=1e6,
-        scale="log",
-        symbol="σ",
-        usual=(0.01, 100.0),
-        label="Kernel sharpness",
-        sentence="How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖₁).",
-    )
+    sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ", usual=(0.01, 100.0))
 
     name: ClassVar[str] = "laplacian"
 
@@ -70,42 +65,29 @@ MATERN = {
 }
 
 
+@documented
 @dataclass(frozen=True)
 class Matern(Kernel):
     """The Matérn kernel: with r = sqrt(2 nu) ||x - x'|| / length, exp(-r) times 1, 1 + r or 1 + r + r^2 / 3.
 
     Its frequencies follow a multivariate t distribution with 2 nu degrees of freedom:
-    g sqrt(2 nu / chi2) / length, with g ~ N(0, I) and chi2 of as many degrees.
+    g sqrt(2 nu / chi2) / length, with g ~ N(0, I) and chi2 of as many degrees. length is in units of x; scikit-learn calls it
+    ``length_scale``. Functions drawn from the kernel have nu - 1/2 derivatives.
 
     Parameters
     ----------
-    length : float in [1e-6, 1e6], default 1.0
-        Length scale, in units of x; scikit-learn calls it ``length_scale``.
-    nu : {"1/2", "3/2", "5/2"}, default "3/2"
-        Smoothness: functions drawn from the kernel have nu - 1/2 derivatives.
+    length : Kernel width
+        The distance over which two points are similar.
+    nu : Smoothness
+        How smooth the functions are: 1/2 has kinks, 5/2 has two derivatives.
 
     Notes
     -----
     Source: Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), (4.14)-(4.17).
     """
 
-    length: float = real(
-        1.0,
-        low=1e-6,
-        high=1e6,
-        scale="log",
-        symbol="ℓ",
-        usual=(0.01, 100.0),
-        label="Kernel width",
-        sentence="The distance over which two points are similar.",
-    )
-    nu: str = choice(
-        "3/2",
-        options=tuple(MATERN),
-        symbol="ν",
-        label="Smoothness",
-        sentence="How smooth the functions are: 1/2 has kinks, 5/2 has two derivatives.",
-    )
+    length: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="ℓ", usual=(0.01, 100.0))
+    nu: str = choice("3/2", options=tuple(MATERN), symbol="ν")
 
     name: ClassVar[str] = "matern"
 

@@ -32,6 +32,14 @@ class QSGS2AUC(BinaryEstimator):
     iteration draws a mini-batch of positives, negatives and unlabeled points, and fresh random features of the kernel.
     Memory is O(n_iter * n_features), whatever the number of points.
 
+    Parameters
+    ----------
+    positive_share
+        Share of positives among the points whose class is asked for, which `predict` keeps to: it calls so many of
+        the training points positive. 'labels' takes that among the labeled points; 'estimate', for labels that were
+        picked by class, compares the scores' distribution with theirs (`dsgcore.prior.energy_class_prior`). None cuts
+        where the balanced accuracy on the labeled points is best.
+
     Attributes
     ----------
     threshold_ : float
@@ -62,14 +70,7 @@ class QSGS2AUC(BinaryEstimator):
 
     gamma: float = field_as_in(SemiSupervisedAUC, "gamma")
     pairing: str = field_as_in(SemiSupervisedAUC, "pairing")
-    positive_share: float | str | None = told(
-        "labels",
-        "a number between 0 and 1, 'labels', 'estimate' or None",
-        "Share of positives among the points whose class is asked for, which `predict` keeps to: it calls so many of the "
-        "training points positive. 'labels' takes that among the labeled points; 'estimate', for labels that were picked by "
-        "class, compares the scores' distribution with theirs (`dsgcore.prior.energy_class_prior`). None cuts where the "
-        "balanced accuracy on the labeled points is best.",
-    )
+    positive_share: float | str | None = told("labels", "a number between 0 and 1, 'labels', 'estimate' or None")
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
         if not isinstance(self.positive_share, str):

@@ -9,9 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Parameter, choice, integer, parameters_of_fields, real
 
 
+@documented
 @dataclass(frozen=True)
 class MultiClass:
     """Max-margin multi-class classification with h(x) = W'x, a graph over all points and a low-rank W.
@@ -20,33 +22,41 @@ class MultiClass:
 
         mean over labeled points of [1 - m_i]_+  +  tau_A ||W||_F^2  +  tau_I trace(W' X L X' W)  +  tau_S tail,
 
-    where the tail is the sum of the singular values of W after the first theta (in the released variant: of all).
+    where the tail is the sum of the singular values of W after the first theta min(K, d), rounded up (in the released
+    variant: of all). tau_I = 0 is LRC-MC, tau_S = 0 is SS-MC, both zero is Linear-MC. `step_size` is the paper's 1/mu.
+    After each step W is projected to ||W||_F <= radius; None is the variant's own, 1 in the paper and 1 / sqrt(tau_A) as
+    released. A `batch_size` of None takes all labeled points: gradient descent instead of stochastic. The Fourier features,
+    of the Gaussian kernel exp(-sigma ||x - x'||^2), are 2m numbers, scaled so that ||phi(x)|| = 1, and the same ones in all
+    iterations.
 
     Parameters
     ----------
-    tau_A, tau_I, tau_S : float >= 0, default 1e-6, 1e-6, 1e-3
-        Weights of the ridge, the graph and the tail of singular values. tau_I = 0 is LRC-MC, tau_S = 0 is SS-MC,
-        both zero is Linear-MC.
-    theta : float in [0, 1], default 0.5
-        Share of the min(K, d) singular values that the tail leaves out, rounded up to a number of them.
-    step_size : float in [1e-6, 1e6], default 0.03
-        The paper's 1/mu.
-    radius : float in [1e-6, 1e6] or None, default None
-        W is projected to ||W||_F <= radius. None is the variant's own: 1 in the paper, 1 / sqrt(tau_A) as released.
-    batch_size : int >= 1 or None, default 32
-        Labeled points per iteration; None takes them all (gradient descent instead of stochastic).
-    n_iter : int >= 1, default 1000
-        Number of iterations T.
-    n_neighbors : int >= 1, default 10
-        Neighbours that a point has in the graph.
-    variant : {"paper", "released"}, default "paper"
-        The paper's Algorithm 1, or what the authors' public program does (see Notes).
-    features : {"linear", "fourier"}, default "linear"
-        Points as they are, or random Fourier features of them, the same ones in all iterations.
-    sigma : float > 0, default 1.0
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) behind the Fourier features.
-    n_features : int >= 1, default 256
-        Number m of frequencies; the Fourier features are 2m numbers, scaled so that ||phi(x)|| = 1.
+    tau_A : Regularisation
+        Ridge: how strongly the weights are pulled towards zero.
+    tau_I : Trust in the graph
+        How much neighbouring points, labeled or not, should score alike; 0 uses the labels alone.
+    tau_S : Pull to low rank
+        How strongly the smaller singular values of the weights are pulled to zero; 0 leaves them.
+    theta : Singular values left out
+        Share of the singular values, the largest, that the pull to low rank leaves alone.
+    step_size : Step size
+        How far each iteration moves the weights.
+    radius : Largest norm
+        The weights' norm is cut to this after each step; empty is 1 (released variant: 1/√τ_A).
+    batch_size : Mini-batch
+        How many labeled points each iteration draws; empty takes all of them.
+    n_iter : Iterations
+        How many iterations the run has.
+    n_neighbors : Neighbours
+        How many nearest points each point is linked to in the graph.
+    variant : Variant
+        The paper's algorithm, or what the authors' public program does.
+    features : Features
+        The coordinates as they are, or random Fourier features of them, for curved boundaries.
+    sigma : Kernel sharpness
+        How quickly the similarity of two points fades with their distance, for Fourier features.
+    n_features : Random features
+        How many random frequencies the Fourier features have.
 
     Notes
     -----
@@ -65,121 +75,19 @@ class MultiClass:
     """
 
     # The paper's names, as in the estimators.
-    tau_A: float = real(
-        1e-6,
-        low=0.0,
-        high=1e3,
-        scale="log",
-        usual=(1e-9, 1.0),
-        symbol="τ_A",
-        label="Regularisation",
-        sentence="Ridge: how strongly the weights are pulled towards zero.",
-    )
-    tau_I: float = real(
-        1e-6,
-        low=0.0,
-        high=1e3,
-        scale="log",
-        usual=(1e-9, 0.1),
-        symbol="τ_I",
-        label="Trust in the graph",
-        sentence="How much neighbouring points, labeled or not, should score alike; 0 uses the labels alone.",
-    )
-    tau_S: float = real(
-        1e-3,
-        low=0.0,
-        high=1e3,
-        scale="log",
-        usual=(1e-7, 1.0),
-        symbol="τ_S",
-        label="Pull to low rank",
-        sentence="How strongly the smaller singular values of the weights are pulled to zero; 0 leaves them.",
-    )
-    theta: float = real(
-        0.5,
-        low=0.0,
-        high=1.0,
-        symbol="θ",
-        label="Singular values left out",
-        sentence="Share of the singular values, the largest, that the pull to low rank leaves alone.",
-    )
-    step_size: float = real(
-        0.03,
-        low=1e-6,
-        high=1e6,
-        scale="log",
-        usual=(1e-3, 1e4),
-        symbol="1/μ",
-        label="Step size",
-        sentence="How far each iteration moves the weights.",
-    )
-    radius: float | None = real(
-        None,
-        low=1e-6,
-        high=1e6,
-        scale="log",
-        usual=(0.1, 1000.0),
-        optional=True,
-        symbol="r",
-        label="Largest norm",
-        sentence="The weights' norm is cut to this after each step; empty is 1 (released variant: 1/√τ_A).",
-    )
-    batch_size: int | None = integer(
-        32,
-        low=1,
-        high=65_536,
-        scale="log",
-        optional=True,
-        symbol="B",
-        label="Mini-batch",
-        sentence="How many labeled points each iteration draws; empty takes all of them.",
-    )
-    n_iter: int = integer(
-        1000,
-        low=1,
-        high=1_000_000,
-        scale="log",
-        symbol="T",
-        label="Iterations",
-        sentence="How many iterations the run has.",
-    )
-    n_neighbors: int = integer(
-        10,
-        low=1,
-        high=1000,
-        label="Neighbours",
-        sentence="How many nearest points each point is linked to in the graph.",
-    )
-    variant: str = choice(
-        "paper",
-        options=("paper", "released"),
-        label="Variant",
-        sentence="The paper's algorithm, or what the authors' public program does.",
-    )
-    features: str = choice(
-        "linear",
-        options=("linear", "fourier"),
-        label="Features",
-        sentence="The coordinates as they are, or random Fourier features of them, for curved boundaries.",
-    )
-    sigma: float = real(
-        1.0,
-        low=1e-6,
-        high=1e6,
-        scale="log",
-        symbol="σ",
-        label="Kernel sharpness",
-        sentence="How quickly the similarity of two points fades with their distance, for Fourier features.",
-    )
-    n_features: int = integer(
-        256,
-        low=1,
-        high=65_536,
-        scale="log",
-        symbol="m",
-        label="Random features",
-        sentence="How many random frequencies the Fourier features have.",
-    )
+    tau_A: float = real(1e-6, low=0.0, high=1e3, scale="log", usual=(1e-9, 1.0), symbol="τ_A")
+    tau_I: float = real(1e-6, low=0.0, high=1e3, scale="log", usual=(1e-9, 0.1), symbol="τ_I")
+    tau_S: float = real(1e-3, low=0.0, high=1e3, scale="log", usual=(1e-7, 1.0), symbol="τ_S")
+    theta: float = real(0.5, low=0.0, high=1.0, symbol="θ")
+    step_size: float = real(0.03, low=1e-6, high=1e6, scale="log", usual=(1e-3, 1e4), symbol="1/μ")
+    radius: float | None = real(None, low=1e-6, high=1e6, scale="log", usual=(0.1, 1000.0), optional=True, symbol="r")
+    batch_size: int | None = integer(32, low=1, high=65_536, scale="log", optional=True, symbol="B")
+    n_iter: int = integer(1000, low=1, high=1_000_000, scale="log", symbol="T")
+    n_neighbors: int = integer(10, low=1, high=1000)
+    variant: str = choice("paper", options=("paper", "released"))
+    features: str = choice("linear", options=("linear", "fourier"))
+    sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ")
+    n_features: int = integer(256, low=1, high=65_536, scale="log", symbol="m")
 
     name: ClassVar[str] = "multiclass"
     title: ClassVar[str] = "Multi-class with a graph"

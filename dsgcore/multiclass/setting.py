@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.documented import documented
 from dsgcore.core.parameters import ParameterError, as_said, flag
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.problems import Setting
@@ -23,20 +24,20 @@ def _own(name: str, *, more: str = "", **words: Any) -> Any:
     return as_said(replace(parameter, sentence=f"{parameter.sentence} {more}".rstrip(), **words))
 
 
+@documented
 @dataclass(frozen=True)
 class MultiClassSetting(Setting):
     """PS3VT's own parameters; the rest of `MultiClass` is in the solver and kernel sections of a spec.
 
     There, ``lam`` is tau_A, ``step_size`` under its schedule is 1/mu, and ``sigma`` and ``n_features`` are those of the
     Fourier features: without meaning for linear ones. The released variant divides its step by t + n_l itself, so its
-    schedule must be constant. The kernel is Gaussian and the precision float64.
+    schedule must be constant. The kernel is Gaussian and the precision float64. A tau_I of None is 0.001, or less
+    where the run's first step would overshoot.
 
     Parameters
     ----------
-    tau_I, tau_S, theta, radius, n_neighbors, variant, features
-        As in `MultiClass`; tau_I may be None, which is 0.001, or less where the run's first step would overshoot.
-    is_full_gradient : bool, default False
-        Whether an iteration takes all labeled points instead of a mini-batch.
+    is_full_gradient : All labels in each step
+        Each iteration takes all labeled points: gradient descent instead of mini-batches.
     """
 
     tau_I: float | None = _own("tau_I", optional=True, automatic=AUTOMATIC_TAU_I, more=_AUTO)
@@ -46,11 +47,7 @@ class MultiClassSetting(Setting):
     n_neighbors: int = _own("n_neighbors", usual=(1, 21))
     variant: str = _own("variant")
     features: str = _own("features")
-    is_full_gradient: bool = flag(
-        False,
-        label="All labels in each step",
-        sentence="Each iteration takes all labeled points: gradient descent instead of mini-batches.",
-    )
+    is_full_gradient: bool = flag(False)
 
     name: ClassVar[str] = MultiClass.name
     title: ClassVar[str] = MultiClass.title
