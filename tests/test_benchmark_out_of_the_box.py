@@ -44,6 +44,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_it_runs_and_goes_on(folder):
     rows, out = folder / "rows.jsonl", folder / "out.md"
@@ -64,6 +65,7 @@ def test_it_runs_and_goes_on(folder):
     assert f"python {SCRIPT} --sets {folder}" in text
 
 
+@pytest.mark.slow
 def test_a_fit_out_of_memory_or_time_is_said_and_larger_ones_are_not_tried(tmp_path):
     rows = tmp_path / "rows.jsonl"
     asked = ["--parts", "scale", "--only", "like SUSY (made)", "--seeds", 1, "--rows", rows, "--largest", 10_000]

@@ -209,9 +209,10 @@ def scale_table(
     score: str,
     sizes: Sequence[tuple[int, int]],
     ours: Sequence[str],
+    own: str,
     kind: str,
 ) -> list[str]:
-    """Return the table of one set over its sizes, each with its number of labels; a peer's cell says how ours fare against it."""
+    """Return the table of one set over its sizes, each with its number of labels; a peer's cell says how our own fares there."""
     known = [
         name
         for name in results.values(6)
@@ -225,20 +226,15 @@ def scale_table(
         for n, n_labeled in sizes:
             key = ("scale", kind, title, "standardised", n, n_labeled)
             text = cell_text(results, (*key, name), score)
-            if name not in ours:
-                text += _against(results, key, name, score, [own for own in ours if own in known])
-            cells.append(text)
+            cells.append(text if name in ours else text + _against(results, key, (own, name), score))
         lines.append(f"| {short(name)} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def _against(results: Results, key: tuple[Any, ...], name: str, score: str, ours: Sequence[str]) -> str:
-    """Say of each of ours whether it wins against a peer at one size, and in how much of its time."""
-    said = []
-    for own in ours:
-        gap = difference(results.scores((*key, own), score), results.scores((*key, name), score))
-        if gap is None:
-            continue
-        share = results.took((*key, own))[0] / max(0.01, results.took((*key, name))[0])
-        said.append(f"{own}: {gap.verdict or 'no verdict'} {gap}, {_two_digits(share)} × its time")
-    return "".join(f"<br>{text}" for text in said)
+def _against(results: Results, key: tuple[Any, ...], names: tuple[str, str], score: str) -> str:
+    """Say whether ours wins against a peer at one size, and in how much of its time."""
+    gap = difference(*(results.scores((*key, name), score) for name in names))
+    if gap is None:
+        return ""
+    ours, theirs = (max(0.01, results.took((*key, name))[0]) for name in names)
+    return f"<br>{names[0]}: {gap.verdict or 'no verdict'} {gap}, {_two_digits(ours / theirs)} × its time"
