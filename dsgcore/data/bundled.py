@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,9 @@ _CHOOSING: dict[str, tuple[Choose, tuple[Integer | Real, ...]]] = {
 }
 _DIGITS = _UCI.format("Optical Recognition of Handwritten Digits, test part")
 
-digits_even_odd = _shipped(
+_two_classes = partial(_shipped, target="binary")
+
+digits_even_odd = _two_classes(
     "digits",
     ("Digits", "Handwritten digits of 8x8 pixels, even against odd: ten clusters in 64 dimensions."),
     load_digits,
@@ -107,9 +110,8 @@ digits_even_odd = _shipped(
     _DIGITS,
     ("odd", "even"),
     lambda target: target % 2 == 0,
-    target="binary",
 )
-breast_cancer = _shipped(
+breast_cancer = _two_classes(
     "breast_cancer",
     ("Breast cancer", "Tumours described by 30 measurements, malignant against benign: nearly separable."),
     load_breast_cancer,
@@ -117,7 +119,6 @@ breast_cancer = _shipped(
     _UCI.format("Breast Cancer Wisconsin (Diagnostic)"),
     ("benign", "malignant"),
     lambda target: target == 0,  # scikit-learn's own coding is the reverse
-    target="binary",
 )
 diabetes = _shipped(
     "diabetes",

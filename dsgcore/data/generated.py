@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from inspect import Parameter, signature
 from typing import Any
 
@@ -73,6 +74,10 @@ def _options_of(draw: Callable[..., Points], others: tuple[Integer | Real, ...])
     return tuple(
         o if usual[n] is Parameter.empty else replace(o, default=usual[n]) for n, o in own.items() if n in usual
     )
+
+
+_ordered = partial(_generated, target="ordinal")
+_several = partial(_generated, target="classes", conversions=(EVEN_ODD,))
 
 
 def _class_names(target: str, n: int) -> tuple[str, ...]:
@@ -150,7 +155,7 @@ def misleading_gap(rng: np.random.Generator, n: int, imbalance: float, noise: fl
     return _with_noise(X, noise, rng), y
 
 
-@_generated("Ramp", "Classes that follow each other along a winding slope.", target="ordinal")
+@_ordered("Ramp", "Classes that follow each other along a winding slope.")
 def ordinal_ramp(rng: np.random.Generator, n: int, n_classes: int, noise: float = 0.1) -> Points:
     """Draw points of the square [-1, 1]²; their height lies between -1.5 and 1.5."""
     X = rng.uniform(-1.0, 1.0, size=(n, 2))
@@ -158,11 +163,11 @@ def ordinal_ramp(rng: np.random.Generator, n: int, n_classes: int, noise: float 
     return X, equal_frequency_bins(height + noise * rng.standard_normal(n), n_classes)
 
 
-@_generated("Rings", "Classes from the centre outwards: no straight line orders them.", target="ordinal")
+@_ordered("Rings", "Classes from the centre outwards: no straight line orders them.")
 def ordinal_rings(rng: np.random.Generator, n: int, n_classes: int, noise: float = 0.1) -> Points:
     """Draw points of the disc of radius 1; the noise is added to the radius."""
     radius, angle = np.sqrt(rng.uniform(size=n)), rng.uniform(0.0, 2 * np.pi, size=n)
-    X = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    X = radius[:, None] * _on_circle(angle)
     return X, equal_frequency_bins(radius + noise * rng.standard_normal(n), n_classes)
 
 
@@ -179,12 +184,10 @@ def friedman(rng: np.random.Generator, n: int, n_classes: int, noise: float = 1.
     return X, equal_frequency_bins(target, n_classes)
 
 
-@_generated(
+@_several(
     "Spirals",
     "Four arms of a spiral, a class each: a few labels spread along the arms once the graph shows them.",
-    target="classes",
     n_classes=N_ARMS,
-    conversions=(EVEN_ODD,),
 )
 def spirals(rng: np.random.Generator, n: int, noise: float = 0.03) -> Points:
     """Draw points on the arms of a spiral with outer radius 1."""
@@ -193,21 +196,19 @@ def spirals(rng: np.random.Generator, n: int, noise: float = 0.03) -> Points:
     along = np.sqrt(rng.uniform(size=n))
     angle = TURN * along + 2.0 * np.pi * y / N_ARMS
     radius = INNER_RADIUS + (1.0 - INNER_RADIUS) * along
-    return _with_noise(radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1), noise, rng), y
+    return _with_noise(radius[:, None] * _on_circle(angle), noise, rng), y
 
 
-@_generated(
-    "Blobs",
-    "Six clusters in a ring, a class each: straight lines separate them.",
-    target="classes",
-    n_classes=N_BLOBS,
-    conversions=(EVEN_ODD,),
-)
+@_several("Blobs", "Six clusters in a ring, a class each: straight lines separate them.", n_classes=N_BLOBS)
 def blobs(rng: np.random.Generator, n: int, noise: float = 0.3) -> Points:
     """Draw clusters of standard deviation `noise` at the corners of a hexagon of radius 1.5."""
     y = rng.permutation(np.arange(n) % N_BLOBS)
     angle = 2.0 * np.pi * y / N_BLOBS
-    return _with_noise(1.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1), noise, rng), y
+    return _with_noise(1.5 * _on_circle(angle), noise, rng), y
+
+
+def _on_circle(angle: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def _two_clusters(y: NDArray[np.int64], d: int, distance: float, rng: np.random.Generator) -> NDArray[np.float64]:

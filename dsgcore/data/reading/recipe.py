@@ -121,13 +121,7 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Recipe:
-        """Make a recipe from plain data (as of `to_dict`); fields left out have their defaults.
-
-        Raises
-        ------
-        DataError
-            With one sentence: the field, what was given, what is allowed.
-        """
+        """Make a recipe from plain data (as of `to_dict`), or raise `DataError`; fields left out have their defaults."""
         if not isinstance(given, Mapping):
             raise DataError(f"the recipe must be an object with named fields, got {quoted(given)}")
         if "format" not in given:
