@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
 
 
+# Sets of small clumps or thin arms: finer than the median distance between their points says.
+FINE = {"gaussian_mixture": 50.0, "spirals": 50.0, "blobs": 50.0}
+
+
 def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[str, float]:
     """Return the width of a kernel, by its parameter's name, where none is said.
 
@@ -24,8 +28,8 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
     setting : type of Setting
         Its own width goes with the data set that it begins with.
     dataset : str
-        For another data set, the width follows its points, as the set is by default. A file is not read here: it gets the
-        setting's own, until `read_spec` or a page has read it.
+        For another data set, the width follows its points, as the set is by default, but for sets of a `FINE` structure.
+        A file is not read here: it gets the setting's own, until `read_spec` or a page has read it.
     kernel : str
         One of `KERNELS`.
     """
@@ -38,7 +42,7 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
 
 @cache
 def _sigma_of(dataset: str) -> float:
-    return usual_sigma(load(dataset).X)
+    return FINE.get(dataset) or usual_sigma(load(dataset).X)
 
 
 def read_spec(file: Path) -> Spec:
