@@ -1,4 +1,4 @@
-"""The command line: ``python -m dsgcore run SPEC.json --out DIR``, ``sweep STUDY.json``, ``data`` and ``bench``."""
+"""The command line: ``python -m dsgcore run``, ``check`` and ``sweep`` with a spec or study, ``data`` and ``bench``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bench.add_argument("--only", metavar="NAME", help="one group of measurements")
     bench.add_argument("--long", action="store_true", help="also train from a file of 20 million points")
     bench.add_argument("--json", type=Path, metavar="FILE", help="where the results are written")
+    check = commands.add_parser("check", help="say whether a run has converged, what limits it, and what to change")
+    check.add_argument("spec", type=Path, metavar="SPEC.json")
+    check.add_argument("--json", type=Path, metavar="FILE", help="where the verdict is written as data")
+    check.add_argument("--seeds", type=int, default=5, metavar="N", help="how many seeds (default: 5)")
     sweep = commands.add_parser("sweep", help="carry out a study: a spec along axes and over seeds")
     sweep.add_argument("study", type=Path, metavar="STUDY.json")
     sweep.add_argument("--store", type=Path, metavar="FILE", help="where finished runs are kept and found again")
@@ -39,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given.command == "data":
             return _data(given)
+        if given.command == "check":
+            return _check(given)
         if given.command == "sweep":
             return _sweep(given)
         if given.command == "bench":
@@ -84,6 +90,14 @@ def _data(given: argparse.Namespace) -> int:
     from dsgcore.experiments import SETTINGS
 
     return run(given, {problem.citation.split(",")[0]: problem.labels for problem in SETTINGS.values()})
+
+
+def _check(given: argparse.Namespace) -> int:
+    from dsgcore.diagnostics.command import check
+
+    if given.seeds < 1:
+        raise ValueError(f"--seeds must be at least 1, got {given.seeds}")
+    return check(given)
 
 
 def _sweep(given: argparse.Namespace) -> int:

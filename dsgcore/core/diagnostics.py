@@ -247,10 +247,10 @@ class GradientNorm:
 
     def at(self, dual: NDArray, lam: float) -> float:
         """Return the squared norm at h of dual coefficients a, of shape (n,), for the ridge `lam`."""
-        gradient = self._slopes(self.K @ dual) + lam * dual
+        gradient = self.slopes(self.K @ dual) + lam * dual
         return float(gradient @ self.K @ gradient)
 
-    def _slopes(self, h: NDArray) -> NDArray:
+    def slopes(self, h: NDArray) -> NDArray:
         """Return the derivative of the whole sample's risk by every point's value, of shape (n,)."""
         if self.quadratic is not None:
             Q, l = self.quadratic

@@ -1,0 +1,40 @@
+"""The command ``python -m dsgcore check SPEC.json``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from dsgcore.diagnostics.limits import Limits, limits
+from dsgcore.experiments.widths import read_spec
+
+NOT_CONVERGED = 1
+
+
+def check(given: argparse.Namespace) -> int:
+    """Print what limits a run; return 0 where it has converged, else 1."""
+    found = limits(read_spec(given.spec), given.seeds)
+    if given.json is not None:
+        given.json.write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
+    print(words(found))
+    sys.stdout.flush()
+    return 0 if found.converged else NOT_CONVERGED
+
+
+def words(found: Limits) -> str:
+    """Return the verdict in lines: whether it has converged, the parts and shares, the slopes, what to change."""
+    if any(run.has_grown for run in found.runs):
+        return f"The run grows without end. {found.remedy}\nSeeds: {', '.join(map(str, found.seeds))}."
+    state = "has converged" if found.converged else "has not converged"
+    optimum = "the optimum f*" if found.runs[0].is_exact else "where it would go on to without noise, f*"
+    lines = [f"The run {state}: at the end it is {found.parts['together']:.3g} ||f*|| away from {optimum}."]
+    for name in ("optimisation", "batches", "features"):
+        lines.append(f"  {name:<13}{found.parts[name]:8.3g} ||f*||, {found.shares[name]:7.1%} of the squared distance")
+    lines.append(f"  {'remainder':<13}{'':8}         {found.shares['remainder']:7.1%}")
+    lines.append(f"Leading: {found.leading}. {found.remedy}")
+    lines.append(
+        f"Slopes over the second half: |f - h|^2 {found.slopes['error']:+.2f}, |f - f*|^2 {found.slopes['distance']:+.2f}."
+    )
+    lines.append(f"Seeds: {', '.join(map(str, found.seeds))}.")
+    return "\n".join(lines)

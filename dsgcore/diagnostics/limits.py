@@ -1,0 +1,201 @@
+"""The verdict: has a run converged, what holds it back, and what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dsgcore.core.automatic_step import step_sizes
+from dsgcore.core.diagnostics import slope
+from dsgcore.diagnostics.four_runs import FourRuns, four_runs
+from dsgcore.experiments.engine import engine_for
+from dsgcore.experiments.run import load_split
+from dsgcore.experiments.spec import Spec
+
+# A run has converged where f is this near to f*, relative to its size, in the root mean square.
+NEAR = 0.1
+# Below this, nothing limits it that is worth a word.
+NEGLIGIBLE = 0.02
+CAUSES = ("optimisation", "batches", "features")
+# A remedy makes a variance so many times smaller.
+FACTOR = 4
+MOST_FEATURES, LARGEST_BATCH = 65_536, 65_536
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What limits a run.
+
+    Attributes
+    ----------
+    converged : bool
+        Whether ||f - f*|| is at most a tenth of ||f*||.
+    leading : {"optimisation", "batches", "features", "none"}
+        Which of the three is largest; "none" where together they are below a fiftieth of ||f*||.
+    parts : dict
+        Root mean squares at the end relative to ||f*||: of "optimisation", "batches", "features" and "together".
+    shares : dict
+        Parts of the squared distance ||f - f*||^2: those three and their "remainder", signed; they sum to 1.
+    slopes : dict
+        Of log mean squares against log t over the second half: of the "error" |f - h|^2 and the "distance" |f - f*|^2.
+    remedy : str
+        What to change, and what that should bring, in a sentence.
+    changes : dict
+        The same as values of the spec's solver section; empty where there is nothing to change.
+    expected : float or None
+        ||f - f*|| / ||f*|| after that change, as predicted.
+    largest_step : float or None
+        The constant step above which the run grows without end, where there is one.
+    seeds : tuple of int
+    runs : tuple of FourRuns
+        One a seed.
+    """
+
+    converged: bool
+    leading: str
+    parts: dict[str, float]
+    shares: dict[str, float]
+    slopes: dict[str, float]
+    remedy: str
+    changes: dict[str, float]
+    expected: float | None
+    largest_step: float | None
+    seeds: tuple[int, ...]
+    runs: tuple[FourRuns, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data; what is not finite is None."""
+        names = ("converged", "leading", "shares", "remedy", "slopes", "parts", "changes", "expected", "largest_step")
+        plain = {name: getattr(self, name) for name in names} | {"seeds": list(self.seeds)}
+        return {name: _finite(value) for name, value in plain.items()}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def limits(
+    spec: Spec, seeds: int | Sequence[int] = 5, *, tell: Callable[[float], object] = lambda share: None
+) -> Limits:
+    """Find what limits a run, by making it four times with every seed: with and without each of its two noises.
+
+    Parameters
+    ----------
+    spec : Spec
+        Of one of the stochastic settings, with at most some 4,000 training points.
+    seeds : int or sequence of int, default 5
+        Of batches and features; a number stands for so many from the spec's own on. The data stay the same.
+    tell : callable, optional
+        Gets the share that is done.
+
+    Returns
+    -------
+    Limits
+
+    Raises
+    ------
+    DiagnosticsError
+        As of `four_runs`.
+    """
+    used = tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
+    split = load_split(spec)
+    runs = tuple(
+        four_runs(spec, seed, split=split, tell=lambda share, i=i: tell((i + share) / len(used)))  # type: ignore[misc]
+        for i, seed in enumerate(used)
+    )
+    largest = step_sizes(engine_for(spec, split).task).largest  # type: ignore[attr-defined]
+    return _verdict(spec, used, runs, largest)
+
+
+def _verdict(spec: Spec, seeds: tuple[int, ...], runs: tuple[FourRuns, ...], largest: float | None) -> Limits:
+    parts, shares = _at_the_end(runs)
+    leading = max(CAUSES, key=lambda cause: parts[cause])
+    has_grown = any(run.has_grown for run in runs)
+    if has_grown:
+        leading = "optimisation"
+    elif parts["together"] < NEGLIGIBLE and parts[leading] < NEGLIGIBLE:
+        leading = "none"
+    changes, remedy = _remedy(spec, leading, parts, largest, has_grown=has_grown)
+    return Limits(
+        converged=bool(parts["together"] <= NEAR),
+        leading=leading,
+        parts=parts,
+        shares=shares,
+        slopes={"error": _slope(runs, "error"), "distance": _slope(runs, "together")},
+        remedy=remedy,
+        changes=changes,
+        expected=_expected(parts, leading) if changes and not has_grown else None,
+        largest_step=largest,
+        seeds=seeds,
+        runs=runs,
+    )
+
+
+def _at_the_end(runs: Sequence[FourRuns]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return parts and shares at the last iteration, of the mean squares over the seeds."""
+    names = (*CAUSES, "together")
+    squares = {name: float(np.mean([_last(run, name) / run.scale for run in runs])) for name in names}
+    parts = {name: float(np.sqrt(value)) for name, value in squares.items()}
+    with np.errstate(invalid="ignore"):
+        shares = {name: float(np.divide(squares[name], squares["together"])) for name in CAUSES}
+    return parts, shares | {"remainder": 1.0 - sum(shares.values())}
+
+
+def _last(run: FourRuns, name: str) -> float:
+    values = getattr(run, name)
+    return float(values[-1]) if len(values) else float("inf")
+
+
+def _slope(runs: Sequence[FourRuns], name: str) -> float:
+    t = runs[0].t
+    shortest = min(len(run.t) for run in runs)
+    if not shortest:
+        return float("nan")
+    mean = np.mean([getattr(run, name)[:shortest] for run in runs], axis=0)
+    late = t[:shortest] >= t[shortest - 1] / 2
+    return slope(t[:shortest][late], mean[late])
+
+
+def _expected(parts: dict[str, float], leading: str) -> float:
+    """Return the distance after the leading part's square has become a quarter."""
+    return float(np.sqrt(max(parts["together"] ** 2 - (1 - 1 / FACTOR) * parts[leading] ** 2, 0.0)))
+
+
+def _remedy(
+    spec: Spec, leading: str, parts: dict[str, float], largest: float | None, *, has_grown: bool
+) -> tuple[dict[str, float], str]:
+    """Return what to change in the solver's section, and a sentence."""
+    solver = spec.solver
+    if leading == "none":
+        return {}, "Nothing: neither more iterations nor larger batches nor more features would move it visibly."
+    if has_grown:
+        step = 0.5 * min(x for x in (largest, spec.solver.step_size) if x is not None)
+        above = "" if largest is None else f": above about {largest:.3g} the run grows without end"
+        return {"step_size": float(f"{step:.3g}")}, f"A smaller step, {step:.3g}{above}."
+    now, then = parts["together"], _expected(parts, leading)
+    brings = f"||f - f*|| should fall from {now:.3g} to about {then:.3g} of ||f*||"
+    if leading == "batches":
+        size = min(FACTOR * solver.batch_size, LARGEST_BATCH)
+        return {"batch_size": size}, f"Larger batches, {size} instead of {solver.batch_size}: {brings}."
+    if leading == "features":
+        m = min(FACTOR * solver.n_features, MOST_FEATURES)
+        return {"n_features": m}, f"More random features, {m} instead of {solver.n_features}: {brings}."
+    return _faster(spec, largest, brings)
+
+
+def _faster(spec: Spec, largest: float | None, brings: str) -> tuple[dict[str, float], str]:
+    """Return a larger step where there is room for one below the limit of growth, else more iterations."""
+    solver = spec.solver
+    step = solver.step_size
+    if largest is not None and step is not None and solver.schedule == "constant" and FACTOR * step <= largest / 2:
+        better = float(f"{FACTOR * step:.3g}")
+        return {
+            "step_size": better
+        }, f"A larger step, {better:g} instead of {step:g} (it may be {largest:.3g}): {brings}."
+    n_iter = FACTOR * solver.n_iter
+    return {"n_iter": n_iter}, f"More iterations, {n_iter} instead of {solver.n_iter}: {brings}."
