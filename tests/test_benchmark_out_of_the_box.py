@@ -60,7 +60,7 @@ def test_it_runs_and_goes_on(folder):
     assert all(50 < fit["scores"]["accuracy"] <= 100 and fit["seconds"] >= 0 and not fit["failure"] for fit in fits)
     text = out.read_text()
     assert "### AUC in %, binary, to [0, 1]" in text
-    assert text.count("| tiny (84, 3) |") == 4
+    assert text.count("| tiny: 120 × 3, 84 |") == 4
     assert "3 seeds" in text
     assert f"python {SCRIPT} --sets {folder}" in text
 
@@ -70,11 +70,11 @@ def test_a_fit_out_of_memory_or_time_is_said_and_larger_ones_are_not_tried(tmp_p
     rows = tmp_path / "rows.jsonl"
     asked = ["--parts", "scale", "--only", "like SUSY (made)", "--seeds", 1, "--rows", rows, "--largest", 10_000]
     out = run(*asked, "--estimators", "EverydaySpreadingRBF", "--gigabytes", 0.02).stdout
-    assert "| SpreadingRBF | out of memory | out of memory |" in out
+    assert "| SpreadingRBF | out of memory (0.02 GB) | out of memory (0.02 GB) |" in out
     out = run(*asked, "--estimators", "EverydaySpreadingKNN", "--seconds", 0.0).stdout
-    assert "| SpreadingKNN | out of time |" in out
+    assert "| SpreadingKNN | out of time (0 s) |" in out
     failures = [json.loads(line)["failure"] for line in rows.read_text().splitlines()]
-    assert set(failures) == {"out of memory", "out of time"}
+    assert set(failures) == {"out of memory (0.02 GB)", "out of time (0 s)"}
 
 
 def test_what_is_no_folder_is_one_sentence(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -144,9 +144,15 @@ def _two_digits(number: float) -> str:
 
 
 def set_tables(
-    results: Results, kind: str, scaling: str, n: int, score: str, ours: Sequence[str], peers: Sequence[str]
+    results: Results,
+    rows: Mapping[str, int],
+    place: tuple[str, str, int],
+    score: str,
+    ours: Sequence[str],
+    peers: Sequence[str],
 ) -> list[str]:
-    """Return the table of one kind of set and one scaling, and who wins how often."""
+    """Return the table of one kind of set, scaling and number of points, and who wins how often; `rows` are the sets'."""
+    kind, scaling, n = place
     titles = [t for t in results.values(2) if any(key[:4] == ("sets", kind, t, scaling) for key in results.of)]
     known = [name for name in (*ours, *peers) if any(key[1] == kind and key[-1] == name for key in results.of)]
     if not titles or not known:
@@ -155,13 +161,13 @@ def set_tables(
     lines = [
         f"### {score} in %, {kind}, {scaling}",
         "",
-        f"| set (n, d) | {' | '.join(map(short, known))} |",
+        f"| set: rows × columns, training points | {' | '.join(map(short, known))} |",
         "|---" * (len(known) + 1) + "|",
     ]
     for t in titles:
         size = next(((f.n, f.d) for name in known for f in results.of.get(keys[t, name], {}).values() if f.n), (0, 0))
         cells = [cell_text(results, keys[t, name], score) for name in known]
-        lines.append(f"| {t} ({size[0]:,}, {size[1]}) | {' | '.join(cells)} |")
+        lines.append(f"| {t}: {rows[t]:,} × {size[1]}, {size[0]:,} | {' | '.join(cells)} |")
     lines.append(_means(results, keys, titles, known, score))
     return [*lines, "", *_duels(results, keys, titles, known, score, ours)]
 
@@ -204,15 +210,18 @@ def _duel(results: Results, keys: dict, titles: list[str], names: tuple[str, str
 
 def scale_table(
     results: Results,
-    title: str,
+    place: tuple[str, str],
     labels: str,
     score: str,
     sizes: Sequence[tuple[int, int]],
     ours: Sequence[str],
     own: str,
-    kind: str,
 ) -> list[str]:
-    """Return the table of one set over its sizes, each with its number of labels; a peer's cell says how our own fares there."""
+    """Return the table of one kind and set over its sizes, each with its number of labels.
+
+    In a peer's cell it says how our `own` fares there.
+    """
+    kind, title = place
     known = [
         name
         for name in results.values(6)

@@ -37,7 +37,7 @@ from pathlib import Path
 from box_methods import ESTIMATORS, OURS, SCORES, fit
 from box_sets import BINARY, MADE, ORDINAL, SCALERS, Source, sources
 from box_tables import Cell, Fit, Results, scale_table, set_tables
-from own_process import OUT_OF_MEMORY, OUT_OF_TIME, Bounds, measured, on_one_thread
+from own_process import OUT_OF, Bounds, measured, on_one_thread
 
 FOR_AUC = "QSGS2AUC"  # of the two for two classes
 SIZES = (1000, 10_000, 100_000, 1_000_000)
@@ -111,7 +111,7 @@ def without_hope(cell: Cell, fits: dict[Cell, Fit]) -> str:
     for other, known in fits.items():
         same = replace(other, n=cell.n, n_labeled=cell.n_labeled, seed=cell.seed) == cell and other.n <= cell.n
         is_less = (other.n_labeled == cell.n_labeled) or (other.n < cell.n and _tenth(other) == _tenth(cell))
-        if same and is_less and known.failure in (OUT_OF_TIME, OUT_OF_MEMORY):
+        if same and is_less and known.failure.startswith(OUT_OF):
             return known.failure
     return ""
 
@@ -167,7 +167,7 @@ def measure(found: list[Source], args: argparse.Namespace) -> dict[Cell, Fit]:
 
 def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace) -> str:
     """Return the whole text, in Markdown."""
-    results = Results(fits.values())
+    results, rows = Results(fits.values()), {source.title: source.n for source in found}
     lines = [*head(args), ""]
     for kind, names in ESTIMATORS.items():
         ours, peers = [n for n in names if n in OURS], [n for n in names if n not in OURS]
@@ -175,7 +175,7 @@ def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace)
             line
             for score in SCORES[kind]
             for scaling in SCALERS
-            for line in set_tables(results, kind, scaling, args.n_max, score, ours, peers)
+            for line in set_tables(results, rows, (kind, scaling, args.n_max), score, ours, peers)
         ]
         lines += [f"## {kind.capitalize()}", "", *tables] if tables else []
     if any(cell.part == "scale" for cell in fits):
@@ -186,7 +186,7 @@ def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace)
             if any((c.part, c.name) == ("scale", name) for c in fits):
                 for score in SCORES[kind]:
                     own = FOR_AUC if score == "AUC" else ours[0]
-                    lines += scale_table(results, name, labels, score, held, ours, own, kind)
+                    lines += scale_table(results, (kind, name), labels, score, held, ours, own)
     return "\n".join(lines)
 
 
@@ -200,11 +200,11 @@ def head(args: argparse.Namespace) -> list[str]:
         "",
         f"    {args.command}",
         "",
-        f"on {platform.machine()}, {processor()}, Python {platform.python_version()}, {versions}; one thread a fit, at most",
-        f"{args.gigabytes:g} GB and {args.seconds:g} s of CPU time each; {args.seeds} seeds.",
+        f"on {platform.machine()}, {processor()}, Python {platform.python_version()}, {versions}; one thread a fit;",
+        f"{args.seeds} seeds. A fit that needed more CPU time or memory than it might take says out of what.",
         "",
-        "A cell: score · CPU seconds of the fit · megabytes at its peak beside the data, means over the seeds. n is the",
-        f"number of training points, {args.n_max:,} at most, drawn anew for each seed; 200 of them labeled in sets of two",
+        "A cell: score · CPU seconds of the fit · megabytes at its peak beside the data, means over the seeds. Training points are",
+        f"drawn anew for each seed, {args.n_max:,} of a set's rows at most; 200 of them labeled in sets of two",
         "classes, 30 % in those of more, 500 in ordered ones, half of them at most. The methods that are not ours are",
         "scikit-learn's, on the labeled points alone or, self-training and label spreading, on all; SVOREX and SUSL are papers'.",
         "Below each table: ours less theirs, the mean over the sets in points; on how many sets that is a win / a tie / a loss,",

@@ -21,7 +21,7 @@ from typing import Any
 from dsgcore._memory import limit_growth
 
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS")}
-OUT_OF_TIME, OUT_OF_MEMORY = "out of time", "out of memory"
+OUT_OF_TIME, OUT_OF_MEMORY = OUT_OF = ("out of time", "out of memory")
 # A process that waits for something else than the processor is ended after so many times its bound.
 PATIENCE = 10
 
@@ -32,6 +32,16 @@ class Bounds:
 
     seconds: float
     gigabytes: float
+
+    @property
+    def time(self) -> str:
+        """What is said of a process that needed more time."""
+        return f"{OUT_OF_TIME} ({self.seconds:g} s)"
+
+    @property
+    def memory(self) -> str:
+        """What is said of a process that needed more memory."""
+        return f"{OUT_OF_MEMORY} ({self.gigabytes:g} GB)"
 
 
 def on_one_thread() -> None:
@@ -67,7 +77,7 @@ def measured(
             return
         for end in _over(running, bounds):
             process, item, _ = running.pop(end)
-            yield item, *_outcome(end, process)
+            yield item, *_outcome(end, process, bounds)
 
 
 def _over(running: dict[Connection, tuple[BaseProcess, Any, float]], bounds: Bounds) -> list[Connection]:
@@ -78,13 +88,13 @@ def _over(running: dict[Connection, tuple[BaseProcess, Any, float]], bounds: Bou
     return [end for end in wait(list(running), timeout=1.0) if isinstance(end, Connection)]
 
 
-def _outcome(end: Connection, process: BaseProcess) -> tuple[Any, str]:
+def _outcome(end: Connection, process: BaseProcess, bounds: Bounds) -> tuple[Any, str]:
     try:
         result, failure = end.recv()
     except EOFError:
         process.join()
         out_of_time = process.exitcode in (-24, -9)  # SIGXCPU, SIGKILL
-        result, failure = None, OUT_OF_TIME if out_of_time else f"ended with {process.exitcode}"
+        result, failure = None, bounds.time if out_of_time else f"ended with {process.exitcode}"
     end.close()
     process.join()
     return result, failure
@@ -99,7 +109,7 @@ def _work(end: Connection, function: Callable[[Any], Any], item: Any, bounds: Bo
     try:
         end.send((function(item), ""))
     except MemoryError:
-        end.send((None, OUT_OF_MEMORY))
+        end.send((None, bounds.memory))
     except ValueError as error:
         end.send((None, f"refused: {error}"))
     except Exception as error:  # the others go on
