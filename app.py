@@ -10,6 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from pages.shell.front_page import routes
 from pages.shell.router import route
 from pages.shell.warm_up import warm_up
+from pages.shell.watch import watch
 
 # A file of our own: named icons would be fetched from elsewhere.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")
@@ -17,6 +18,7 @@ ICON = str(Path(__file__).parent / ".github" / "icon.svg")
 if __name__ == "__main__":  # a visit's script
     st.set_page_config(page_icon=ICON, layout="wide")
     warm_up()
+    watch()
     route()
 else:  # the server's module
     # Else the first visit finds the pages of an app without `st.navigation`: the files of a folder named pages/.

@@ -31,6 +31,13 @@ def peak() -> int:
     return 0
 
 
+def resident() -> int:
+    """Return the memory that is resident in this process now, in bytes; 0 where the system does not say."""
+    with suppress(OSError, StopIteration):
+        return _status("VmRSS")
+    return 0
+
+
 def _status(name: str) -> int:
     """Return a number of Linux's own account of this process, in bytes."""
     with open("/proc/self/status", encoding="ascii") as file:

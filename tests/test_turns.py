@@ -7,7 +7,7 @@ import pytest
 
 from dsgcore.core._threads import MAX_EVALUATIONS_PER_PIECE, for_each_piece, pieces
 from dsgcore.core.pauses import pausing
-from pages.workbench.turns import LONGEST_TURN, Turns
+from pages.shell.turns import LONGEST_TURN, Turns
 
 LONG = 20.0  # seconds after which a test gives up
 

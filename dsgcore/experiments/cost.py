@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dsgcore._memory import resident as resident
 from dsgcore.core.cost import Cost, Sizes
 from dsgcore.data import DATASETS
 from dsgcore.experiments.engine import ENGINES

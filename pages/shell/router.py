@@ -9,6 +9,7 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
+from pages.shell.admission import is_admitted
 from pages.shell.browser import mind_the_browser
 from pages.shell.visits import note_visit
 from pages.workbench.link import without_others
@@ -45,7 +46,8 @@ def route() -> None:
     if note_visit(page.url_path):
         _forget_runs_of_others(page.url_path)
     mind_the_browser()
-    page.run()
+    if is_admitted():
+        page.run()
     # Says that all is there: until then the style keeps the page unseen.
     st.markdown('<span class="page-end"></span>', unsafe_allow_html=True)
 

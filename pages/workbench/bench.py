@@ -12,8 +12,8 @@ from typing import Any
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost
+from pages.shell.turns import turns
 from pages.workbench.preparing import Preparation, prepare
-from pages.workbench.turns import turns
 
 # The most that the run of one page may cost: many share the server.
 BUDGET = Budget(memory=GIGABYTE, seconds=1.0)

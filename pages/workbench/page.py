@@ -23,7 +23,9 @@ from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_picker import draw_kernel, make_ready
 from pages.controls.own_file import plain
 from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, SLIDER, SPEED, draw_choice, draw_flag, map_choice, viewed
+from pages.shell.turns import turns
 from pages.shell.warm_up import is_ready
+from pages.shell.watch import pulse
 from pages.upload.upload import draw_upload
 from pages.workbench import live_views as views
 from pages.workbench import tabs
@@ -38,7 +40,6 @@ from pages.workbench.preparing import sign
 from pages.workbench.steering import BAD_INPUT, follow
 from pages.workbench.theory_tab import theory
 from pages.workbench.transport import transport
-from pages.workbench.turns import turns
 
 OTHER_TABS = ("Details", "Compare", "Theory", "Data", "Code")
 TICK_SECONDS = 0.25
@@ -211,6 +212,7 @@ def _advance(bench: Bench, *, is_seen: bool) -> None:
     live = bench.live
     assert live is not None
     speed = viewed(type(live.run.problem), SPEED)
+    pulse.note(bench.session)
     with turns.turn(bench.session):
         if not is_seen:
             live.advance(max(0, FIRST_ITERATIONS - live.run.t), SLICE_SECONDS)

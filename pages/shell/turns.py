@@ -35,6 +35,11 @@ class Turns:
         self._waiting: dict[int, str] = {}
         self._floor = 0.0
 
+    @property
+    def n_waiting(self) -> int:
+        """How many wait for a turn."""
+        return len(self._waiting)
+
     @contextmanager
     def turn(self, session: str) -> Iterator[None]:
         """Wait for a turn, and have it while the block lasts; long work in it lets others in between."""

@@ -1,0 +1,100 @@
+"""Watching over the server: once a minute a line in its log while anyone is there, and what is left of closed sessions is freed.
+
+Streamlit keeps a session for two minutes after its browser has gone, so that a lost connection can be taken up again; but it
+looks for sessions that are past that only when another one is closed. Until then their runs and data would stay in memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime import Runtime, exists, get_instance
+
+from dsgcore.experiments.cost import resident
+from pages.shell.turns import turns
+
+log = logging.getLogger("dsg-lab")
+
+SECONDS_BETWEEN_LOOKS = 60.0
+MEGABYTE = 10**6
+
+
+class Pulse:
+    """What happens on the server: drawings of runs, and the sessions that they are of."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._updates, self._playing, self._since = 0, set[str](), time.monotonic()
+
+    def note(self, session: str) -> None:
+        """Count a drawing of a session's run while it goes on."""
+        with self._lock:
+            self._updates += 1
+            self._playing.add(session)
+
+    def take(self) -> tuple[int, float]:
+        """Return how many runs were playing since the last time, and how many drawings a second there were."""
+        with self._lock:
+            seconds = max(time.monotonic() - self._since, 1e-3)
+            found = len(self._playing), self._updates / seconds
+            self._updates, self._playing, self._since = 0, set(), time.monotonic()
+        return found
+
+
+pulse = Pulse()
+
+
+@st.cache_resource(show_spinner=False)
+def watch() -> threading.Thread | None:
+    """Begin to watch, once in this process; None where there is no server."""
+    if not exists():
+        return None
+    thread = threading.Thread(target=_watch, args=(get_instance(),), name="watch", daemon=True)
+    thread.start()
+    return thread
+
+
+def _watch(runtime: Runtime) -> None:
+    while True:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+        with suppress(Exception):  # a look that fails must not be the last one
+            look(runtime)
+
+
+def look(runtime: Runtime) -> None:
+    """Free what is left of closed sessions, and say how the server is."""
+    free_closed_sessions(runtime)
+    playing, updates = pulse.take()
+    sessions = runtime._session_mgr.num_active_sessions()
+    if sessions:
+        log.warning(said(sessions, playing, updates, resident(), turns.n_waiting))
+
+
+def said(sessions: int, playing: int, updates: float, memory: int, waiting: int) -> str:
+    """Return the log's line."""
+    return (
+        f"{sessions} sessions, {playing} playing, {updates:.1f} updates/s, {memory / MEGABYTE:.0f} MB, "
+        f"{waiting} waiting for a core"
+    )
+
+
+def free_closed_sessions(runtime: Runtime) -> None:
+    """Let go of sessions whose time to come back is over, in the thread that the server keeps them in.
+
+    Streamlit 1.67 offers nothing in public for this; where its inner side is another one, nothing is freed here.
+    """
+    storage: Any = getattr(getattr(runtime, "_session_mgr", None), "_session_storage", None)
+    cache: Any = getattr(storage, "_cache", None)
+    if hasattr(cache, "expire"):
+        runtime._get_async_objs().eventloop.call_soon_threadsafe(_expire, cache)
+
+
+def _expire(cache: Any) -> None:
+    if cache.expire():
+        gc.collect()
