@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 
@@ -28,12 +28,17 @@ def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterato
     to = Path(folder)
     with ExitStack() as made:
         for missing in [place for place in (to, *to.parents) if not place.exists()][::-1]:
-            missing.mkdir()
-            made.callback(missing.rmdir)
+            missing.mkdir(exist_ok=True)
+            made.callback(_remove_if_empty, missing)
         with tempfile.TemporaryDirectory(prefix=".part-", dir=to) as part:
             yield Path(part)
             _move(Path(part), to, names)
         made.pop_all()
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _move(part: Path, to: Path, names: Sequence[str]) -> None:

@@ -136,11 +136,9 @@ def look(
 
     def looked_at() -> Iterator[pd.DataFrame]:
         for frame in _frames(source, recipe, limits, rows, "looking", progress):
-            if label not in frame.columns:
-                raise DataError(f"the recipe gives {quoted(label)} the role label, and the table has no such column")
+            yield frame  # first to the features, which refuse a recipe of other columns
             labels.append(frame[label])
             missing.update({str(name): int(count) for name, count in frame.isna().sum().items()})
-            yield frame
 
     features = Features(recipe, limits).fit(looked_at())
     return Looked(features, pd.concat(labels), dict(missing))

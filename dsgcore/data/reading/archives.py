@@ -20,7 +20,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import column_names, listed, printable
-from dsgcore.data.reading.sources import Source
+from dsgcore.data.reading.sources import Piece, Source
 
 POINTS, LABELS = "X", "y"
 # What numpy and zipfile raise on broken, encrypted, mislabelled or absurdly large members.
@@ -81,7 +81,7 @@ def _array(archive: Any, name: str) -> NDArray:
     return array
 
 
-def read_archive(source: Source, limits: Limits) -> Iterator[tuple[pd.DataFrame, list[str]]]:
+def read_archive(source: Source, limits: Limits) -> Iterator[Piece]:
     """Yield the table, in one piece."""
     arrays = read_arrays(source, limits)
     X = arrays.pop(POINTS)

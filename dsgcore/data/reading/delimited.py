@@ -17,10 +17,8 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_number, column_names, reason_of
 from dsgcore.data.reading.recipe import DELIMITERS, Recipe
-from dsgcore.data.reading.sources import PIECE, Source, refuse_other_text
+from dsgcore.data.reading.sources import PIECE, Piece, Source, refuse_other_text
 
-# A piece of a table, and sentences about what was done to its names.
-Frame = tuple[pd.DataFrame, list[str]]
 _HEAD = 2**18
 _SNIFFED_LINES = 200
 _BOMS = {
@@ -121,7 +119,7 @@ def _has_header(cells: list[list[str]], decimal: str) -> bool:
     return not any(cell and cell == row[j] for row in cells[1:] for j, cell in enumerate(cells[0]) if j < len(row))
 
 
-def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | None = None) -> Iterator[Frame]:
+def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
     """Yield the table in pieces of so many rows (None: in one).
 
     Every line is looked at first: all must have as many cells, and none may hold a NUL. pandas fills up what is too short,
@@ -137,7 +135,6 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | N
             next(row for row in _rows(lines, recipe) if not _is_blank(row))
         for frame in _frames(lines, recipe, names, rows or n_rows):
             frame.columns = pd.Index(names)
-            frame.index = pd.RangeIndex(done, done + len(frame))
             done += len(frame)
             yield frame, notes
     if done != n_rows:

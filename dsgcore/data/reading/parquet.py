@@ -10,20 +10,19 @@ import pandas as pd
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import column_names, reason_of
-from dsgcore.data.reading.sources import Source
+from dsgcore.data.reading.sources import Piece, Source
 
 BATCH = 16_384
 
 
-def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Iterator[tuple[pd.DataFrame, list[str]]]:
+def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
     """Yield the table in pieces of so many rows (None: in one)."""
     parquet, arrow = _pyarrow()
     try:
         with source.open() as stream:
             file = parquet.ParquetFile(stream, pre_buffer=False)
             _check(file.metadata, limits)
-            raw = [str(name) for name in file.schema_arrow.names]
-            names, notes = column_names(raw)
+            names, notes = column_names(file.schema_arrow.names)
             batches = file.iter_batches(batch_size=min(rows or BATCH, BATCH), use_threads=False)
             yield from ((frame, notes) for frame in _gathered(batches, names, limits, rows, arrow))
     except DataError:
@@ -60,20 +59,19 @@ def _gathered(batches: Any, names: list[str], limits: Limits, rows: int | None, 
         batch.validate(full=True)  # else text that is no UTF-8 would be found out much later
         waiting.append(batch)
         if rows is not None and sum(b.num_rows for b in waiting) >= rows:
-            yield _frame(waiting, names, n, arrow)
+            yield _frame(waiting, names, arrow)
             waiting = []
     if not n:
         raise DataError("the Parquet file is damaged: it has no rows, and says that it has some")
     if waiting:
-        yield _frame(waiting, names, n, arrow)
+        yield _frame(waiting, names, arrow)
 
 
-def _frame(batches: list[Any], names: list[str], end: int, arrow: Any) -> pd.DataFrame:
+def _frame(batches: list[Any], names: list[str], arrow: Any) -> pd.DataFrame:
     table = arrow.Table.from_batches(batches)
     columns = [_column(table.column(j), arrow) for j in range(table.num_columns)]
     frame = pd.concat(columns, axis=1) if columns else pd.DataFrame()
     frame.columns = pd.Index(names)
-    frame.index = pd.RangeIndex(end - len(frame), end)
     return frame
 
 

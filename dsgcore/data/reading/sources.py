@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import pandas as pd
+
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
@@ -48,6 +50,10 @@ _OTHER_TEXTS = {
     "an ARFF file": re.compile(r"@relation\s"),
 }
 _READABLE = "CSV or other delimited text, Parquet, LIBSVM/SVMlight text and .npz archives"
+
+
+# Some rows of a table, and sentences about what was done to the columns' names.
+Piece = tuple[pd.DataFrame, list[str]]
 
 
 @dataclass(frozen=True)

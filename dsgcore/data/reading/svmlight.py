@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_svmlight_file
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_number, reason_of
-from dsgcore.data.reading.sources import Source
+from dsgcore.data.reading.sources import Piece, Source
 
 # Also with what is wrong in it: the reading says so.
 _LINE = re.compile(r"\s*[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+\s*(#.*)?")
@@ -30,7 +31,7 @@ def is_svmlight(head: str) -> bool:
     return sum(bool(_LINE.fullmatch(line)) for line in lines) > len(lines) / 2
 
 
-def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> Iterator[tuple[pd.DataFrame, list[str]]]:
+def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
     """Yield the points and their labels, in pieces of so many rows (None: in one)."""
     n, low, high = _extent(source, limits, rows)
     if not n:
@@ -41,14 +42,12 @@ def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> It
     d = high + 1 - first
     limits.check_points(n, d)
     names = pd.Index([f"x{j + 1}" for j in range(d)] + [TARGET])
-    start = 0
     for X, y in _pieces(source, rows):
         dense = np.zeros((X.shape[0], d + 1), dtype=np.float32)
         pairs = X.tocoo()
         dense[pairs.row, pairs.col - first] = pairs.data
-        frame = pd.DataFrame(dense, columns=names, index=pd.RangeIndex(start, start + len(dense)), copy=False)
+        frame = pd.DataFrame(dense, columns=names, copy=False)
         frame[TARGET] = y
-        start += len(dense)
         yield frame, []
 
 
@@ -85,29 +84,25 @@ def _pieces(source: Source, rows: int | None) -> Iterator[tuple]:
 def _blame(lines: list[bytes], start: int, error: BaseException) -> str:
     """Say which line is not a label and index:value pairs."""
     for number, line in enumerate(lines, start=start + 1):
-        content = line.split(b"#")[0].split()
+        content = line.split(b"#")[0].decode("ascii", errors="replace").split()
         if content and (wrong := _wrong(content)):
             return f"line {number} {wrong}"
     return f"the file cannot be read as LIBSVM text: {reason_of(error)}"
 
 
-def _wrong(words: list[bytes]) -> str:
+def _wrong(words: list[str]) -> str:
     if as_number(words[0]) is None:
-        return f"must begin with one number as its label, got {_shown(words[0])}"
+        return f"must begin with one number as its label, got {quoted(words[0])}"
     previous = -1
     for word in words[1:]:
-        index, colon, value = word.partition(b":")
-        if index == b"qid":
+        index, colon, value = word.partition(":")
+        if index == "qid":
             continue
         if not colon or as_number(value) is None:
-            return f"must hold index:value pairs, got {_shown(word)}"
+            return f"must hold index:value pairs, got {quoted(word)}"
         if not index.isdigit() or len(index) > 10 or int(index) > _LARGEST_INDEX:
-            return f"must have whole indices between 0 and {_LARGEST_INDEX}, got {_shown(index)}"
+            return f"must have whole indices between 0 and {_LARGEST_INDEX}, got {quoted(index)}"
         if int(index) <= previous:
-            return f"must have increasing indices, got {_shown(index)} after {previous}"
+            return f"must have increasing indices, got {quoted(index)} after {previous}"
         previous = int(index)
     return ""
-
-
-def _shown(word: bytes) -> str:
-    return repr(word[:40].decode("ascii", errors="replace"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_cell, printable, written
 from dsgcore.data.reading.parquet import read_parquet
 from dsgcore.data.reading.recipe import DELIMITERS, Recipe
-from dsgcore.data.reading.sources import Source, binary_format
+from dsgcore.data.reading.sources import Piece, Source, binary_format
 from dsgcore.data.reading.svmlight import read_svmlight
 
 LARGEST = 1e30  # beyond it, differences and means leave float32's range
@@ -57,21 +57,23 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
     return Table(frame, (_sentence(frame, recipe), *notes))
 
 
-def pieces(
-    source: Source, recipe: Recipe, limits: Limits, rows: int | None = None
-) -> Iterator[tuple[pd.DataFrame, list[str]]]:
-    """Yield the table in pieces of so many rows (None: in one), each with sentences about the names; an archive in one."""
+def pieces(source: Source, recipe: Recipe, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
+    """Yield the table in pieces of so many rows (None: in one), numbered from 0; an archive in one."""
     found = binary_format(source)
     is_binary = recipe.format in ("parquet", "npz")
     if (found or "text") != (recipe.format if is_binary else "text"):
         raise DataError(f"the recipe is for the format {recipe.format}, and the file is {found or 'text'}")
-    if recipe.format == "parquet":
-        return read_parquet(source, limits, rows)
-    if recipe.format == "npz":
-        return read_archive(source, limits)
-    if recipe.format == "svmlight":
-        return read_svmlight(source, limits, rows)
-    return read_delimited(source, recipe, limits, rows)
+    readers: dict[str, Callable[[], Iterator[Piece]]] = {
+        "parquet": lambda: read_parquet(source, limits, rows),
+        "npz": lambda: read_archive(source, limits),
+        "svmlight": lambda: read_svmlight(source, limits, rows),
+        "delimited": lambda: read_delimited(source, recipe, limits, rows),
+    }
+    done = 0
+    for frame, notes in readers[recipe.format]():
+        frame.index = pd.RangeIndex(done, done + len(frame))
+        done += len(frame)
+        yield frame, notes
 
 
 def _sentence(frame: pd.DataFrame, recipe: Recipe) -> str:
