@@ -7,19 +7,18 @@ import threading
 import time
 import warnings
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_specs import small
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
+from dsgcore import Spec
 from dsgcore.baselines import COMPETITORS
 from dsgcore.core.diagnostics import exact_optimum
 from dsgcore.core.kernels import Laplacian, Matern, OrthogonalGaussian
-from dsgcore.experiments import default_spec, load_split
+from dsgcore.experiments import load_split
 from dsgcore.experiments.jobs import JobQueue, JobState
 from dsgcore.experiments.plane import Plane
-from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.race import (
     GRID,
     MAX_STEPS,
@@ -32,10 +31,6 @@ from dsgcore.experiments.race import (
     run_race,
 )
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
-from pages.charts.figures import Curve, Surface
-from pages.charts.run_map import region_heat
-from pages.race.race_charts import Finish, finish_line, score_by_iteration, score_by_time
-from pages.race.state import Started, same_data, whose
 
 # Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled
@@ -44,20 +39,6 @@ SETTINGS = tuple(COMPETITORS)
 EVERYBODY = [(setting, kind) for setting in SETTINGS for kind in COMPETITORS[setting]]
 NAMES = [kind.__name__ for _, kind in EVERYBODY]
 PATIENCE = 60  # seconds, on a busy machine
-
-
-def small(setting, **sections):
-    """A setting's first spec with few points and iterations; keywords are sections with what differs in them."""
-    plain = default_spec(setting).to_dict()
-    plain["data"] |= {"n": 150}
-    plain["solver"] |= {"n_iter": 20, "n_features": 32}
-    if setting == "similar_unlabeled":
-        plain["data"]["n_labeled"] = 20
-    if setting == "auc":
-        plain["data"] |= {"name": "two_moons", "noise": 0.2, "n_labeled": 20, "convert": None}
-    for section, values in sections.items():
-        plain[section] = {**plain[section], **values} if isinstance(values, dict) else values
-    return Spec.from_dict(plain)
 
 
 def parameters(spec, kind):
@@ -295,124 +276,3 @@ def test_a_race_is_cancelled_within_two_seconds(queue):
     assert job.wait(2.0)
     assert time.monotonic() - start < 2.0
     assert job.state is JobState.CANCELLED
-
-
-# --- what the run itself predicts, for its map beside the competitor's
-
-
-def test_the_runs_classes_are_those_that_its_estimator_predicts():
-    names = ("kernel", "sigma", "lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
-    for setting, kind, own in [
-        ("auc", QSGS2AUC, ("gamma", "pairing")),
-        ("s3vm", TSGS3VM, ("C", "C_star", "loss", "s", "is_balanced")),
-        ("similar_unlabeled", TSGSU, ("prior", "loss", "correction", "leak")),
-        ("ordinal", QS3ORAO, ("gamma", "pairing")),
-    ]:
-        spec = small(setting)
-        run = Run(spec)
-        run.advance()
-        given = {name: getattr(spec.solver, name) for name in names if hasattr(spec.solver, name)}
-        given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed}
-        given |= {name.replace("is_balanced", "balance"): getattr(spec.problem, name) for name in own}
-        model = kind(**given).fit(run.split.X_train, run.split.y_train)
-        values = run.model.evaluate(run.split.X_test)
-        np.testing.assert_array_equal(predicted_classes(run, values), model.predict(run.split.X_test))
-
-
-def test_the_highest_of_several_scores_is_the_predicted_class():
-    run = Run(small("multiclass"))
-    run.advance()
-    values = run.model.evaluate(run.split.X_test)
-    predicted = predicted_classes(run, values)
-    np.testing.assert_array_equal(predicted, values.argmax(axis=1))
-    assert run.problem.score(run.split.y_test, values) == np.mean(predicted == run.split.y_test)
-
-
-def test_a_balanced_run_is_shifted_before_its_sign_is_taken():
-    run = Run(small("s3vm", problem={"is_balanced": True}))
-    run.advance()
-    unlabeled = run.training_values[run.split.y_train == -1]
-    shift = run.problem.shift(unlabeled)
-    values = np.array([-shift - 1e-3, -shift + 1e-3])
-    assert predicted_classes(run, values).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("is_large", [False, True])
-def test_a_balanced_run_is_scored_as_its_estimator_is(is_large, monkeypatch):
-    # Test points of other shares than the unlabeled ones: shifted by them, the score would be another.
-    if is_large:
-        monkeypatch.setattr("dsgcore.experiments.stochastic_engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
-    run = Run(small("s3vm", problem={"is_balanced": True}, data={"prior_shift": 0.8}, solver={"batch_size": 16}))
-    run.advance()
-    solver, problem = run.spec.solver, run.spec.problem
-    names = ("lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
-    given = {name: getattr(solver, name) for name in names} | {"C": problem.C, "C_star": problem.C_star}
-    model = TSGS3VM(sigma=run.spec.kernel.sigma, balance=True, random_state=run.spec.seed, **given)
-    model.fit(run.split.X_train, run.split.y_train)
-    X, y = run.split.X_test, run.split.y_test
-    assert (run.training_values is None) == is_large
-    if not is_large:
-        assert run.shift == pytest.approx(model.shift_, rel=1e-5)
-        assert run.history.last()["score_test"] == np.mean(model.predict(X) == y)
-    unlabeled = run.model.evaluate(run.split.X_train[run.split.y_train == -1])
-    spread = unlabeled.std() / np.sqrt(10) if is_large else 1e-5
-    assert run.shift == pytest.approx(run.problem.shift(unlabeled), abs=4 * spread)
-    assert run.history.last()["score_test"] == run.problem.score(y, run.test_values + run.shift)
-
-
-# --- what a race belongs to
-
-
-def test_a_race_stays_with_the_run_that_it_was_started_for():
-    spec = small("auc")
-    live, other = SimpleNamespace(run=SimpleNamespace(spec=spec)), SimpleNamespace(run=SimpleNamespace(spec=spec))
-    started = Started(Race(spec, "SAMULT"), "SAMULT", live, job=None)
-    assert whose(started, live) == "On the data of this run: Two moons, seed 0."
-    assert whose(started, other) == "Started for an earlier run on the same data: Two moons, seed 0."
-    other.run.spec = replace(spec, seed=3)
-    said = "Started for an earlier run on other data, and compared with that one: Two moons, seed 0."
-    assert whose(started, other) == said
-
-
-def test_scores_are_compared_on_the_same_points_only():
-    spec = small("auc")
-    assert same_data(spec, replace(spec, solver=replace(spec.solver, lam=1.0)))
-    assert not same_data(spec, replace(spec, seed=1))
-    assert not same_data(spec, replace(spec, data=replace(spec.data, n_labeled=30)))
-    assert not same_data(spec, replace(small("s3vm"), data=spec.data))
-
-
-def test_a_competitor_without_a_result_has_no_line():
-    job = SimpleNamespace(result=None)
-    assert Started(Race(small("auc"), "SAMULT"), "SAMULT", None, job).finish is None
-    job.result = SimpleNamespace(score=0.9, seconds=2.0)
-    finish = Started(Race(small("auc"), "SAMULT"), "SAMULT", None, job).finish
-    assert finish == Finish("SAMULT", 0.9, 2.0)
-
-
-# --- its figures
-
-
-def test_the_line_is_horizontal_over_the_iterations_and_begins_with_the_result_in_time():
-    t, clock = np.arange(1, 6), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
-    finish = Finish("SAMULT", 0.9, 2.0)
-    run = Curve("the run", t, np.linspace(0.5, 0.95, 5), "#000000")
-    ours, line = score_by_iteration(run, finish, title="Test AUC", n_iter=300)["data"]
-    assert (ours["name"], line["x"], line["y"]) == ("the run", [0.0, 300.0], [0.9, 0.9])
-    assert line["line"]["color"] == finish_line(finish, 300)["line"]["color"] == "#E69F00"
-    figure = score_by_time(replace(run, x=clock), finish, title="Test AUC")
-    _, line, mark = figure["data"]
-    assert line["x"] == [2.0, 2.1]
-    assert (mark["x"], mark["y"]) == ([2.0], [0.9])
-    assert figure["layout"]["xaxis"]["range"] == [0, 2.1]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_regions_have_a_pale_shade_of_each_classs_colour(theme):
-    surface = Surface(np.array([[0, 1], [2, np.nan]]), 0.0, 1.0, 0.0, 1.0)
-    heat = region_heat(surface, ["#000000", "rgb(255, 0, 0)", "#FFFFFF"], theme)
-    assert heat["z"] == [[0, 1], [2, None]]
-    assert (heat["zmin"], heat["zmax"]) == (-0.5, 2.5)
-    shades = [shade for _, shade in heat["colorscale"]]
-    assert len(shades) == 6
-    assert len(set(shades)) == 3

@@ -1,0 +1,20 @@
+"""Settings' first specs, made small."""
+
+from __future__ import annotations
+
+from dsgcore import Spec
+from dsgcore.experiments import default_spec
+
+
+def small(setting, **sections):
+    """A setting's first spec with few points and iterations; keywords are sections with what differs in them."""
+    plain = default_spec(setting).to_dict()
+    plain["data"] |= {"n": 150}
+    plain["solver"] |= {"n_iter": 20, "n_features": 32}
+    if setting == "similar_unlabeled":
+        plain["data"]["n_labeled"] = 20
+    if setting == "auc":
+        plain["data"] |= {"name": "two_moons", "noise": 0.2, "n_labeled": 20, "convert": None}
+    for section, values in sections.items():
+        plain[section] = {**plain[section], **values} if isinstance(values, dict) else values
+    return Spec.from_dict(plain)
