@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.whole_files import whole_files
 from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads.archives import REMOTE_SETS, RemoteSet
 from dsgcore.data.downloads.transfer import Patience, Progress, download
@@ -87,18 +88,16 @@ def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Pati
 
 def _take_out(packed: Path, member: str, path: Path) -> None:
     """Unpack one member of a zip archive, or of one inside it."""
-    part = path.with_name(path.name + ".part")
     try:
-        with zipfile.ZipFile(packed) as archive:
+        with zipfile.ZipFile(packed) as archive, whole_files(path.parent, [path.name]) as part:
             names = [name for name in archive.namelist() if Path(name).name == member]
             if not names:
                 raise DataError(f"the archive {packed.name!r} holds no {member!r}")
-            with archive.open(names[0]) as source, part.open("wb") as target:
+            with archive.open(names[0]) as source, (part / path.name).open("wb") as target:
                 shutil.copyfileobj(source, target)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
         packed.unlink()
         raise DataError(f"the archive {packed.name!r} is damaged; it was removed, ask again") from None
-    os.replace(part, path)
 
 
 def _through_scikit_learn(remote: RemoteSet, path: Path) -> Path:
@@ -115,8 +114,7 @@ def _through_scikit_learn(remote: RemoteSet, path: Path) -> Path:
         raise DataError(
             f"scikit-learn cannot bring {remote.name!r} (is there a network?): {reason_of(error)}"
         ) from None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.stem}.part.npz")
-    np.savez_compressed(part, X=np.asarray(bunch.data, dtype=np.float32), y=np.asarray(bunch.target).astype(str))
-    os.replace(part, path)
+    X, y = np.asarray(bunch.data, dtype=np.float32), np.asarray(bunch.target).astype(str)
+    with whole_files(path.parent, [path.name]) as part:
+        np.savez_compressed(part / path.name, X=X, y=y)
     return path
