@@ -46,9 +46,10 @@ def parameters(spec, kind):
     return fixed_parameters(spec, kind) | {p.name: p.default for p in free_parameters(spec, split, kind)}
 
 
-def raced(spec, kind, report=lambda progress: None, **changes):
+def raced(spec, kind, report=lambda progress: None, axes=(None, None), **changes):
     """Run a race in this process."""
-    plain = {"competitor": kind.__name__, "parameters": parameters(spec, kind) | changes, "memory_limit": 4.0}
+    given = parameters(spec, kind) | changes
+    plain = {"competitor": kind.__name__, "parameters": given, "memory_limit": 4.0, "axes": axes}
     return run_race(spec.to_json(), plain, None, report=report)
 
 
@@ -100,6 +101,18 @@ def test_the_score_and_the_map_are_those_of_the_competitor_fitted_here():
     assert result.score == spec.problem.score(split.y_test, model.decision_function(split.X_test))
     np.testing.assert_allclose(result.surface, model.decision_function(grid), rtol=1e-5, atol=1e-6)  # kept in float32
     np.testing.assert_array_equal(result.classes, model.predict(grid))
+
+
+def test_the_maps_have_the_axes_that_are_chosen_for_the_runs():
+    spec = small("auc", data={"name": "breast_cancer", "noise": None, "n": None})
+    kind, split, axes = named("auc", "SAMULT"), load_split(spec), (2, None)
+    plane = Plane.through(split.X_train, axes, split.feature_names)
+    assert (
+        Race(spec, "SAMULT", axes=axes).plane(split).names == plane.names == ("mean perimeter", "second principal axis")
+    )
+    model = kind(**parameters(spec, kind)).fit(split.X_train, split.y_train)
+    expected = model.decision_function(plane.grid(GRID))
+    np.testing.assert_allclose(raced(spec, kind, axes=axes).surface, expected, rtol=1e-5, atol=1e-6)
 
 
 # --- parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -49,12 +49,19 @@ class Race:
         The competitor's own; those not named have its defaults.
     memory_limit : float
         GB (of 10^9 bytes) that its fit may take.
+    axes : pair of int or None
+        Which columns the maps show; None: a principal axis.
     """
 
     spec: Spec
     competitor: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     memory_limit: float = 4.0
+    axes: tuple[int | None, int | None] = (None, None)
+
+    def plane(self, split: Split) -> Plane:
+        """Return the plane through the training points on which the race's maps are."""
+        return Plane.through(split.X_train, self.axes, split.feature_names)
 
     def estimator(self) -> Any:
         """Return the competitor, ready to be fitted; raise `RaceError` where there is none of that name."""
@@ -144,7 +151,8 @@ def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job
     """
     held = split if race.spec.data.name == FILE else None
     limit = int(race.memory_limit * GB) + ALLOWANCE
-    plain = {"competitor": race.competitor, "parameters": dict(race.parameters), "memory_limit": race.memory_limit}
+    plain = {own.name: getattr(race, own.name) for own in fields(race) if own.name != "spec"}
+    plain["parameters"] = dict(race.parameters)
     return queue.submit(run_race, race.spec.to_json(), plain, held, memory_limit=limit, **options)
 
 
@@ -199,7 +207,7 @@ def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RacePr
     memory = max(0, peak() - held)
     notes = (_as_people_say(str(w.message), estimator) for w in said if issubclass(w.category, UserWarning))
     decision, k = race.spec.problem.decision, len(split.class_names)
-    points = Plane.through(split.X_train).grid(GRID)
+    points = race.plane(split).grid(GRID)
     return RaceResult(
         score=race.spec.problem.score(split.y_test, _values(estimator, split.X_test, decision, k)),
         seconds=seconds,

@@ -123,7 +123,7 @@ def _maps(started: Started, run: Run, result: RaceResult, theme: str) -> None:
 
 def _plane(started: Started, run: Run) -> Plane:
     if "plane" not in started.maps:
-        started.maps["plane"] = Plane.through(run.split.X_train)
+        started.maps["plane"] = started.race.plane(run.split)
     return started.maps["plane"]
 
 

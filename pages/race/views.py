@@ -27,16 +27,20 @@ MEMORY_LIMITS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 DEFAULT_LIMIT = 4.0
 PARAMETERS_A_ROW = 4
 _WANTED = "_race_wanted"
+Axes = tuple[int | None, int | None]
 
 
-def race(live: LiveRun) -> None:
-    """Draw the choice of a competitor, and the race that has been started, be it for this run or for one before it."""
+def race(live: LiveRun, axes: Axes = (None, None)) -> None:
+    """Draw the choice of a competitor, and the race that has been started, be it for this run or for one before it.
+
+    `axes` are those of the map: a race that begins has maps on the same plane.
+    """
     setting = live.run.problem.name
     if not competitors(setting):
         st.caption("No other method is known here that learns from the same data.")
         return
     with st.container(key="part-race"):
-        _choice(live)
+        _choice(live, axes)
         is_going = _is_going(setting)
         st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(setting, live, is_going)
 
@@ -46,7 +50,7 @@ def _is_going(setting: str) -> bool:
     return started is not None and not started.job.is_over
 
 
-def _choice(live: LiveRun) -> None:
+def _choice(live: LiveRun, axes: Axes) -> None:
     """Draw what is to race: the method, its memory, its parameters; start it where that has been asked for."""
     setting = live.run.problem.name
     kinds = {kind.__name__: kind for kind in competitors(setting)}
@@ -80,7 +84,7 @@ def _choice(live: LiveRun) -> None:
     # Not by the button itself: it would be given the values that the inputs had when the page was drawn before the click.
     known = races()
     if st.session_state.pop(_WANTED, None) == setting:
-        _start(Race(live.run.spec, name, parameters, gigabytes), kind.title, live, known)
+        _start(Race(live.run.spec, name, parameters, gigabytes, axes), kind.title, live, known)
     st.button(
         f"Race against {kind.title}",
         key="race-start",

@@ -19,6 +19,7 @@ from pages.controls.own_file import plain
 from pages.gallery import data_views
 from pages.race.views import race
 from pages.workbench.bench import PLAYING, Bench
+from pages.workbench.map_axes import axes_asked
 
 # In place of the value that a setting of the other run has: another kernel has other parameters.
 NOT_THERE = "–"
@@ -51,7 +52,7 @@ def compare(live: LiveRun) -> None:
         st.caption(
             "Change a setting and run again: the previous run stays as a pale line, and this table says what differs."
         )
-    race(live)
+    race(live, axes_asked(live.run))
 
 
 def _summary(history: History) -> dict[str, float]:
