@@ -200,8 +200,8 @@ def test_all_works_where_no_cache_can_be_written(tmp_path):
     nowhere = os.devnull + "/none"
     printed = in_new_process(
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from dsgcore.core import _loops, features\n"
-        "print(_loops.__file__, _loops._CACHE, features.warm_up())",
+        "from dsgcore.core import _compiling, _loops, features\n"
+        "print(_loops.__file__, _compiling.CACHE, features.warm_up())",
         HOME=nowhere,
         XDG_CACHE_HOME=nowhere,
         NUMBA_CACHE_DIR=nowhere,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dsgcore.core import _loops
+from dsgcore.core._compiling import compiled
 
 COMPILED = not numba.config.DISABLE_JIT
 DTYPES = (np.float32, np.float64)
@@ -191,6 +192,7 @@ def test_one_specialisation_per_kernel_and_dtype():
 import numpy as np
 from dsgcore import QSGS2AUC
 from dsgcore.core import _loops
+from dsgcore.core._compiling import compiled
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(60, 3)), np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
 for points in (X, np.asfortranarray(X), X.astype(np.float32), X[::2].repeat(2, axis=0)):
@@ -231,3 +233,27 @@ print(hashlib.sha256(repr([run.history.row(t) for t in range(5)]).encode()).hexd
     )
     assert list(tmp_path.rglob("*.nbc"))
     assert anew == cached
+    for kept, size in (("*.nbi", 40), ("*.nbc", 200)):  # the index, and code that another index names, cut off
+        for file in tmp_path.rglob(kept):
+            file.write_bytes(file.read_bytes()[:size])
+        done = subprocess.run(
+            [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment
+        )
+        assert done.stdout == anew
+        assert "cannot be read" in done.stderr
+        assert "compiled anew" in done.stderr
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_a_loop_that_cannot_be_kept_works(monkeypatch, caplog):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    doubled = compiled()(_double)
+    monkeypatch.setattr(type(doubled._cache), "_save_overload", full)
+    assert doubled(2.5) == 5.0
+    assert "cannot be kept" in caplog.text
+
+
+def _double(x):
+    return 2 * x

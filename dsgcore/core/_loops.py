@@ -10,19 +10,11 @@ which of these copies a process runs depends on what it compiled itself and what
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, overload
 
+from dsgcore.core._compiling import compiled
 
-def _is_cache_writable():
-    try:
-        njit(cache=True)(_is_cache_writable)
-    except RuntimeError:  # numba has looked in all its places
-        return False
-    return True
-
-
-_CACHE = _is_cache_writable()  # without, everything works, compiled anew in every process
 TILE_ROWS = 96  # enough to keep packing cheap at large d, few enough that a tile stays in the second-level cache
 _MAX_COLUMNS = 512
 ROTATED_ROWS = 64  # points rotated side by side: several vectors' length, and 1024 coordinates of them fit there
@@ -123,7 +115,7 @@ def _compiled_power_of_two(n):
     return lambda n: _float_of_bits(np.int64(np.int32(n - _lowest_exponent(n))) << shift, n)
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _polynomial(x, coefficients):
     total = coefficients[0]
     for c in coefficients[1:]:
@@ -131,14 +123,14 @@ def _polynomial(x, coefficients):
     return total
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _cosine(turns, quarter):
     """cos(2 pi turns) = sin(2 pi (1/4 - |turns|)) for |turns| <= 1/2, after taking off whole turns."""
     x = quarter - abs(turns - np.rint(turns))
     return x * _polynomial(x * x, _sine_coefficients(x))
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _exp2(x):
     """2^x for x <= 0, and 0 below the normal range."""
     lowest = _lowest_exponent(x)
@@ -147,13 +139,13 @@ def _exp2(x):
     return _polynomial(x - n, _exp2_coefficients(x)) * _power_of_two(n if n > lowest else lowest)  # a NaN goes
 
 
-@njit(cache=_CACHE, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _scale(values, factor):
     for i in range(len(values)):
         values[i] *= factor
 
 
-@njit(cache=_CACHE, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _columns_per_tile(d):
     """Return how many features to take at a time."""
     # OpenBLAS has a faster product without packing, for fewer than 10^6 multiply-adds, on AVX-512.
@@ -161,19 +153,19 @@ def _columns_per_tile(d):
     return min(columns, _MAX_COLUMNS) if columns >= 64 else _MAX_COLUMNS
 
 
-@njit(cache=_CACHE, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _view(tile, rows, columns):
     return tile[: rows * columns].reshape(rows, columns)
 
 
-@njit(cache=_CACHE, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _product(X, panel, tile):
     Z = _view(tile, X.shape[0], panel.shape[1])
     np.dot(X, panel, Z)
     return Z
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _sum_cosines(turns, amplitude, phase):
     quarter = turns.dtype.type(0.25)
     total = turns.dtype.type(0)
@@ -182,14 +174,14 @@ def _sum_cosines(turns, amplitude, phase):
     return total
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def add_cosines(turns, amplitude, phase, out):
     """Add sum_j amplitude[j] cos(2 pi (turns[i, j] - phase[j])) to out[i]."""
     for i in range(len(turns)):
         out[i] += _sum_cosines(turns[i], amplitude, phase)
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _sum_cosines_and_squares(turns, amplitude, phase):
     quarter = turns.dtype.type(0.25)
     total = turns.dtype.type(0)
@@ -201,7 +193,7 @@ def _sum_cosines_and_squares(turns, amplitude, phase):
     return total, squares
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _add_waves(turns, weight, cosines, sines):
     quarter = turns.dtype.type(0.25)
     for j in range(len(turns)):
@@ -210,7 +202,7 @@ def _add_waves(turns, weight, cosines, sines):
         sines[j] += weight * _cosine(x - quarter, quarter)
 
 
-@njit(cache=_CACHE, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _centre(X):
     """Return what to subtract from all points: X[0] where distances come from norms, else 0, which costs no digit."""
     centre = X[0].copy()
@@ -219,7 +211,7 @@ def _centre(X):
     return centre
 
 
-@njit(cache=_CACHE, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _subtract(X, centre):
     shifted = np.empty_like(X)
     for i in range(X.shape[0]):
@@ -228,7 +220,7 @@ def _subtract(X, centre):
     return shifted
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _squared_norms(columns):
     norms = np.zeros(columns.shape[1], columns.dtype)
     for k in range(columns.shape[0]):
@@ -237,7 +229,7 @@ def _squared_norms(columns):
     return norms
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _distances_by_norms(Z, columns, norms, tile):
     """Return |z|^2 + |x|^2 - 2 z.x, never below 0, in the tile."""
     D = _product(Z, columns, tile)
@@ -250,7 +242,7 @@ def _distances_by_norms(Z, columns, norms, tile):
     return D
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _distances_by_difference(Z, columns, tile):
     D = _view(tile, Z.shape[0], columns.shape[1])
     for p in range(D.shape[0]):
@@ -261,7 +253,7 @@ def _distances_by_difference(Z, columns, tile):
     return D
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _sum_exp2(distance, weight, scale):
     total = distance.dtype.type(0)
     for b in range(len(distance)):
@@ -269,7 +261,7 @@ def _sum_exp2(distance, weight, scale):
     return total
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@compiled(fastmath=_FLAGS)
 def evaluate(X, W, amplitude, phase, decay, out, tile):
     """Set out[i] to decay * out[i] + sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])).
 
@@ -285,7 +277,7 @@ def evaluate(X, W, amplitude, phase, decay, out, tile):
             add_cosines(Z, r, theta, out[top : top + TILE_ROWS])
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@compiled(fastmath=_FLAGS)
 def evaluate_with_squares(X, W, amplitude, phase, decay, out, squares, tile):
     """Do as `evaluate`, and set squares[i] to sum_j (amplitude[j] cos(...))^2; squares (n,)."""
     _scale(out, decay)
@@ -302,7 +294,7 @@ def evaluate_with_squares(X, W, amplitude, phase, decay, out, squares, tile):
                 squares[top + i] += square
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@compiled(fastmath=_FLAGS)
 def accumulate(X, c, W, cosines, sines, tile):
     """Set cosines[j] to sum_b c[b] cos(2 pi X[b] @ W[:, j]), and sines[j] likewise with sin.
 
@@ -319,7 +311,7 @@ def accumulate(X, c, W, cosines, sines, tile):
                 _add_waves(Z[b], c[top + b], cosines[left : left + step], sines[left : left + step])
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS)
+@compiled(fastmath=_FLAGS)
 def gaussian_sums(X, c, Z, sigma, decay, out, tile):
     """Set out[p] to decay * out[p] + sum_b c[b] exp(-sigma |X[b] - Z[p]|^2).
 
@@ -344,14 +336,14 @@ def gaussian_sums(X, c, Z, sigma, decay, out, tile):
                 out[top + p] += _sum_exp2(D[p], c[left : left + step], scale)
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _butterflies(a, b, c, d):
     for i in range(len(a)):
         s, t, u, v = a[i] + b[i], a[i] - b[i], c[i] + d[i], c[i] - d[i]
         a[i], b[i], c[i], d[i] = s + u, t + v, s - u, t - v
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _walsh_hadamard(tile):
     """Multiply every column of the tile (p, columns) by the Hadamard matrix of +-1; p a power of two."""
     flat = tile.reshape(-1)
@@ -366,7 +358,7 @@ def _walsh_hadamard(tile):
             flat[i], flat[size + i] = flat[i] + flat[size + i], flat[i] - flat[size + i]
 
 
-@njit(cache=_CACHE, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _transpose(X, columns):
     """Set column i of `columns` (p, ROTATED_ROWS) to X[i], padded by zeros."""
     columns[X.shape[1] :] = 0
@@ -377,7 +369,7 @@ def _transpose(X, columns):
                 columns[k, i] = X[i, k]
 
 
-@njit(cache=_CACHE, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _rotate(columns, signs, tile):
     """Set the tile to H D3 H D2 H D1 times the columns (p, ROTATED_ROWS), D diagonal; signs (3, p)."""
     for k in range(len(tile)):
@@ -390,7 +382,7 @@ def _rotate(columns, signs, tile):
         _walsh_hadamard(tile)
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _add_waves_of_points(projections, lengths, amplitude, phase, out, squares):
     quarter = out.dtype.type(0.25)
     for j in range(len(lengths)):
@@ -400,7 +392,7 @@ def _add_waves_of_points(projections, lengths, amplitude, phase, out, squares):
             squares[i] += term * term
 
 
-@njit(cache=_CACHE, nogil=True, fastmath=_FLAGS, forceinline=True)
+@compiled(fastmath=_FLAGS, forceinline=True)
 def _sum_waves_of_points(projections, lengths, c, cosines, sines):
     quarter = c.dtype.type(0.25)
     for j in range(len(lengths)):
@@ -415,7 +407,7 @@ def _sum_waves_of_points(projections, lengths, c, cosines, sines):
         sines[j] += S
 
 
-@njit(cache=_CACHE, nogil=True)
+@compiled()
 def evaluate_rotated(X, signs, lengths, amplitude, phase, decay, out, squares, tiles):
     """Do as `evaluate_with_squares`; frequency j is lengths[j] times row j % p of rotation j // p.
 
@@ -434,7 +426,7 @@ def evaluate_rotated(X, signs, lengths, amplitude, phase, decay, out, squares, t
             _add_waves_of_points(tile, lengths[of], amplitude[of], phase[of], out[rows], squares[rows])
 
 
-@njit(cache=_CACHE, nogil=True)
+@compiled()
 def accumulate_rotated(X, c, signs, lengths, cosines, sines, tiles):
     """Do as `accumulate`, with frequencies as in `evaluate_rotated`."""
     cosines[:] = 0

@@ -1,0 +1,73 @@
+"""How loops are compiled: by numba, without the interpreter's lock, and kept on the disk where that can be written and read."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from numba import njit
+
+_log = logging.getLogger(__name__)
+# What reading kept code raises where its file is cut off, damaged or another program's, or the disk is ill.
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    pickle.UnpicklingError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    ImportError,
+)
+
+
+def _is_cache_writable() -> bool:
+    try:
+        njit(cache=True)(_is_cache_writable)
+    except RuntimeError:  # numba has looked in all its places
+        return False
+    return True
+
+
+CACHE = _is_cache_writable()  # without, everything works, compiled anew in every process
+
+
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that compiles a loop; options as of numba's `njit`."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        return _forgiving(njit(cache=CACHE, nogil=True, **options)(function))
+
+    return decorate
+
+
+def _forgiving(dispatcher: Any) -> Any:
+    """Let a loop be compiled anew where what was kept of it cannot be read, and work though it cannot be kept."""
+    cache: Any = getattr(dispatcher, "_cache", None)
+    if not (hasattr(cache, "load_overload") and hasattr(cache, "save_overload")):
+        return dispatcher  # not compiled, or by a numba that keeps code in another way
+    load, save = cache.load_overload, cache.save_overload
+
+    def load_if_readable(*arguments: Any) -> Any:
+        try:
+            return load(*arguments)
+        except _UNREADABLE as error:
+            _log.warning(
+                "what was kept of the loop %s cannot be read (%s); it is compiled anew", dispatcher.__name__, error
+            )
+            with suppress(OSError):
+                cache.flush()
+            return None
+
+    def save_if_possible(*arguments: Any) -> None:
+        try:
+            save(*arguments)
+        except OSError as error:
+            _log.warning("the loop %s cannot be kept: %s", dispatcher.__name__, error)
+
+    cache.load_overload, cache.save_overload = load_if_readable, save_if_possible
+    return dispatcher
