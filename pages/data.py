@@ -28,9 +28,9 @@ from pages.upload.upload import draw_upload
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 PREFIX = "data_"
-SEED_KEY, FEATURE = "look_seed", "look_feature"
+SEED_KEY, FEATURE, OWN_FILE = "look_seed", "look_feature", "look_file"
 # As links say them that were written when all pages had these in common.
-ONCE_SHARED = {"seed": SEED_KEY, "feature": FEATURE}
+ONCE_SHARED = {"seed": SEED_KEY, "feature": FEATURE} | {key_of(s, "file"): OWN_FILE for s in SETTINGS.values()}
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
 _READ = "_data_file"  # the file that the options were set for
 
@@ -120,7 +120,7 @@ def _read_own(problem: type[Setting]) -> dict[str, Any] | None:
     """Draw the way to one's own file; return what a spec says of it, or None where there is none to read."""
     left, right = st.columns([1, 2], gap="medium")
     with left:
-        own = draw_upload(problem, right)
+        own = draw_upload(problem, right, OWN_FILE)
     read = own and (own["sha256"], problem.name)
     if read and st.session_state.get(_READ, read) != read:
         _forget_options()

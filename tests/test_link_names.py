@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
+from own_tables import iris_csv
 from test_app import PAGES, open_page
 
 pytestmark = pytest.mark.compiled
+
+
+OWN_FILE = "look_file"  # drawn when a file has been chosen
 
 
 def names_of(app):
@@ -15,6 +19,14 @@ def names_of(app):
     assert not app.exception
     found = {getattr(element.proto, "query_param_key", "") for element in app if hasattr(element, "proto")}
     return found - {""}
+
+
+def test_a_file_that_is_looked_at_is_not_that_of_a_settings_page():
+    app = open_page("data", set="Your own file")
+    app.file_uploader[0].upload("iris.csv", iris_csv(), "text/csv").run()
+    assert not app.exception
+    assert OWN_FILE in names_of(app)
+    assert not {f"{prefix}file" for prefix in PAGES.values()} & names_of(app)
 
 
 def test_no_two_pages_have_a_name_in_the_link_in_common():

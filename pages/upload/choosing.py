@@ -11,15 +11,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.reading import Limits, Recipe, Source, sniff_format, unpacked
 from dsgcore.experiments import Setting
-from pages.controls.control import key_of
 from pages.controls.own_file import Choosing, choosing_key, store
 
 LAST = "_last_file"
 _LONGEST_LINK = 20_000
 
 
-def choosing_in(problem: type[Setting], uploaded: Any) -> Choosing | None:
-    """Return where the page is: with a new file at its beginning, or where it was."""
+def choosing_in(problem: type[Setting], uploaded: Any, key: str) -> Choosing | None:
+    """Return where the page is: with a new file at its beginning, or where it was; `key` is the file's name in the link."""
     state: Choosing | None = st.session_state.get(choosing_key(problem))
     files = store()
     if uploaded is not None:
@@ -31,17 +30,16 @@ def choosing_in(problem: type[Setting], uploaded: Any) -> Choosing | None:
     else:
         return None
     if state is None or state.sha256 != digest:
-        state = _begun(problem, digest, name)
+        state = _begun(digest, name, linked_file(key))
         # In this order: if the page's drawing is ended in between, the next one does both.
         st.session_state[LAST] = digest, name
         st.session_state[choosing_key(problem)] = state
     return state
 
 
-def _begun(problem: type[Setting], digest: str, name: str) -> Choosing:
+def _begun(digest: str, name: str, linked: dict[str, Any] | None) -> Choosing:
     limits = Limits()
     recipe = sniff_format(unpacked(Source.of_bytes(store()[digest], name), limits))
-    linked = linked_file(problem)
     if linked is None or linked["sha256"] != digest:
         is_missed = linked is not None and linked["sha256"] not in store()
         return Choosing(name, digest, recipe, instead_of=linked["name"] if linked and is_missed else None)
@@ -56,9 +54,9 @@ def forget_if_removed(problem: type[Setting], key: str) -> None:
         st.session_state.pop(LAST, None)
 
 
-def linked_file(problem: type[Setting]) -> dict[str, Any] | None:
+def linked_file(key: str) -> dict[str, Any] | None:
     """Return the file that the session's link asks for: its name, digest, and what its recipe has of its own."""
-    text = str(st.query_params.get(key_of(problem, "file"), ""))
+    text = str(st.query_params.get(key, ""))
     if not text or len(text) > _LONGEST_LINK:
         return None
     with suppress(ValueError, RecursionError):
@@ -74,14 +72,13 @@ def linked_keys(problem: type[Setting]) -> frozenset[str]:
     return keys
 
 
-def write_link(problem: type[Setting], choosing: Choosing, recipe: Recipe, place: DeltaGenerator) -> None:
+def write_link(key: str, choosing: Choosing, recipe: Recipe, place: DeltaGenerator) -> None:
     """Keep in the link which file it is, and what its recipe has that the bytes do not tell."""
     own, usual = recipe.to_dict(), Recipe().to_dict()
     given = {name: value for name, value in own.items() if value != usual[name]}
     text = json.dumps({"name": choosing.name, "sha256": choosing.sha256, "recipe": given}, separators=(",", ":"))
     if len(text) > _LONGEST_LINK:
         return
-    key = key_of(problem, "file")
     st.session_state[key] = text
     with place, st.container(key="part-state-file"):
         st.text_input(key, key=key, bind="query-params", label_visibility="collapsed")

@@ -22,11 +22,13 @@ from pages.upload.classes import draw_classes
 SHOWN_ROWS = 20
 
 
-def draw_upload(problem: type[Setting], place: DeltaGenerator) -> dict[str, Any] | None:
+def draw_upload(problem: type[Setting], place: DeltaGenerator, file_key: str = "") -> dict[str, Any] | None:
     """Draw the uploader in the sidebar and the file's columns at `place`; return the spec's data section, or None.
 
-    Whatever is wrong with the file is said in a sentence.
+    `file_key` is the file's name in the link, by default the setting's own. Whatever is wrong with the file is said in a
+    sentence.
     """
+    file_key = file_key or key_of(problem, "file")
     key = key_of(problem, "upload")
     state.linked_keys(problem)  # noted while the link is still as it was given
     limits = Limits()
@@ -40,10 +42,10 @@ def draw_upload(problem: type[Setting], place: DeltaGenerator) -> dict[str, Any]
     st.caption(f"CSV, TSV, Parquet, LIBSVM or .npz. {limits.sentence()}")
     choosing = None
     try:
-        choosing = state.choosing_in(problem, uploaded)
+        choosing = state.choosing_in(problem, uploaded, file_key)
         if choosing is not None:
-            return _learn_from(problem, choosing, place)
-        _ask_for_file(problem)
+            return _learn_from(problem, choosing, place, file_key)
+        _ask_for_file(file_key)
     except DataError as error:
         if choosing is not None:
             choosing.own = None
@@ -55,8 +57,8 @@ def _beginning(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:].rstrip(".")
 
 
-def _ask_for_file(problem: type[Setting]) -> None:
-    linked = state.linked_file(problem)
+def _ask_for_file(file_key: str) -> None:
+    linked = state.linked_file(file_key)
     if linked is None:
         st.info("Choose a file: each row a point, one column its label; rows without a label help as unlabeled points.")
         return
@@ -66,7 +68,7 @@ def _ask_for_file(problem: type[Setting]) -> None:
     )
 
 
-def _learn_from(problem: type[Setting], choosing: Choosing, place: DeltaGenerator) -> dict[str, Any]:
+def _learn_from(problem: type[Setting], choosing: Choosing, place: DeltaGenerator, file_key: str) -> dict[str, Any]:
     """Go from the bytes to what a spec says of them: ask for the recipe, read by it, suit the controls, keep the link."""
     title = f"{plain(choosing.name)}: columns, first rows, what was done"
     with place, st.expander(title, icon=":material/table:", key=f"part-own-{problem.name}"):
@@ -80,7 +82,7 @@ def _learn_from(problem: type[Setting], choosing: Choosing, place: DeltaGenerato
         _use_suited(problem, choosing)
     choosing.is_from_link = False
     _say_what_it_is(choosing, own, table, place)
-    state.write_link(problem, choosing, recipe, place)
+    state.write_link(file_key, choosing, recipe, place)
     return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}
 
 
