@@ -94,7 +94,49 @@ def test_digits_even_against_odd_with_200_labels():
         few[:200] = y[train[:200]]
         scaler = MinMaxScaler().fit(X[train])
         model = QSGS2AUC(
-            sigma=0.5, gamma=0.5, lam=1e-3, n_features=256, batch_size=256, n_iter=100, step_size=0.5, random_state=seed
+            sigma=0.5,
+            gamma=0.5,
+            lam=1e-3,
+            n_features=256,
+            batch_size=256,
+            n_iter=100,
+            step_size=0.5,
+            tol=None,
+            random_state=seed,
         ).fit(scaler.transform(X[train]), few)
         scores.append(roc_auc_score(y[test], model.decision_function(scaler.transform(X[test]))))
     assert np.mean(scores) >= 0.990
+
+
+def test_the_classes_keep_to_a_share_of_positives():
+    rng = np.random.default_rng(0)
+    y = (rng.random(2000) < 0.05).astype(int)
+    X = rng.normal(size=(2000, 2)) + 2.5 * y[:, None]
+    few = np.where(np.arange(2000) < 400, y, -1)
+    settings = {"n_features": 16, "n_iter": 60, "random_state": 0}
+    share = {
+        given: np.mean(QSGS2AUC(positive_share=given, **settings).fit(X, few).predict(X))
+        for given in ("labels", 0.2, "estimate", None)
+    }
+    assert share["labels"] == pytest.approx(y[:400].mean(), abs=0.01)  # half of the points are looked at
+    assert share[0.2] == pytest.approx(0.2, abs=0.02)
+    assert share["estimate"] == pytest.approx(0.05, abs=0.02)
+    assert share[None] != share["labels"]  # balanced accuracy: a rare class costs others
+
+
+def test_labels_picked_by_class_say_nothing_of_shares_but_can_be_compared():
+    rng = np.random.default_rng(1)
+    y = (rng.random(3000) < 0.1).astype(int)
+    X = rng.normal(size=(3000, 2)) + 2.5 * y[:, None]
+    few = np.full(3000, -1)
+    for label in (0, 1):
+        few[np.flatnonzero(y == label)[:100]] = label
+    model = QSGS2AUC(positive_share="estimate", n_features=16, n_iter=60, random_state=0).fit(X, few)
+    assert np.mean(model.predict(X)) == pytest.approx(0.1, abs=0.03)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, "half", float("nan")])
+def test_a_share_out_of_range_gets_one_sentence(share):
+    X, y = np.zeros((4, 1)), [0, 1, -1, -1]
+    with pytest.raises(ValueError, match=r"^positive_share must be a number between 0 and 1"):
+        QSGS2AUC(positive_share=share).fit(X, y)

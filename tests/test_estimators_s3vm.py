@@ -33,7 +33,9 @@ def test_unlabeled_points_help():
         for label in (0, 1):
             few[np.flatnonzero(y == label)[:5]] = label
         for C_star, scores in ((0.0, alone), (None, helped)):
-            model = TSGS3VM(sigma=5.0, C_star=C_star, random_state=seed).fit(X, few)
+            as_printed = {"C": 100.0, "C_per": "mean", "schedule": "theta/t", "average": None, "tol": None}
+            sizes = {"n_iter": 100, "n_features": 256, "batch_size": 128}
+            model = TSGS3VM(sigma=5.0, C_star=C_star, random_state=seed, **as_printed, **sizes).fit(X, few)
             scores.append(model.score(X[few == -1], y[few == -1]))
     # 92.6 against 96.8 % where this was written.
     assert np.mean(helped) > np.mean(alone) + 0.02
@@ -105,3 +107,18 @@ def test_bad_parameters_get_one_sentence(moons, parameters, said):
     X, _, few = moons
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         TSGS3VM(**parameters, random_state=0).fit(X, few)
+
+
+@pytest.mark.parametrize("n_labeled", [20, 120])
+def test_c_per_point_is_the_papers_c_over_the_labels(moons, n_labeled):
+    X, y, _ = moons
+    few = np.where(np.arange(400) < n_labeled, y, -1)
+    small = {"n_iter": 20, "n_features": 16, "random_state": 0}
+    each = TSGS3VM(C=2.0, C_star=0.01, **small).fit(X, few)
+    printed = TSGS3VM(C=2.0 * n_labeled, C_star=0.01 * (400 - n_labeled), C_per="mean", **small).fit(X, few)
+    np.testing.assert_array_equal(each.decision_function(X), printed.decision_function(X))
+    by_default = TSGS3VM(C=2.0, **small).fit(X, few)
+    tenth = TSGS3VM(C=2.0 * n_labeled, C_star=0.2 * n_labeled, C_per="mean", **small).fit(X, few)
+    np.testing.assert_array_equal(by_default.decision_function(X), tenth.decision_function(X))
+    with pytest.raises(ValueError, match=r"^C_per must be one of point, mean, got 'label'"):
+        TSGS3VM(C_per="label").fit(X, few)

@@ -224,11 +224,12 @@ class _FieldParameters:
     def __get__(self, instance: object, owner: type) -> tuple[Parameter, ...]:
         if "__dataclass_fields__" not in owner.__dict__:
             raise AttributeError("the class is still being made")
-        return _parameters_of(owner)
+        return parameters_of(owner)
 
 
 @cache
-def _parameters_of(owner: type) -> tuple[Parameter, ...]:
+def parameters_of(owner: type) -> tuple[Parameter, ...]:
+    """Return the parameters among the fields of a dataclass, or of what it is made from."""
     found = ((f.name, f.metadata.get(PARAMETER)) for f in fields(owner))
     return tuple(replace(parameter, name=name) for name, parameter in found if parameter is not None)
 

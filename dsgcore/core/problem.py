@@ -103,6 +103,10 @@ class Problem(Setting, Protocol):
         """How large sum_b |c_b| can become, where no loss is curved; None where the curvature says how far a step may go."""
         return None
 
+    def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
+        """Return a ridge that suits sources of these rows: each point of the smallest one counts as in an SVM with C = 2."""
+        return 0.5 / min(map(len, rows.values()))
+
     @property
     def is_shifted(self) -> bool:
         """Whether something is added to f before its sign is taken."""

@@ -68,8 +68,8 @@ class QSGS2AUC(BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
 
-    gamma: float = field_as_in(SemiSupervisedAUC, "gamma")
-    pairing: str = field_as_in(SemiSupervisedAUC, "pairing")
+    gamma: float = field_as_in(SemiSupervisedAUC, "gamma", default=0.8)
+    pairing: str = field_as_in(SemiSupervisedAUC, "pairing", default="all")
     positive_share: float | str | None = told("labels", "a number between 0 and 1, 'labels', 'estimate' or None")
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:

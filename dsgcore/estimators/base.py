@@ -15,10 +15,18 @@ from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.expansion import FEW_POINTS, Expansion
 from dsgcore.core.kernels import KERNELS, Kernel
-from dsgcore.core.parameters import Choice, Parameter, ParameterError, check_all, field_as_in
+from dsgcore.core.parameters import (
+    AUTOMATIC,
+    Choice,
+    Parameter,
+    ParameterError,
+    check_all,
+    field_as_in,
+    parameters_of,
+)
 from dsgcore.core.schedules import Plan, tail_start
 from dsgcore.core.solver import Task, solve
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS, SolverParameters
+from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, make_kernel
@@ -35,8 +43,13 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
 
     Parameters
     ----------
+    lam
+        Ridge. 'auto' is one half over the number of points of the smallest source (of pairs, over (2 prior - 1)^2 too,
+        by which their noise is magnified): each of them then counts against the norm as in an SVM with C = 2.
     n_iter
-        Iterations T, of `fit` or of one call of `partial_fit`.
+        Iterations T: of `fit` at most, of one call of `partial_fit`.
+    average
+        What is learned: the mean of the second half's iterates ('tail'), or the last one (None).
     step_size
         Step η, or the schedule's constant θ; None or 'auto': as large as suits the data. The dot product kernel,
         which is not bounded, may need a smaller one.
@@ -51,8 +64,8 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         The function f.
     iterate_ : dsgcore.Expansion
         The last iterate, from which `partial_fit` goes on; f itself unless an average is asked for.
-    step_size_ : float
-        The schedule's constant that was used.
+    step_size_, lam_ : float
+        The schedule's constant and the ridge that were used; "auto" is found at the first call.
     n_iter_ : int
         Iterations made, in all calls of `partial_fit` together.
     n_features_in_ : int
@@ -62,13 +75,13 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
 
-    lam: float = field_as_in(SolverParameters, "lam")
-    n_iter: int = field_as_in(SolverParameters, "n_iter", default=100)
-    n_features: int = field_as_in(SolverParameters, "n_features")
-    batch_size: int = field_as_in(SolverParameters, "batch_size")
-    step_size: float | str = field_as_in(SolverParameters, "step_size")
+    lam: float | str = field_as_in(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
+    n_iter: int = field_as_in(SolverParameters, "n_iter", default=1000)
+    n_features: int = field_as_in(SolverParameters, "n_features", default=64)
+    batch_size: int = field_as_in(SolverParameters, "batch_size", default=64)
+    step_size: float | str = field_as_in(SolverParameters, "step_size", default=AUTOMATIC)
     schedule: str = field_as_in(SolverParameters, "schedule")
-    average: str | None = field_as_in(SolverParameters, "average")
+    average: str | None = field_as_in(SolverParameters, "average", default="tail")
     tol: float | None = field_as_in(Stopping, "tol")
     n_iter_no_change: int = field_as_in(Stopping, "n_iter_no_change")
     verbose: int = field_as_in(Stopping, "verbose")
@@ -103,6 +116,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
             If a parameter is out of range, the labels are too few or not of the kind that is wanted, or the run
             diverges.
         """
+        self._is_part = False
         y, order = self._labels(y)
         points, given = validate_data(self, X, y, dtype=[np.float32, np.float64])
         return self._learn(points, *encode(given, order), None)
@@ -126,7 +140,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         Returns and raises as `fit`; ValueError also if the classes are missing or not those of the first call. The
         estimator then is as it was.
         """
-        earlier = getattr(self, "iterate_", None)
+        earlier, self._is_part = getattr(self, "iterate_", None), True
         y, _ = self._labels(y)
         points, given = validate_data(self, X, y, dtype=[np.float32, np.float64], reset=earlier is None)
         known = known_classes(classes, None if earlier is None else self.classes_, is_sorted=self.is_binary)
@@ -152,7 +166,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         learned = iterate if self.average is None else iterate.tail_average(averaged)
         self._place(task, labels, learned)
         self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
-        self.step_size_ = task.plan.theta
+        self.step_size_, self.lam_ = task.plan.theta, task.plan.lam
         return self
 
     def _check_classes(self, classes: NDArray, codes: NDArray) -> None:
@@ -165,25 +179,25 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         """Learn from the model's values where the classes are cut."""
 
     def _checked(self) -> dict[str, Any]:
-        """Return the solver's parameters, checked."""
-        names = [p.name for p in SOLVER_PARAMETERS]
-        return check_all(SOLVER_PARAMETERS, {name: getattr(self, name) for name in names}, type(self).__name__)
+        """Return the solver's parameters and those of the stop, checked."""
+        names = {p.name for p in (*SolverParameters.parameters, *Stopping.parameters)}
+        kind: type = type(self)
+        own = [p for p in parameters_of(kind) if p.name in names]
+        return check_all(own, {p.name: getattr(self, p.name) for p in own}, type(self).__name__)
 
     def _run(self, task: Task, model: Expansion | None) -> Expansion:
         """Train a new model until it has settled, or one to go on with to the plan's last iteration; return it."""
-        watched = check_all(
-            Stopping.parameters, {p.name: getattr(self, p.name) for p in Stopping.parameters}, type(self).__name__
-        )
-        if model is not None:  # so that parts are as long as they are said to be
-            watched["tol"] = None
-        learned = task.new_model() if model is None else model
-        convergence = Convergence(task, learned, **watched)
+        learned, s = task.new_model() if model is None else model, self._checked()
+        watched = {p.name: s[p.name] for p in Stopping.parameters}
+        # A part is as long as it is said to be.
+        convergence = Convergence(task, learned, **watched | ({"tol": None} if self._is_part else {}))
         is_done = any(convergence.look(it) for it in solve(task, learned, carried=convergence.carried))
         _check_finite(task, learned, type(self).__name__, is_done=is_done)
         convergence.warn(self)
         return learned
 
-    def _problem(self) -> Problem:
+    def _problem(self, labels: NDArray) -> Problem:
+        """Return the problem, which may take some of its own numbers from the labels."""
         return self.problem_class(**self._problem_parameters())
 
     def _problem_parameters(self, **given: object) -> dict[str, Any]:
@@ -201,14 +215,16 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     def _task(self, X: NDArray, labels: NDArray, seed: int, model: Expansion | None) -> Task:
         s = self._checked()
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
-        problem = self._problem().bind(labels)
+        problem = self._problem(labels).bind(labels)
+        rows = problem.rows(labels)
+        lam = s["lam"] if s["lam"] is not None else problem.usual_ridge(rows) if model is None else self.lam_
         n_iter = s["n_iter"] + (0 if model is None else len(model))
         task = Task(
             problem=problem,
             kernel=self._kernel(X, dtype) if model is None else model.kernel,
             X=_with_dtype(X, dtype),
-            rows=problem.rows(labels),
-            plan=Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter),
+            rows=rows,
+            plan=Plan(s["schedule"], s["step_size"], lam, s["n_features"], n_iter),
             batch_size=s["batch_size"],
             seed=seed,
             dtype=dtype,

@@ -79,8 +79,8 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     is_binary: ClassVar[bool] = False
 
-    gamma: float | Sequence[float] = field_as_in(SemiSupervisedOrdinal, "gamma")
-    pairing: str = field_as_in(SemiSupervisedOrdinal, "pairing")
+    gamma: float | Sequence[float] = field_as_in(SemiSupervisedOrdinal, "gamma", default=0.8)
+    pairing: str = field_as_in(SemiSupervisedOrdinal, "pairing", default="all")
     thresholds: str = choice("hinge", options=("hinge", "squared"))
     margin: float | None = real(None, low=0.0, high=1e6, optional=True)
 

@@ -53,6 +53,9 @@ class TSGSU(BinaryEstimator):
         larger class's share by mixture proportion estimation (a first guess, mostly too large, see
         `dsgcore.prior.similar_class_prior`: give the share where it is known), and of classes the share of the second
         one among the labels. It is made once, at the first call.
+    correction
+        What is done with a class's estimated risk where it falls below zero; 'identity' leaves it. The others look at
+        the batch's own estimate, whose sign is chance where batches are small or the prior is near 1/2: take large ones.
 
     Attributes
     ----------
@@ -91,10 +94,9 @@ class TSGSU(BinaryEstimator):
     y_holds: str = as_said(Y_HOLDS)
     prior: float | str = told("estimate", f"{_PRIOR.allowed()}, or 'estimate'")
     loss: str = field_as_in(SimilarUnlabeled, "loss")
-    correction: str = field_as_in(SimilarUnlabeled, "correction")
+    correction: str = field_as_in(SimilarUnlabeled, "correction", default="identity")
+    batch_size: int = field_as_in(SolverParameters, "batch_size", default=256)
     leak: float = field_as_in(SimilarUnlabeled, "leak")
-    step_size: float | str = field_as_in(SolverParameters, "step_size", default=1.0)
-    schedule: str = field_as_in(SolverParameters, "schedule", default="theta/sqrt(T)")
 
     def __sklearn_tags__(self) -> Tags:
         """Say that on classes of equal share, such as scikit-learn's checks have, nothing can be learned."""
@@ -120,6 +122,7 @@ class TSGSU(BinaryEstimator):
             If a parameter is out of range (the prior too close to 1/2, for instance), an id does not occur exactly twice,
             there are no pairs or no unlabeled points, or the run diverges.
         """
+        self._is_part = False
         points, given = self._validated(X, y, pairs, is_first=True)
         if self._holds_pairs():
             return self._learn_pairs(points, pair_ids(given), None)
@@ -144,7 +147,7 @@ class TSGSU(BinaryEstimator):
 
         Returns and raises as in `dsgcore.QSGS2AUC`.
         """
-        earlier = getattr(self, "iterate_", None)
+        earlier, self._is_part = getattr(self, "iterate_", None), True
         points, given = self._validated(X, y, pairs, is_first=earlier is None)
         learned = None if earlier is None else self.classes_
         if self._holds_pairs():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore.core.carried import Carried
+from dsgcore.core.documented import documented
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.parameters import Parameter, integer, parameters_of_fields, real
 from dsgcore.core.problem import objective
@@ -18,31 +19,31 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.schedules import tail_start
 from dsgcore.core.solver import Iterate, Task
 
-# The averaged model is looked at once in so many iterations, at so many points.
-ITERATIONS_BETWEEN_LOOKS, POINTS = 25, 256
+# The averaged model is looked at once in so many iterations, at so many points; an even number, whose half begins a tail.
+ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
 
 
+@documented
 @dataclass(frozen=True)
 class Stopping:
-    """When a fit ends before its last iteration, and what it prints."""
+    """When a fit ends before its last iteration, and what it prints.
+
+    Parameters
+    ----------
+    tol
+        `fit` ends when the mean of the second half of the iterates made so far moves by no more than this share of its
+        size, in the root mean square over some training points; None makes all iterations, as `partial_fit` does.
+    n_iter_no_change
+        For so many iterations it must have moved by no more; it is looked at once in 50.
+    verbose
+        Print a line at every look, or with 2 and more at every iteration.
+    """
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
-    tol: float | None = real(
-        None,
-        low=0.0,
-        high=1.0,
-        optional=True,
-        sentence="`fit` ends when the mean of the second half of the iterates made so far moves by no more than this share "
-        "of its size, in the root mean square over some training points; None makes all iterations, as `partial_fit` does.",
-    )
-    n_iter_no_change: int = integer(
-        50,
-        low=1,
-        high=100_000,
-        sentence="For so many iterations it must have moved by no more; it is looked at once in 25.",
-    )
-    verbose: int = integer(0, low=0, sentence="Print a line at every look, or with 2 and more at every iteration.")
+    tol: float | None = real(0.02, low=0.0, high=1.0, optional=True)
+    n_iter_no_change: int = integer(50, low=1, high=100_000)
+    verbose: int = integer(0, low=0)
 
 
 class Convergence:
@@ -81,26 +82,26 @@ class Convergence:
             return False
         self.total += self.points.values
         made = iterate.t - self.first
+        if made % (ITERATIONS_BETWEEN_LOOKS // 2) == 0:
+            self.totals.append(self.total.copy())
         is_time = made % ITERATIONS_BETWEEN_LOOKS == 0
         if is_time:
-            self._compare()
+            self._compare(made)
         if self.verbose > 1 or (self.verbose and is_time):
             print(f"iteration {iterate.t}: batch objective {objective(iterate.terms):.5g}, change {self.change:.2g}")
         return self.tol is not None and self.settled_for >= self.patience
 
-    def _compare(self) -> None:
+    def _compare(self, made: int) -> None:
         """Set how far the mean of the tail is from that at the look before."""
-        self.totals.append(self.total.copy())
-        looks = len(self.totals) - 1
-        before, start = self.mean, tail_start(looks)
-        self.mean = (self.total - self.totals[start]) / ((looks - start) * ITERATIONS_BETWEEN_LOOKS)
+        before, start = self.mean, made // ITERATIONS_BETWEEN_LOOKS
+        self.mean = (self.total - self.totals[start]) / tail_start(made)
         self.change = _size(self.mean - before) / max(_size(self.mean), np.finfo(float).tiny)
-        is_still = looks > 1 and self.tol is not None and self.change <= self.tol
+        is_still = start > 1 and self.tol is not None and self.change <= self.tol
         self.settled_for = self.settled_for + ITERATIONS_BETWEEN_LOOKS if is_still else 0
 
     def warn(self, estimator: Any) -> None:
         """Say that the model was still moving at the last look: once, where there were two looks at least."""
-        if self.tol is not None and len(self.totals) > 2 and self.settled_for < self.patience:
+        if self.tol is not None and len(self.totals) > 4 and self.settled_for < self.patience:
             warnings.warn(
                 f"{type(estimator).__name__} was still moving by {self.change:.1%} after n_iter={estimator.n_iter} iterations "
                 f"(tol={self.tol:g}): raise n_iter, or tol if that is near enough",

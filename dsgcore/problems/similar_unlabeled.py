@@ -144,6 +144,10 @@ class SimilarUnlabeled(Problem):
         slopes = {"identity": 1.0, "absolute value": -1.0, "ReLU": 0.0, "leaky ReLU": -self.leak}
         return slopes[self.correction]
 
+    def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
+        """As of every problem, over (2 prior - 1)^2: the risk divides by 2 prior - 1, and its noise grows by as much."""
+        return min(super().usual_ridge(rows) / (2.0 * self.prior - 1.0) ** 2, 1.0)
+
     @property
     def largest_slope(self) -> float | None:
         """The weights of the mean losses together, where the loss has kinks; the others are curved."""

@@ -1,0 +1,85 @@
+"""When a fit ends: by need, and with one warning where it would have needed more."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning
+
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+
+FOUR = (QSGS2AUC, TSGSU, TSGS3VM, QS3ORAO)
+FEW_FEATURES = {"n_features": 16, "sigma": 1.0, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, y = make_moons(200, noise=0.15, random_state=0)
+    return X, np.where(np.arange(200) < 40, y, -1)
+
+
+def make(cls, **parameters):
+    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
+    return cls(**{**FEW_FEATURES, **of_classes, **parameters})
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_a_fit_ends_where_its_average_no_longer_moves(moons, cls):
+    model = make(cls, tol=0.2, n_iter=5000).fit(*moons)
+    assert 100 <= model.n_iter_ < 5000
+    assert model.n_iter_ % 50 == 0
+    later = make(cls, tol=0.2, n_iter=5000, n_iter_no_change=150).fit(*moons)
+    assert later.n_iter_ >= model.n_iter_ + 100
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_what_it_has_learned_is_the_second_half_of_what_was_made(moons, cls):
+    X, _ = moons
+    model = make(cls, tol=0.2, n_iter=5000, dtype="float64").fit(*moons)
+    T = model.n_iter_
+    mean = np.mean([model.iterate_.evaluate(X, t) for t in range(T // 2 + 1, T + 1)], axis=0)
+    np.testing.assert_allclose(model.model_.evaluate(X), mean, rtol=1e-9, atol=1e-11)
+
+
+def test_a_fit_that_would_have_needed_more_says_so_once(moons):
+    with pytest.warns(ConvergenceWarning, match=r"QSGS2AUC was still moving by .* raise n_iter, or tol") as said:
+        model = make(QSGS2AUC, tol=0.0, n_iter=120).fit(*moons)
+    assert (len(said), model.n_iter_) == (1, 120)
+
+
+@pytest.mark.parametrize("parameters", [{"tol": None, "n_iter": 120}, {"tol": 0.0, "n_iter": 60}])
+def test_nothing_is_said_where_nothing_was_asked_or_could_be_seen(moons, parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = make(QSGS2AUC, **parameters).fit(*moons)
+    assert model.n_iter_ == parameters["n_iter"]
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_a_part_is_as_long_as_it_is_said_to_be(moons, cls):
+    model = make(cls, tol=1.0, n_iter=150).partial_fit(*moons, classes=[0, 1])
+    assert model.n_iter_ == 150
+    assert model.partial_fit(*moons).n_iter_ == 300
+
+
+def test_watching_changes_no_bit(moons):
+    watched = make(QSGS2AUC, tol=1e-9, n_iter=60).fit(*moons)
+    alone = make(QSGS2AUC, tol=None, n_iter=60).fit(*moons)
+    np.testing.assert_array_equal(watched.model_.evaluate(moons[0]), alone.model_.evaluate(moons[0]))
+
+
+def test_verbose_prints_a_line_at_every_look(moons, capsys):
+    make(QSGS2AUC, tol=None, n_iter=110, verbose=1).fit(*moons)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["iteration 50", "iteration 100"]
+    make(QSGS2AUC, tol=None, n_iter=3, verbose=2).fit(*moons)
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+@pytest.mark.parametrize(("name", "value"), [("tol", -1.0), ("n_iter_no_change", 0), ("verbose", -1)])
+def test_bad_values_get_one_sentence(moons, name, value):
+    with pytest.raises(ValueError, match=f"^{name} must be a "):
+        make(QSGS2AUC, **{name: value}).fit(*moons)

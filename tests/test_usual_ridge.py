@@ -1,0 +1,36 @@
+"""The ridge "auto": from the number of points, and for pairs from the share of positives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+
+from dsgcore import QSGS2AUC, TSGSU
+from dsgcore.problems import SemiSupervisedAUC
+from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+
+ROWS = {"similar": np.arange(200), "unlabeled": np.arange(500)}
+
+
+def test_it_is_half_of_one_over_the_smallest_source():
+    assert SemiSupervisedAUC().usual_ridge({"a": np.arange(20), "b": np.arange(50)}) == 0.025
+
+
+def test_pairs_divide_by_the_square_by_which_their_noise_is_magnified():
+    assert SimilarUnlabeled(0.99).usual_ridge(ROWS) == pytest.approx(0.0025 / 0.98**2)
+    assert SimilarUnlabeled(0.3).usual_ridge(ROWS) == pytest.approx(SimilarUnlabeled(0.7).usual_ridge(ROWS))
+    assert SimilarUnlabeled(0.502).usual_ridge(ROWS) == 1.0  # nothing can be learned: no more than this
+
+
+@pytest.mark.parametrize("cls", [QSGS2AUC, TSGSU])
+def test_an_estimator_says_which_it_used_and_keeps_it(cls):
+    X, y = make_moons(200, noise=0.15, random_state=0)
+    few = np.where(np.arange(200) < 40, y, -1)
+    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
+    small = {"n_iter": 8, "n_features": 8, "random_state": 0, **of_classes}
+    model = cls(**small).fit(X, few)
+    said = cls(**small, lam=model.lam_).fit(X, few)
+    np.testing.assert_array_equal(said.decision_function(X), model.decision_function(X))
+    before = model.lam_
+    assert model.partial_fit(X[10:], few[10:]).lam_ == before
