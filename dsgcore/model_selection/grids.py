@@ -58,7 +58,8 @@ def paper_grid(setting: str, *, names: tuple[str, ...] = (), prefix: str = "") -
     Notes
     -----
     Source: the papers' sections on experiments. For QS3ORAO the weights gamma of the sub-problems are the same one here;
-    the step sizes of TSGS3VM, whose text has 10^0 to 10^3, are read as 10^0 down to 10^-3.
+    the C of TSGS3VM weighs the labeled points' mean loss, ``TSGS3VM(C_per="mean")``, and its step sizes, whose text has
+    10^0 to 10^3, are read as 10^0 down to 10^-3.
     """
     known = _GRIDS.get(setting)
     if known is None:
