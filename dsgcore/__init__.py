@@ -33,21 +33,12 @@ __all__ = [
 ]
 # Where each name is found when it is first asked for: scikit-learn alone would take more than a second to import.
 _PLACES = {
-    "LRCMC": "estimators",
-    "PS3VT": "estimators",
-    "QS3ORAO": "estimators",
-    "QSGS2AUC": "estimators",
-    "SSMC": "estimators",
-    "TSGS3VM": "estimators",
-    "TSGSU": "estimators",
-    "LinearMC": "estimators",
+    **dict.fromkeys(("LRCMC", "PS3VT", "QS3ORAO", "QSGS2AUC", "SSMC", "TSGS3VM", "TSGSU", "LinearMC"), "estimators"),
+    **dict.fromkeys(("Run", "Spec", "SpecError"), "experiments"),
     "Expansion": "core.expansion",
     "ModelError": "core.model_files",
     "ParameterError": "core.parameters",
     "ProblemError": "core.problem",
-    "Run": "experiments",
-    "Spec": "experiments",
-    "SpecError": "experiments",
     "load_model": "models",
 }
 

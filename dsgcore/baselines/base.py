@@ -198,12 +198,8 @@ class LabelsBaseline(ClassifierMixin, Baseline):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Points.
-        y : array-like of shape (n,)
-            Labels, and -1 for unlabeled points (in an object array where labels are text). Ordered classes are in their
-            order when sorted, or pandas' ordered categories. Without any -1 the labeled points also serve as the unlabeled
-            sample, where one is wanted.
+        X, y : array-like
+            As in `dsgcore.QSGS2AUC`. Ordered classes are in their order when sorted, or pandas' ordered categories.
         callback : callable, optional
             Gets a `dsgcore.baselines.Progress` between outer steps; returns True to cancel.
 

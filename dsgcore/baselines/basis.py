@@ -21,9 +21,13 @@ class HasMatrix(Protocol):
         """Return k(x_i, z_j), of shape (n, p)."""
         ...
 
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray | None:
+        """Draw frequencies of random features, of shape (d, m), in turns per unit; None where points are their own features."""
+        return None
+
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(HasMatrix):
     """The linear kernel k(x, x') = <x, x'>."""
 
     name: ClassVar[str] = "linear"

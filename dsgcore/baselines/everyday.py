@@ -58,6 +58,10 @@ class Sharpness(GaussianOrLinear):
     def _number(self, X: NDArray) -> float:
         return width(SIGMA, self.sigma, X)
 
+    def _libsvm(self) -> dict[str, Any]:
+        """Return what libsvm's machines take besides their own parameters."""
+        return {"kernel": self._libsvm_kernel(), "gamma": self._gamma(), "cache_size": CACHE}
+
     def _libsvm_kernel(self) -> str:
         return KERNELS_OF_LIBSVM[Choice("kernel", "gaussian", options=self.kernels).check(self.kernel)]
 
@@ -172,7 +176,7 @@ class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
         return libsvm_memory(n, d, count_classes(n, y))
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        return SVC(C=s["C"], kernel=self._libsvm_kernel(), gamma=self._gamma(), cache_size=CACHE)
+        return SVC(C=s["C"], **self._libsvm())
 
 
 @documented

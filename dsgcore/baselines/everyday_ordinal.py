@@ -13,7 +13,6 @@ from dsgcore.baselines.base import OrdinalBaseline
 from dsgcore.baselines.everyday import C, LabelsAlone, Sharpness, count_classes, libsvm_memory
 from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.regression import CACHE
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, real
 from dsgcore.problems.thresholds import thresholds
@@ -76,8 +75,7 @@ class EverydaySVR(EverydayOrdinal):
     epsilon: float = real(0.1, low=0.0, high=10.0)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        given = {"kernel": self._libsvm_kernel(), "gamma": self._gamma(), "cache_size": CACHE}
-        return SVR(C=s["C"], epsilon=s["epsilon"], **given)
+        return SVR(C=s["C"], epsilon=s["epsilon"], **self._libsvm())
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         self.model_ = Regressed(self._fitted(X, y, s, watch))
@@ -101,8 +99,7 @@ class EverydayOrdinalSVC(EverydayOrdinal):
     C: float = as_said(C)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        given = {"kernel": self._libsvm_kernel(), "gamma": self._gamma(), "cache_size": CACHE}
-        return SVC(C=s["C"], decision_function_shape="ovo", **given)
+        return SVC(C=s["C"], decision_function_shape="ovo", **self._libsvm())
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         model = Duels(self._fitted(X, y, s, watch))

@@ -22,7 +22,6 @@ from dsgcore.baselines.everyday import (
 from dsgcore.baselines.memory import Memory, kernel_matrix, numbers
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.regression import CACHE
 from dsgcore.core.documented import documented, told
 from dsgcore.core.parameters import as_said, integer, real
 from dsgcore.core.problem import UNLABELED
@@ -101,14 +100,14 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
         fewest = int(np.bincount(y[y != UNLABELED]).min())
         if fewest < 2:
             raise ValueError(f"{type(self).__name__} needs two labels or more of each class, got {fewest} of one")
-        svc = SVC(C=s["C"], kernel=self._libsvm_kernel(), gamma=self._gamma(), cache_size=CACHE)
+        svc = SVC(C=s["C"], **self._libsvm())
         sure = CalibratedClassifierCV(svc, ensemble=False, cv=min(FOLDS, fewest))
         return SelfTrainingClassifier(sure, threshold=s["threshold"], max_iter=s["max_iter"])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Spreading(Semisupervised):
-    """Shell of scikit-learn's LabelSpreading.
+    """Shell of scikit-learn's LabelSpreading (D. Zhou et al., NIPS 2004); where it tells no chance, the labels' shares are told.
 
     Parameters
     ----------
@@ -116,6 +115,11 @@ class Spreading(Semisupervised):
         How much of a point's label comes from its neighbours; the rest is its own.
     max_iter
         After as many rounds it stops.
+
+    Warns
+    -----
+    ConvergenceWarning
+        From `fit`, if `max_iter` rounds were not enough.
     """
 
     citation: ClassVar[str] = "scikit-learn; Zhou et al. 2004"
@@ -133,15 +137,6 @@ class EverydaySpreadingKNN(Spreading):
     ----------
     n_neighbors : Neighbours
         How many nearest points a point hands its label on to.
-
-    Warns
-    -----
-    ConvergenceWarning
-        From `fit`, if `max_iter` rounds were not enough.
-
-    Notes
-    -----
-    Where no chance is told, it is the labels' shares that are. Source: D. Zhou et al., NIPS 2004, as in scikit-learn.
     """
 
     title: ClassVar[str] = "Label spreading, kNN"
@@ -169,15 +164,6 @@ class EverydaySpreadingRBF(Sharpness, Spreading):
     ----------
     sigma
         Sharpness of the kernel; 20 as in scikit-learn.
-
-    Warns
-    -----
-    ConvergenceWarning
-        From `fit`, if `max_iter` rounds were not enough.
-
-    Notes
-    -----
-    As in `EverydaySpreadingKNN`.
     """
 
     title: ClassVar[str] = "Label spreading, RBF"

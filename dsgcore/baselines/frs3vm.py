@@ -13,7 +13,6 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_objective import N_PASSES, GradientS3VM, bound_problem, loss
 from dsgcore.baselines.s3vm_parts import OrderedPoints, in_order
 from dsgcore.core.documented import documented
-from dsgcore.core.kernels import Gaussian
 from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.core.sampling import FREQUENCIES, batch_rows, generator
 from dsgcore.core.solver_parameters import SolverParameters
@@ -73,13 +72,11 @@ class FRS3VM(GradientS3VM):
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         points = in_order(X, y)
-        kernel, seed, d = self._kernel(points.X), self._seed(), points.X.shape[1]
-        turns = None
-        if isinstance(kernel, Gaussian):
-            turns = kernel.frequencies(generator(seed, FREQUENCIES), d, s["n_features"]).astype(float)
-        size = d if turns is None else 2 * s["n_features"]
-        model = RandomFeatures(turns, np.zeros(size))
-        descent = _Descent(model.features(points.X), points, bound_problem(s, points), seed)
+        kernel, seed, d = self._some_kernel(points.X), self._seed(), points.X.shape[1]
+        turns = kernel.frequencies(generator(seed, FREQUENCIES), d, s["n_features"])
+        turns = None if turns is None else turns.astype(float)
+        phi = RandomFeatures(turns, np.zeros(0)).features(points.X)
+        descent = _Descent(phi, points, bound_problem(s, points), seed)
         watch.expect(s["n_passes"])
         for _ in range(s["n_passes"]):
             descent.make_pass(s["batch_size"], s["step_size"])

@@ -21,7 +21,7 @@ WIDTH = 116
 # What `random_state` may be.
 SEED = "int, RandomState instance or None"
 # The sections that a class inherits.
-GATHERED = ("Parameters", "Attributes")
+GATHERED = ("Parameters", "Attributes", "Warns")
 HEADING = re.compile(r"^([A-Z]\w+)\n-+\n", re.MULTILINE)
 Class = TypeVar("Class", bound=type[Any])
 
@@ -43,16 +43,18 @@ def told(default: Any, allowed: str, **options: Any) -> Any:
 def documented(cls: Class) -> Class:
     """Give a dataclass's parameters the sentences of its docstring, and the docstring all their ranges and defaults.
 
-    What the docstrings of its bases say of parameters and attributes is said again, but for what its own says otherwise.
+    What the docstrings of its bases say of parameters, attributes and warnings is said again, but for what its own says otherwise.
     """
     if cls.__doc__:
         text, own = _sections(cls)
-        words, attributes = (_gathered(cls, section) for section in GATHERED)
-        cls.__gathered__ = dict(zip(GATHERED, (words, attributes), strict=True))
+        gathered = cls.__gathered__ = {section: _gathered(cls, section) for section in GATHERED}
         held: dict[str, Field[Any]] = cls.__dataclass_fields__
-        held.update({name: _worded(own_field, words.get(name, "")) for name, own_field in held.items()})
-        entries = [_entry(cls, f, words.get(f.name, "")) for f in fields(cls)]
-        made = {"Parameters": "\n".join(filter(None, entries)), "Attributes": "\n".join(attributes.values())}
+        held.update(
+            {name: _worded(own_field, gathered["Parameters"].get(name, "")) for name, own_field in held.items()}
+        )
+        entries = [_entry(cls, f, gathered["Parameters"].get(f.name, "")) for f in fields(cls)]
+        made = {section: "\n".join(told.values()) for section, told in gathered.items()}
+        made["Parameters"] = "\n".join(filter(None, entries))
         sections = [f"{name}\n{'-' * len(name)}\n{body}" for name, body in {**made, **own, **made}.items() if body]
         cls.__doc__ = "\n\n".join([text, *sections]) + "\n"
     return cls

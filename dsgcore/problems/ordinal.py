@@ -119,12 +119,7 @@ class SemiSupervisedOrdinal(Problem):
         return (*(f"class {j}" for j in range(1, self.n_classes + 1)), "unlabeled")
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
-        """Return the row numbers of each class and of the unlabeled points (all points if there are none).
-
-        Parameters
-        ----------
-        y : ndarray of shape (n,)
-            Class codes 0 .. k - 1 in their order, and -1 for unlabeled.
+        """Return the row numbers of each class and of the unlabeled points (all points if there are none); y as in `bind`.
 
         Raises
         ------
