@@ -88,7 +88,7 @@ TOYS = {
         "competitor.py",
         "dsgcore/baselines/toy.py",
         "dsgcore/baselines/registry.py",
-        ('("samult", "SAMULT"))', '("samult", "SAMULT"), ("toy", "ToyMeans"))'),
+        ('("samult", "SAMULT"), *EVERYDAY)', '("samult", "SAMULT"), *EVERYDAY, ("toy", "ToyMeans"))'),
         "",
         (
             "test_race.py::test_every_competitor_is_named_and_runs_with_the_runs_parameters",
