@@ -13,6 +13,16 @@ _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out a command; return the exit code (2: bad input, told in one sentence)."""
+    given = _parser(names_data=_names(arguments, "data")).parse_args(arguments)
+    carry_out = {"run": _run, "check": _check, "sweep": _sweep, "bench": _bench, "data": _data}[given.command]
+    try:
+        return carry_out(given)
+    except (ValueError, OSError) as error:
+        print(f"dsgcore: {error}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def _parser(*, names_data: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m dsgcore", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="carry out a spec without a browser")
@@ -35,44 +45,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sweep.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes the runs")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
     data = commands.add_parser("data", help="list, fetch, describe and convert data sets")
-    if _names(arguments, "data"):
+    if names_data:
         from dsgcore.data.command import add_arguments  # here, as below: it takes time to import
 
         add_arguments(data)
-    given = parser.parse_args(arguments)
-    try:
-        if given.command == "data":
-            return _data(given)
-        if given.command == "check":
-            return _check(given)
-        if given.command == "sweep":
-            return _sweep(given)
-        if given.command == "bench":
-            return _bench(given.only, given.json, is_long=given.long)
-        return _run(given.spec, given.out, is_quiet=given.quiet)
-    except (ValueError, OSError) as error:
-        print(f"dsgcore: {error}", file=sys.stderr)
-        return BAD_INPUT
+    return parser
 
 
-def _run(spec_file: Path, out: Path, *, is_quiet: bool) -> int:
+def _run(given: argparse.Namespace) -> int:
     # Imported here: `--help` and a mistyped command answer at once.
     from dsgcore.core.whole_files import whole_files
     from dsgcore.experiments import Run, load_split, read_spec, summary_json
 
-    spec = read_spec(spec_file)
-    with whole_files(out, _RESULTS) as part:  # tried before anything is computed
-        run = Run(spec, load_split(spec, folder=spec_file.parent))
+    spec = read_spec(given.spec)
+    with whole_files(given.out, _RESULTS) as part:  # tried before anything is computed
+        run = Run(spec, load_split(spec, folder=given.spec.parent))
         while not run.is_finished:
             run.advance(seconds=1.0)
-            if not is_quiet:
+            if not given.quiet:
                 print(_progress(run.history.last(), run.n_iter), file=sys.stderr)
         history, model, own_spec, result = (part / name for name in _RESULTS)
         run.history.write_csv(history)
         run.result.save(model)
         own_spec.write_text(run.spec.to_json(indent=2) + "\n", encoding="utf-8")
         result.write_text(summary_json(run) + "\n", encoding="utf-8")
-    if not is_quiet:
+    if not given.quiet:
         print(run.stop_reason.value if run.stop_reason else "")
     return 0
 
@@ -108,10 +105,10 @@ def _sweep(given: argparse.Namespace) -> int:
     return sweep(given)
 
 
-def _bench(only: str | None, file: Path | None, *, is_long: bool) -> int:
+def _bench(given: argparse.Namespace) -> int:
     from dsgcore.benchmark import run_benchmark
 
-    run_benchmark(only=only, is_long=is_long, file=file)
+    run_benchmark(only=given.only, is_long=given.long, file=given.json)
     return 0
 
 
