@@ -41,6 +41,8 @@ from own_process import OUT_OF, Bounds, measured, on_one_thread
 
 FOR_AUC = "QSGS2AUC"  # of the two for two classes
 SIZES = (1000, 10_000, 100_000, 1_000_000)
+SCALE_NOTE = """Made sets are in float32, of which the peers here make a copy in float64 that counts as their memory.
+In a peer's cell stands the verdict on ours against it: score less theirs, and CPU time in parts of theirs (0.01 s at least)."""
 FEW, MANY = "200 labels", "a tenth of them labeled"
 
 
@@ -179,7 +181,7 @@ def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace)
         ]
         lines += [f"## {kind.capitalize()}", "", *tables] if tables else []
     if any(cell.part == "scale" for cell in fits):
-        lines += ["## At scale", ""]
+        lines += ["## At scale", "", SCALE_NOTE, ""]
         for kind, name, labels, sizes in scale_sets(found):
             held = [(n, n_labels(n, labels)) for n in sizes if n <= args.largest]
             ours = [n for n in ESTIMATORS[kind] if n in OURS]
