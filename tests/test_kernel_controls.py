@@ -150,7 +150,7 @@ def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_wi
     app = app.selectbox(key="kernel").select("matern").run()
     assert '"kernel": { "length": 2.0, "name": "matern", "nu": "3/2" }' in code(app)
     app = app.selectbox(key="data").select("blobs").run()
-    assert '"length": 0.2' in code(app)
+    assert '"length": 0.1' in code(app)
     assert said(app) == []
 
 

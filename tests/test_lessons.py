@@ -26,7 +26,7 @@ def spec_of(name, lesson, seed) -> Spec:
     """The spec that the lesson's button leads to."""
     setting = SETTINGS[name]
     dataset = lesson.values.get("data", controls.dataset_choice(setting).default)
-    offered = controls.controls_for(setting, dataset, lesson.values.get("kernel"))
+    offered = controls.controls_for(setting, dataset, lesson.values.get("kernel"), for_lesson=True)
     values = {control: lesson.values.get(control, c.parameter.default) for control, c in offered.items()}
     return controls.to_spec(setting, values, dataset, seed)
 

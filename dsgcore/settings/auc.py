@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dsgcore.settings import panels
-from dsgcore.settings.profile import BETTER, DIVERGES, WORSE, Claim, Lesson, Profile
+from dsgcore.settings.profile import BETTER, DIVERGES, WORSE, Claim, Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import convex_theorem
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ AUC = Profile(
         "solver": {"lam": 1e-3},
     },
     elsewhere={"solver": {"lam": 1e-2}},
+    usual=lambda n, rarest: usual_run(gamma=0.8, pairing="all", lam=short(0.5 / max(n * rarest, 1.0))),
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
     lessons=(

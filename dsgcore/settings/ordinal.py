@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
-from dsgcore.settings.profile import BETTER, DIVERGES, WORSE, Claim, Lesson, Profile
+from dsgcore.settings.profile import BETTER, DIVERGES, WORSE, Claim, Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import convex_theorem
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ ORDINAL = Profile(
         "solver": {"lam": 0.02, "step_size": 0.5},
     },
     elsewhere={"data": {"n_labeled": 50}, "solver": {"lam": 0.1}},
+    usual=lambda n, rarest: usual_run(gamma=0.8, pairing="all", lam=short(0.5 / max(n * rarest, 1.0))),
     translations={"SVOREX": _slacks},
     details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),

@@ -57,6 +57,22 @@ class Lesson:
     claims: tuple[Claim, ...] = ()
 
 
+def nothing_usual(n_labeled: int, rarest: float) -> Mapping[str, Any]:
+    """Return nothing: a page begins on all data as on the first."""
+    return {}
+
+
+def usual_run(**more: Any) -> dict[str, Any]:
+    """Return what the estimators' runs have in common: a step that knows its scale, many small steps, and their mean."""
+    steps = {"step_size": None, "schedule": "constant", "average": "tail"}
+    return steps | {"n_iter": 1000, "n_features": 64, "batch_size": 64} | more
+
+
+def short(value: float) -> float:
+    """Return a value in two digits, as a slider shows it."""
+    return float(f"{value:.2g}")
+
+
 @dataclass(frozen=True)
 class Profile:
     """The words and choices around a problem. What is left out is made from the problem itself.
@@ -79,6 +95,9 @@ class Profile:
     elsewhere : mapping
         In the same form, what differs on any other data set than the one of `defaults`; of their data and kernel sections
         nothing goes there.
+    usual : callable
+        From the number of labels (of pairs) and the share of the rarest class: by name, what a page begins with on data that
+        were not made for the method, a real set or a person's own file. As the estimator's defaults.
     steerable : tuple of str
         What can be changed during a run; the first three are what a page shows first.
     kernels, dtypes : tuple of str
@@ -101,6 +120,7 @@ class Profile:
     paper: str = ""
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     elsewhere: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    usual: Callable[[int, float], Mapping[str, Any]] = nothing_usual
     steerable: tuple[str, ...] = STEERABLE
     kernels: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dsgcore.settings import panels
-from dsgcore.settings.profile import BETTER, WORSE, Claim, Lesson, Profile
+from dsgcore.settings.profile import BETTER, WORSE, Claim, Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import constant_step_theorem
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ S3VM = Profile(
         "solver": {"lam": 1.0, "step_size": 0.05},
     },
     elsewhere={"data": {"n_labeled": 50}},
+    usual=lambda n, rarest: usual_run(C=short(5.0 * n), C_star=short(0.5 * n), lam=1.0),
     translations={
         "S3VMLight": _sums,
         "BLS3VM": _sums,

@@ -9,7 +9,7 @@ import numpy as np
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import panels
-from dsgcore.settings.profile import BETTER, DIVERGES, WORSE, Claim, Lesson, Profile
+from dsgcore.settings.profile import BETTER, DIVERGES, WORSE, Claim, Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import constant_step_theorem
 
 if TYPE_CHECKING:
@@ -87,6 +87,11 @@ SIMILAR_UNLABELED = Profile(
         "solver": {"lam": 1e-3, "step_size": 0.5},
     },
     elsewhere={"solver": {"lam": 1e-2}},
+    usual=lambda n, rarest: usual_run(
+        correction="identity",
+        batch_size=256,
+        lam=short(min(0.25 / max(n, 1) / (1.0 - 2.0 * min(rarest, 0.49)) ** 2, 1.0)),
+    ),
     details=_details,
     theorem=constant_step_theorem(
         """**Theorem 1 of TSGSU.** The corrected risk is not convex: with a constant step

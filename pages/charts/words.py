@@ -10,6 +10,10 @@ ERROR = "The error |f − h| is what the random features make: how far they have
 CLASSES = "The class with the highest score."
 MARGIN = "By how much the highest score leads over the next one."
 OBJECTIVE = "What is minimised: the risk on the training data, plus the ridge."
+AVERAGE = (
+    "The mean of the functions after each step of the second half: what the batches and the random features shake goes out. It is "
+    "the function that an estimator predicts with."
+)
 BATCH = "The same objective, estimated from the batch of each iteration alone."
 BOUND = (
     "The paper's bound on the expected |f − h|². It lies powers of ten above it: the bound is the same for one random feature as "

@@ -49,7 +49,7 @@ class Control:
     def options(self) -> tuple[Any, ...]:
         """The values that the widget offers, a link's own value among them."""
         if isinstance(self.parameter, Choice):
-            return self.parameter.options
+            return (None, *self.parameter.options) if self.parameter.optional else self.parameter.options
         if isinstance(self.parameter, Flag):
             return (False, True)
         assert isinstance(self.parameter, Real | Integer)
@@ -98,7 +98,8 @@ def draw(control: Control, *, label: str = "") -> Any:
     if isinstance(p, Flag):
         return st.toggle(value=p.default, **common)
     if isinstance(p, Choice):
-        return st.selectbox(options=p.options, index=p.options.index(p.default), format_func=control.say, **common)
+        options = control.options
+        return st.selectbox(options=options, index=options.index(p.default), format_func=control.say, **common)
     _keep_between_stops(control)
     return st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
 

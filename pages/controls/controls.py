@@ -30,6 +30,11 @@ from pages.controls.kernel_parameters import (
 from pages.controls.own_file import entry_of
 
 N_HEROES = 3
+# What choices call their options, in the link too.
+SAID: dict[str, Callable[[Any], str]] = {
+    "schedule": SCHEDULE_WORDS.__getitem__,
+    "average": lambda value: "second half" if value else "none",
+}
 
 
 def steerable(problem: type[Setting]) -> tuple[str, ...]:
@@ -47,8 +52,13 @@ def is_prominent(problem: type[Setting], name: str) -> bool:
     return name not in profile_of(problem).seldom
 
 
-def controls_for(problem: type[Setting], dataset: str, kernel: str | None = None) -> dict[str, Control]:
-    """Return the controls of a setting with a data set and a kernel (by default the usual one), by the parameters' names."""
+def controls_for(
+    problem: type[Setting], dataset: str, kernel: str | None = None, *, for_lesson: bool = False
+) -> dict[str, Control]:
+    """Return the controls of a setting with a data set and a kernel (by default the usual one), by the parameters' names.
+
+    Lessons begin on every set with the values that they were made for, whatever is usual there.
+    """
     default = default_spec(problem.name)
     sections: dict[str, Sequence[Parameter]] = {
         "problem": _with_defaults(problem.parameters, default.problem),
@@ -56,14 +66,14 @@ def controls_for(problem: type[Setting], dataset: str, kernel: str | None = None
         "stop": _with_defaults(StopSpec.parameters, default.stop),
         "data": data_parameters(problem, dataset, default.data),
     }
-    suited = suited_values(problem, dataset)
+    suited = suited_values(problem, dataset, for_lesson=for_lesson)
     made = {
         p.name: Control(
             key_of(problem, p.name),
             section,
             replace(p, default=suited.get(p.name, p.default)),
             on_change=_shares_follow(problem, dataset) if p.name in ("convert", "positive") else None,
-            say=SCHEDULE_WORDS.__getitem__ if p.name == "schedule" else shown,
+            say=SAID.get(p.name, shown),
         )
         for section, parameters in sections.items()
         for p in parameters
@@ -114,7 +124,12 @@ def _shares_follow(problem: type[Setting], dataset: str) -> Callable[[], None] |
 def _with_defaults(parameters: Sequence[Parameter], owner: object) -> list[Parameter]:
     """Give parameters the defaults of the setting's first spec; leave out what only a spec can say (a list, nothing)."""
     values = [(p, getattr(owner, p.name)) for p in parameters]
-    return [replace(p, default=value) for p, value in values if value is not None or automatic_of(p) is not None]
+    return [replace(p, default=value) for p, value in values if value is not None or _stands_for_something(p)]
+
+
+def _stands_for_something(parameter: Parameter) -> bool:
+    """Whether None is a value like others: found by the run, or none of the options."""
+    return automatic_of(parameter) is not None or (isinstance(parameter, Choice) and bool(parameter.options))
 
 
 def dataset_choice(problem: type[Setting]) -> Choice:

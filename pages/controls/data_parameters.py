@@ -15,7 +15,7 @@ from dsgcore.data.conversions import ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DataSpec, is_first_set, n_labeled_on
 from dsgcore.settings import profile_of
-from pages.controls.own_file import entry_of, suited_to_own
+from pages.controls.own_file import entry_of, suited_to_own, usual_of_own
 
 # What unlabeled points and the graph may weigh goes with the data: defaults where the setting's do not suit.
 SUITED: dict[str, dict[str, float]] = {
@@ -34,12 +34,15 @@ TEST_SHARE = 0.3
 POSITIVE = "The class that is positive where one is set against the rest."
 
 
-def suited_values(problem: type[Setting], dataset: str) -> dict[str, Any]:
+def suited_values(problem: type[Setting], dataset: str, *, for_lesson: bool = False) -> dict[str, Any]:
     """Return the values that go with a data set, by name; of pairs, also the share of positives that the method is told."""
     if dataset == FILE:
-        return {**elsewhere_values(problem, dataset), **suited_to_own(problem)}
+        return {**elsewhere_values(problem, dataset), **usual_of_own(problem), **suited_to_own(problem)}
     suited = {**elsewhere_values(problem, dataset), **SUITED.get(dataset, {})}
     suited.pop("n_labeled", None)  # which goes with the set's size, too
+    if not (for_lesson or DATASETS[dataset].is_generated or is_first_set(problem, dataset)):
+        n_labeled = _few(n_labeled_on(problem, dataset), entry_of(problem, dataset), problem.labels)
+        suited |= profile_of(problem).usual(n_labeled, rarest_share(dataset, problem.labels))
     if problem.labels != "pairs":
         return suited
     share = share_of_positives(dataset, DATASETS[dataset].conversions_for("pairs")[0], 0)
@@ -51,6 +54,14 @@ def elsewhere_values(problem: type[Setting], dataset: str) -> dict[str, Any]:
     if is_first_set(problem, dataset):
         return {}
     return {name: v for own in profile_of(problem).elsewhere.values() for name, v in own.items()}
+
+
+@cache
+def rarest_share(dataset: str, labels: str) -> float:
+    """Return the share of a set's rarest class, its classes read the usual way for such labels."""
+    entry = DATASETS[dataset]
+    made = convert(load(dataset, **entry.usual_options(labels)), entry.conversions_for(labels)[0], 0)
+    return float(np.min(np.unique(made.y[made.y >= 0], return_counts=True)[1]) / np.sum(made.y >= 0))
 
 
 @cache

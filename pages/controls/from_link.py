@@ -41,7 +41,7 @@ def _read_one(control: Control, text: str) -> str | None:
         if text in parameter.options and control.say(text) != text:
             st.session_state[control.key] = text  # as links said it before, and specs do
             return None
-        named = replace(parameter, options=tuple(map(control.say, parameter.options)))
+        named = replace(parameter, options=tuple(map(control.say, control.options)))
         return None if text in named.options else refusal(control.key, named, text)
     elif isinstance(parameter, Flag) and text not in ("true", "false"):
         return refusal(control.key, parameter, text)

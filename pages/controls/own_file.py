@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import streamlit as st
@@ -14,6 +14,7 @@ from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Setting
 from dsgcore.experiments.settings import FILE, n_labeled_on
+from dsgcore.settings import profile_of
 
 TITLE = "Your own file"
 _STORE = "_files"
@@ -129,6 +130,15 @@ def suited_to_own(problem: type[Setting]) -> dict[str, float]:
     if problem.labels == "pairs":
         suited["prior"] = share if share != 0.5 else 0.51  # of one half, pairs say nothing
     return suited
+
+
+def usual_of_own(problem: type[Setting]) -> dict[str, Any]:
+    """Return what a run on the file begins with, as the estimator's."""
+    own = own_file(problem)
+    if own is None:
+        return {}
+    rarest = min(own.share, 1.0 - own.share) if len(own.class_names) == 2 else 1.0 / max(len(own.class_names), 2)
+    return dict(profile_of(problem).usual(_few(problem, own), max(rarest, 0.01)))
 
 
 def _few(problem: type[Setting], own: OwnFile) -> int:

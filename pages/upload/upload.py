@@ -14,7 +14,7 @@ from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
-from pages.controls.own_file import Choosing, OwnFile, plain, store, suited_to_own
+from pages.controls.own_file import Choosing, OwnFile, plain, store, suited_to_own, usual_of_own
 from pages.upload import choosing as state
 from pages.upload import columns
 from pages.upload.classes import draw_classes
@@ -152,7 +152,7 @@ def _use_suited(problem: type[Setting], choosing: Choosing) -> None:
     """Give the controls the values that suit the file, but for what the link itself says."""
     offered = controls.controls_for(problem, FILE, controls.kernel_asked(problem))
     given = state.linked_keys(problem) if choosing.is_from_link else frozenset()
-    for name in {*suited_to_own(problem), *controls.kernel_widths(offered)}:
+    for name in {*suited_to_own(problem), *usual_of_own(problem), *controls.kernel_widths(offered)}:
         if name in offered and offered[name].key not in given:
             st.session_state[offered[name].key] = offered[name].parameter.default
     choosing.is_suited = True

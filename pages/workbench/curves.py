@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core.diagnostics import slope
+from dsgcore.core.schedules import tail_start
 from dsgcore.experiments import History, LiveRun, Run, theory_of
 from pages.charts import figures as charts
 from pages.charts import words
@@ -55,6 +56,15 @@ def _ghost(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
     return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST, sentence=words.GHOST)
 
 
+def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
+    """Return the mean of the second half's iterates as a curve, thicker than the iterate's, from where there is one."""
+    if column not in run.history.names:
+        return []
+    t, values = run.history.column("t"), run.history.column(column)
+    there = t > tail_start(run.n_iter)
+    return [charts.Curve("average", t[there], values[there], color, width=4.0, sentence=words.AVERAGE)]
+
+
 def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     """Return the chart of the objective: of the training data, of the batches, and of the previous run."""
     history, ink = live.run.history, charts.INK[theme]
@@ -62,6 +72,7 @@ def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6, "sentence": words.BATCH}
     curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
     curves += _curves(history, "objective", "training data", ink, sentence=words.OBJECTIVE)
+    curves += _averaged(live.run, "objective_average", ink)
     is_log = is_on(type(live.run.problem), LOG_OBJECTIVE) or _outgrows(live.run)
     return charts.line_chart(
         curves,
@@ -90,6 +101,7 @@ def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     style = {"dash": "dash", "width": 1.5, "sentence": sentence}
     curves += _curves(run.history, "score_labeled", known, charts.UNLABELED, **style)
     curves += _curves(run.history, "score_test", "test", ink, sentence=words.test_score(run))
+    curves += _averaged(run, "score_average", ink)
     figure = charts.line_chart(
         curves,
         title=run.problem.score_name[0].upper() + run.problem.score_name[1:],

@@ -37,7 +37,7 @@ def _lessons(problem: type[Setting], bench: Bench) -> None:
 def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
     """Set every control to the lesson's value, or back to its default."""
     dataset = lesson.values.get("data", controls.dataset_choice(problem).default)
-    offered = controls.controls_for(problem, dataset, lesson.values.get("kernel"))
+    offered = controls.controls_for(problem, dataset, lesson.values.get("kernel"), for_lesson=True)
     bench.given = {c.key: lesson.values.get(name, c.parameter.default) for name, c in offered.items()}
     bench.given |= {key_of(problem, "data"): dataset, seen_key(problem): dataset}
     bench.wants_restart = True

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dsgcore.core.schedules import tail_start
 from dsgcore.experiments import (
     Comparison,
     Health,
@@ -61,8 +62,9 @@ def tiles(live: LiveRun) -> None:
         help=words.OBJECTIVE,
     )
     made = compare(run, live.supervised) if live.supervised is not None else None
+    averaged = row.get("score_average") if run.t > tail_start(run.n_iter) else None
     score.metric(
-        f"Test {name}",
+        f"Test {name}" if averaged is None else f"Test {name}, average {averaged:.3f}",
         f"{row['score_test']:.3f}" if row else "–",
         delta=comparison_words(made, run.problem.twin_name) if made is not None else None,
         delta_color=VERDICT_COLORS[made.verdict if made is not None else None],
