@@ -44,8 +44,8 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     Parameters
     ----------
     lam
-        Ridge. 'auto' is one half over the number of points of the smallest source (of pairs, over (2 prior - 1)^2 too,
-        by which their noise is magnified): each of them then counts against the norm as in an SVM with C = 2.
+        Ridge. 'auto' is one half over the number of points of the smallest source: each of them then counts against the
+        norm as in an SVM with C = 2.
     n_iter
         Iterations T: of `fit` at most, of one call of `partial_fit`.
     average
@@ -76,7 +76,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     is_binary: ClassVar[bool] = True
 
     lam: float | str = field_as_in(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
-    n_iter: int = field_as_in(SolverParameters, "n_iter", default=1000)
+    n_iter: int = field_as_in(SolverParameters, "n_iter", default=800)
     n_features: int = field_as_in(SolverParameters, "n_features", default=64)
     batch_size: int = field_as_in(SolverParameters, "batch_size", default=64)
     step_size: float | str = field_as_in(SolverParameters, "step_size", default=AUTOMATIC)

@@ -3,6 +3,7 @@
     python tests/benchmarks/rates.py convex --seeds 16
     python tests/benchmarks/rates.py convex --lam 0.1
     python tests/benchmarks/rates.py non-convex
+    python tests/benchmarks/rates.py average --lam 0.01 --seeds 8 --n-iter 4096
 
 Convex cases (QSG-S2AUC, QS3ORAO, and TSGSU with the squared loss and without correction): with steps theta / t and
 theta lam in (1, 2), E |f_t - f*|^2 = O(1 / t), for |f_t - f*|^2 <= 2 |f_t - h_t|^2 + 2 kappa ||h_t - f*||^2 and both parts
@@ -12,6 +13,8 @@ standard error is that of resampling the seeds.
 
 Non-convex cases (TSGSU with a correction, TSGS3VM): with a constant step, of theta / sqrt(T) and theta / T^(3/4), the
 running mean of ||grad J(h_t)||^2 in the kernel's space, J being the whole sample's objective, over that at the start.
+
+The average: with the constant step "auto", ||f_t - f*|| / ||f*|| beside that of the mean of f_(t/2+1) .. f_t, at t = 16, 32 ..
 
 The tables are printed in Markdown. tests/test_rates.py holds the same measurements, in short, to what is claimed of them.
 """
@@ -26,6 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.carried import AllPoints
 from dsgcore.core.diagnostics import DualCoefficients, GradientNorm, exact_optimum, slope
 from dsgcore.core.kernels import Gaussian
@@ -191,6 +195,30 @@ def _squares(task: Task, K: NDArray, optimum: NDArray, at: set[int]) -> list[tup
     return found
 
 
+def averages(case: Case, seeds: Sequence[int]) -> tuple[NDArray, NDArray, NDArray]:
+    """Return t = 16, 32 .., ||f_t - f*|| / ||f*|| and the same of the mean of the second half: over the seeds, in rms."""
+    K = case.matrix()
+    quadratic = case.problem.quadratic(case.problem.rows(case.y), N)
+    assert quadratic is not None
+    optimum = K @ exact_optimum(K, *quadratic, case.plan.lam)
+    at = 2 ** np.arange(4, int(np.log2(case.plan.n_iter)) + 1)
+    errors = np.array([_average_errors(case.task(seed), optimum, at) for seed in seeds])
+    return at, *np.sqrt(np.mean(errors, axis=0) / np.mean(optimum**2)).T
+
+
+def _average_errors(task: Task, optimum: NDArray, at: NDArray) -> list[tuple[float, float]]:
+    settle_step(task)
+    total, totals, found = np.zeros(N), {}, []
+    for iterate, f, _ in iterates(task):
+        total = total + f
+        if iterate.t in (at[0] // 2, *at):
+            totals[iterate.t] = total
+        if iterate.t in at:
+            mean = (total - totals[iterate.t // 2]) / (iterate.t // 2)
+            found.append((float(np.mean((f - optimum) ** 2)), float(np.mean((mean - optimum) ** 2))))
+    return found
+
+
 # Non-convex: the gradient's norm.
 
 
@@ -280,9 +308,23 @@ def show_non_convex(arguments: argparse.Namespace) -> None:
     _table(head, (_non_convex_row(case, range(arguments.seeds)) for case in cases))
 
 
+def show_average(arguments: argparse.Namespace) -> None:
+    """Print how far the iterates, and the means of their second halves, are from the optimum."""
+    settings = {"n_iter": arguments.n_iter, "n_features": arguments.features, "batch_size": arguments.batch}
+    for lam in arguments.lam:
+        for case in convex_cases(lam=lam, product=arguments.product, **settings):
+            if case.name.startswith(arguments.only):
+                automatic = case.with_plan(schedule="constant", step_size=None)
+                t, last, mean = averages(automatic, range(arguments.seeds))
+                print(f"{case.name}, λ = {lam:g}\n")
+                rows = [[name, *(f"{100 * e:.1f} %" for e in of)] for name, of in (("f", last), ("average", mean))]
+                _table(["t", *map(str, t)], rows)
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "convex": show_convex,
     "non-convex": show_non_convex,
+    "average": show_average,
 }
 
 
