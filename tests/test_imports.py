@@ -89,8 +89,9 @@ def test_the_reading_of_imports_sees_what_there_is():
     assert not imports(PACKAGE / "core" / "solver.py", "numba")
 
 
-def test_numba_is_imported_in_the_loops_only():
-    assert shown(f for f in FILES if imports(f, "numba") and "tests" not in f.parts) == ["dsgcore/core/_loops.py"]
+def test_numba_is_imported_in_the_loops_and_in_how_they_are_compiled_only():
+    own = ["dsgcore/core/_compiling.py", "dsgcore/core/_loops.py"]
+    assert shown(f for f in FILES if imports(f, "numba") and "tests" not in f.parts) == own
 
 
 def test_streamlit_and_plotly_are_imported_by_the_app_and_its_pages_only():
@@ -128,8 +129,10 @@ def test_the_loops_are_called_through_few_modules():
     assert used == ["dsgcore/core/features.py", "dsgcore/core/features_orthogonal.py", "dsgcore/core/kernels.py"]
 
 
-def test_the_loops_import_nothing_of_the_package():
-    assert not imports(PACKAGE / "core" / "_loops.py", "dsgcore")
+def test_the_loops_import_nothing_of_the_package_but_how_they_are_compiled():
+    own = {name for name in imported(PACKAGE / "core" / "_loops.py") if name.startswith("dsgcore.core.")}
+    assert own <= {"dsgcore.core._compiling", "dsgcore.core._compiling.compiled"}
+    assert not imports(PACKAGE / "core" / "_compiling.py", "dsgcore")
 
 
 def test_the_solver_knows_no_diagnostics_metrics_or_single_problem():

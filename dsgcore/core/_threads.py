@@ -99,14 +99,12 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
             _thread.is_at_work = False
 
     with single_threaded_blas():
-        if getattr(_thread, "is_at_work", False):
+        is_inside = getattr(_thread, "is_at_work", False)
+        if is_inside or len(parts) < 2:
             for part in parts:
                 work(part)
-            return
-        if len(parts) < 2:
-            for part in parts:
-                work(part)
-            pause()
+            if not is_inside:
+                pause()
             return
         # In the caller's context: with its np.errstate.
         others = [copy_context() for _ in range(min(_workers.count, len(parts)) - 1)]
