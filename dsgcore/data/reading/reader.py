@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
@@ -76,6 +77,21 @@ def read(
     return dataset_of(table, recipe, source, labels=labels, limits=limits, fitted_rows=fitted_rows)
 
 
+def _fitted(
+    frame: pd.DataFrame, recipe: Recipe, limits: Limits, rows: NDArray[np.int64] | None
+) -> tuple[Features, NDArray[np.bool_]]:
+    """Return the features, fitted on all rows or some of those that are kept, and which are kept."""
+    features = Features(recipe, limits).fit([frame])
+    kept = features.is_kept(frame)
+    if not kept.any():
+        raise DataError(NO_ROW_LEFT)
+    if rows is not None:
+        is_fitted = np.zeros(len(frame), dtype=bool)
+        is_fitted[np.flatnonzero(kept)[rows]] = True
+        features = Features(recipe, limits).fit([frame], is_fitted)
+    return features, kept
+
+
 def dataset_of(
     table: Table,
     recipe: Recipe,
@@ -89,14 +105,7 @@ def dataset_of(
     if labels not in LABELS:
         raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
     label, pair, frame = check_label(recipe), recipe.column("pair"), table.frame
-    features = Features(recipe, limits).fit([frame])
-    kept = features.is_kept(frame)
-    if not kept.any():
-        raise DataError(NO_ROW_LEFT)
-    if fitted_rows is not None:
-        is_fitted = np.zeros(len(frame), dtype=bool)
-        is_fitted[np.flatnonzero(kept)[fitted_rows]] = True
-        features = Features(recipe, limits).fit([frame], is_fitted)
+    features, kept = _fitted(frame, recipe, limits, fitted_rows)
     frame = frame[kept] if not kept.all() else frame
     y, class_names, sentences = class_codes(frame[label], recipe, labels)
     pairs = pair_ids(frame[pair], recipe) if pair is not None and labels == "pairs" else None
