@@ -143,7 +143,8 @@ def _iterate(
 ) -> Iterate | None:
     step, batch = task.plan.at(t), training.batch(t)
     f = training.at(t, batch)
-    average = f if task.plan.average_after is None else training.average_at(t, batch)
+    after = task.plan.average_after
+    average = f if after is None or t <= after + 1 else training.average_at(t, batch)
     c = task.problem.coefficients(f)
     weights = stacked(c, tuple(batch)).astype(task.dtype, copy=False)
     if not np.isfinite(weights).all():

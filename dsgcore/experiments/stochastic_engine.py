@@ -29,6 +29,8 @@ from dsgcore.problems import UNLABELED, Problem, objective
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # All that iterations bring forward is copied at so many of them, not at each; those in between are made again.
 ITERATIONS_BETWEEN_COPIES = 8
+# The averaged iterate moves slowly: it is measured at every so many iterations.
+ITERATIONS_BETWEEN_AVERAGES = 8
 # What an iteration brings forward besides the model.
 BROUGHT_FORWARD = (
     *("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm", "average_norm"),
@@ -78,6 +80,7 @@ class StochasticEngine:
         unlabeled = np.flatnonzero(split.y_train == UNLABELED)
         self.unlabeled_rows = unlabeled if len(unlabeled) else np.arange(len(X))
         self.training_seconds = 0.0
+        self._average_row: dict[str, float] = {}
         self._begin(spec.diagnostics.n_probes)
 
     def _begin(self, n_probes: int) -> None:
@@ -218,14 +221,22 @@ class StochasticEngine:
             **{f"term: {name}": value for name, value in terms.items()},
             "term: ridge": ridge,
             **self._scores(),
-            **self._of_average(iterate),
+            **(self._of_average(iterate) if self.average_norm is not None else {}),
             **self._feature_error(),
         }
 
     def _of_average(self, iterate: Iterate) -> dict[str, float]:
-        """Return the averaged iterate's objective and test score, where the spec asks for them."""
-        if self.average_norm is None:
-            return {}
+        """Return the averaged iterate's objective and test score: those measured last, at every eighth iteration and the end."""
+        is_due = iterate.t % ITERATIONS_BETWEEN_AVERAGES == 0
+        if not is_due and self._average_row and iterate.t < self.task.plan.n_iter:
+            return self._average_row
+        row = self._measured_average(iterate)
+        if is_due or not self._average_row:  # of a run that is extended, what its end adds is not gone on with
+            self._average_row = row
+        return row
+
+    def _measured_average(self, iterate: Iterate) -> dict[str, float]:
+        assert self.average_norm is not None
         terms = self.problem.terms(iterate.average)
         if isinstance(self._training, AllPoints):
             average = self._training.average
@@ -272,7 +283,7 @@ class StochasticEngine:
 
     def extend(self, spec: Spec) -> None:
         """Go on to a longer spec's end; values that were no longer carried are computed again once."""
-        plan, made = self.task.plan.with_n_iter(spec.solver.n_iter), self.t
+        plan, made, self._average_row = self.task.plan.with_n_iter(spec.solver.n_iter), self.t, {}
         if plan.average_after is not None and plan.average_after < made:
             # The second half of the longer run has begun already: its iterates are made again, and summed up.
             self.task = replace(self.task, plan=replace(self.task.plan, average_after=plan.average_after))
