@@ -29,8 +29,9 @@ from dsgcore.problems import UNLABELED, objective
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
 
-# Of the weight that the graph may have before a step overshoots: what it has at most where none is given.
-SHARE_OF_LIMIT = 0.5
+# Of the weight that the graph may have before a step overshoots: what it has at most where none is given. Nearer to it, the
+# graph's pull is so strong that the noise of the batches' labels goes round in it and the score wavers.
+SHARE_OF_LIMIT = 0.1
 SMALLEST = 1e-300
 # Up to this many training points, the scores of all of them are measured at every iteration.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
