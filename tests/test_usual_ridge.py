@@ -18,7 +18,7 @@ def test_it_is_half_of_one_over_the_smallest_source():
 
 
 def test_pairs_divide_by_the_square_by_which_their_noise_is_magnified():
-    assert SimilarUnlabeled(0.99).usual_ridge(ROWS) == pytest.approx(0.5 / 700 / 0.98**2)
+    assert SimilarUnlabeled(0.99).usual_ridge(ROWS) == pytest.approx(1 / 700 / 0.98**2)
     assert SimilarUnlabeled(0.3).usual_ridge(ROWS) == pytest.approx(SimilarUnlabeled(0.7).usual_ridge(ROWS))
     assert SimilarUnlabeled(0.502).usual_ridge(ROWS) == 1.0  # nothing can be learned: no more than this
 

@@ -54,7 +54,7 @@ class TSGSU(BinaryEstimator):
         `dsgcore.prior.similar_class_prior`: give the share where it is known), and of classes the share of the second
         one among the labels. It is made once, at the first call.
     lam
-        Ridge. 'auto' is one half over the number of all points, and over (2 prior - 1)^2, by which their noise is magnified.
+        Ridge. 'auto' is one over the number of all points, and over (2 prior - 1)^2, by which their noise is magnified.
     correction
         What is done with a class's estimated risk where it falls below zero; 'identity' leaves it. The others look at
         the batch's own estimate, whose sign is chance where batches are small or the prior is near 1/2: take large ones.

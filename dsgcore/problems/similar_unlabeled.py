@@ -145,11 +145,11 @@ class SimilarUnlabeled(Problem):
         return slopes[self.correction]
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
-        """Return one half over the number of all points, for both sources hold both classes, and over (2 prior - 1)^2.
+        """Return one over the number of all points, for both sources hold both classes, and over (2 prior - 1)^2.
 
         The risk divides by 2 prior - 1, and its noise grows by as much.
         """
-        return min(0.5 / sum(map(len, rows.values())) / (2.0 * self.prior - 1.0) ** 2, 1.0)
+        return min(1.0 / sum(map(len, rows.values())) / (2.0 * self.prior - 1.0) ** 2, 1.0)
 
     @property
     def largest_slope(self) -> float | None:
