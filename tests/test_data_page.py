@@ -254,7 +254,7 @@ def test_each_sample_set_runs_in_a_workbench(name):
     title = DATASETS[SAMPLES[name]].title
     page, prefix = ("ordinal", "ord_") if name == "diabetes" else ("s3vm", "svm_")
     app = checked(open_page(page, **{f"{prefix}data": title, f"{prefix}at": "5"}))
-    assert any("step 5 of 1000" in caption.value for caption in app.caption)
+    assert any("step 5 of 800" in caption.value for caption in app.caption)
     assert len(figure(app, "chart-map")["data"]) > 2
 
 

@@ -65,7 +65,7 @@ def nothing_usual(n_labeled: int, rarest: float) -> Mapping[str, Any]:
 def usual_run(**more: Any) -> dict[str, Any]:
     """Return what the estimators' runs have in common: a step that knows its scale, many small steps, and their mean."""
     steps = {"step_size": None, "schedule": "constant", "average": "tail"}
-    return steps | {"n_iter": 1000, "n_features": 64, "batch_size": 64} | more
+    return steps | {"n_iter": 800, "n_features": 64, "batch_size": 64} | more
 
 
 def short(value: float) -> float:
