@@ -41,7 +41,9 @@ AUC = Profile(
         "solver": {"lam": 1e-3},
     },
     elsewhere={"solver": {"lam": 1e-2}},
-    usual=lambda n, rarest: usual_run(gamma=0.8, pairing="all", lam=short(0.5 / max(n * rarest, 1.0))),
+    usual=lambda n, n_labeled, rarest: usual_run(
+        gamma=0.8, pairing="all", lam=short(0.5 / max(n_labeled * rarest, 1.0))
+    ),
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
     lessons=(

@@ -70,7 +70,9 @@ ORDINAL = Profile(
         "solver": {"lam": 0.02, "step_size": 0.5},
     },
     elsewhere={"data": {"n_labeled": 50}, "solver": {"lam": 0.1}},
-    usual=lambda n, rarest: usual_run(gamma=0.8, pairing="all", lam=short(0.5 / max(n * rarest, 1.0))),
+    usual=lambda n, n_labeled, rarest: usual_run(
+        gamma=0.8, pairing="all", lam=short(0.5 / max(n_labeled * rarest, 1.0))
+    ),
     translations={"SVOREX": _slacks},
     details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),

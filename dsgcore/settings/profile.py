@@ -57,7 +57,7 @@ class Lesson:
     claims: tuple[Claim, ...] = ()
 
 
-def nothing_usual(n_labeled: int, rarest: float) -> Mapping[str, Any]:
+def nothing_usual(n: int, n_labeled: int, rarest: float) -> Mapping[str, Any]:
     """Return nothing: a page begins on all data as on the first."""
     return {}
 
@@ -96,8 +96,8 @@ class Profile:
         In the same form, what differs on any other data set than the one of `defaults`; of their data and kernel sections
         nothing goes there.
     usual : callable
-        From the number of labels (of pairs) and the share of the rarest class: by name, what a page begins with on data that
-        were not made for the method, a real set or a person's own file. As the estimator's defaults.
+        From the numbers of training points and of labels (or pairs), and the share of the rarest class: by name, what a page
+        begins with on data that were not made for the method, a real set or a person's own file. As the estimator's defaults.
     steerable : tuple of str
         What can be changed during a run; the first three are what a page shows first.
     kernels, dtypes : tuple of str
@@ -120,7 +120,7 @@ class Profile:
     paper: str = ""
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     elsewhere: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    usual: Callable[[int, float], Mapping[str, Any]] = nothing_usual
+    usual: Callable[[int, int, float], Mapping[str, Any]] = nothing_usual
     steerable: tuple[str, ...] = STEERABLE
     kernels: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()

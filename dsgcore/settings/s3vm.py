@@ -75,7 +75,7 @@ S3VM = Profile(
         "solver": {"lam": 1.0, "step_size": 0.05},
     },
     elsewhere={"data": {"n_labeled": 50}},
-    usual=lambda n, rarest: usual_run(C=short(5.0 * n), C_star=short(0.5 * n), lam=1.0),
+    usual=lambda n, n_labeled, rarest: usual_run(C=short(5.0 * n_labeled), C_star=short(0.5 * n_labeled), lam=1.0),
     translations={
         "S3VMLight": _sums,
         "BLS3VM": _sums,

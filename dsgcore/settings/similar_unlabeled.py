@@ -87,10 +87,8 @@ SIMILAR_UNLABELED = Profile(
         "solver": {"lam": 1e-3, "step_size": 0.5},
     },
     elsewhere={"solver": {"lam": 1e-2}},
-    usual=lambda n, rarest: usual_run(
-        correction="identity",
-        batch_size=256,
-        lam=short(min(0.25 / max(n, 1) / (1.0 - 2.0 * min(rarest, 0.49)) ** 2, 1.0)),
+    usual=lambda n, n_pairs, rarest: usual_run(
+        correction="identity", batch_size=256, lam=short(min(1.0 / n / (1.0 - 2.0 * min(rarest, 0.49)) ** 2, 1.0))
     ),
     details=_details,
     theorem=constant_step_theorem(

@@ -41,8 +41,10 @@ def suited_values(problem: type[Setting], dataset: str, *, for_lesson: bool = Fa
     suited = {**elsewhere_values(problem, dataset), **SUITED.get(dataset, {})}
     suited.pop("n_labeled", None)  # which goes with the set's size, too
     if not (for_lesson or DATASETS[dataset].is_generated or is_first_set(problem, dataset)):
-        n_labeled = _few(n_labeled_on(problem, dataset), entry_of(problem, dataset), problem.labels)
-        suited |= profile_of(problem).usual(n_labeled, rarest_share(dataset, problem.labels))
+        entry = entry_of(problem, dataset)
+        n_labeled = _few(n_labeled_on(problem, dataset), entry, problem.labels)
+        n = round(entry.n * (1 - TEST_SHARE))
+        suited |= profile_of(problem).usual(n, n_labeled, rarest_share(dataset, problem.labels))
     if problem.labels != "pairs":
         return suited
     share = share_of_positives(dataset, DATASETS[dataset].conversions_for("pairs")[0], 0)

@@ -78,7 +78,7 @@ def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
     """Return the controls whose value goes with the data; of the kernel that is chosen, its width."""
     names = {name for suited in SUITED.values() for name in suited}
     names |= {name for own in profile_of(problem).elsewhere.values() for name in own}
-    names |= set(profile_of(problem).usual(1, 0.5))
+    names |= set(profile_of(problem).usual(1, 1, 0.5))
     names |= {"prior", "convert", "positive", "n_labeled", *OPTION_NAMES}
     offered = controls_for(problem, dataset, kernel_asked(problem))
     return [control for name, control in offered.items() if name in {*names, *kernel_widths(offered)}]

@@ -138,7 +138,7 @@ def usual_of_own(problem: type[Setting]) -> dict[str, Any]:
     if own is None:
         return {}
     rarest = min(own.share, 1.0 - own.share) if len(own.class_names) == 2 else 1.0 / max(len(own.class_names), 2)
-    return dict(profile_of(problem).usual(_few(problem, own), max(rarest, 0.01)))
+    return dict(profile_of(problem).usual(round(own.n * _TRAINING), _few(problem, own), max(rarest, 0.01)))
 
 
 def _few(problem: type[Setting], own: OwnFile) -> int:
