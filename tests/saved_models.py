@@ -11,7 +11,7 @@ import pytest
 from dsgcore import ModelError, load_model
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Gaussian
-from dsgcore.multiclass.loop import FixedFeatures
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.weights import Weights
 
 SIZES = (7, 1, 20, 7, 64)

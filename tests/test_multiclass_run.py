@@ -45,6 +45,9 @@ def test_the_run_is_the_estimators(features, variant, is_full):
         features=features,
         sigma=30.0,
         n_features=24,
+        fit_intercept=False,
+        average=None,
+        tol=None,
         random_state=0,
     ).fit(run.split.X_train.astype(np.float64), run.split.y_train)
     np.testing.assert_array_equal(run.model.W, estimator.coef_.T)
@@ -212,3 +215,59 @@ def test_several_classes_are_read_from_a_file(tmp_path):
     plain = small().to_dict()
     plain["data"] = {"name": "file", "path": str(tmp_path / "points.npz"), "n_labeled": 12}
     assert finished(Spec.from_dict(plain)).history.last()["score_test"] > 0.5
+
+
+AUTOMATIC = {"step_size": "auto", "average": "tail", "fit_intercept": True, "n_iter": 30}
+
+
+@pytest.mark.parametrize("features", ["linear", "fourier"])
+def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_path, features):
+    run = finished(small(**AUTOMATIC, features=features, tau_I=0.0))
+    estimator = PS3VT(
+        tau_A=1e-6,
+        tau_I=0.0,
+        tau_S=0.05,
+        radius=10.0,
+        batch_size=8,
+        n_iter=30,
+        tol=None,
+        features=features,
+        sigma=30.0,
+        n_features=24,
+        random_state=0,
+    ).fit(run.split.X_train.astype(np.float64), run.split.y_train)
+    assert run.engine.automatic_step == estimator.step_size_ == run.history.column("step_size")[0]
+    W = run.result.W
+    np.testing.assert_allclose(W[:-1], estimator.coef_.T, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(W[-1], estimator.intercept_, rtol=1e-10, atol=1e-14)
+    score = run.problem.score(run.split.y_test, run.result.evaluate(run.split.X_test))
+    assert run.history.last()["score_average"] == score
+    run.result.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz")
+    assert again.evaluate(run.split.X_test).tobytes() == run.result.evaluate(run.split.X_test).tobytes()
+
+
+def test_the_average_is_the_same_after_a_longer_end_and_from_an_earlier_iteration():
+    whole, run = finished(small(**AUTOMATIC)), Run(small(**(AUTOMATIC | {"n_iter": 24})))
+    run.advance()
+    run.engine.extend(whole.spec)
+    assert (run.engine.average_at(20).W == whole.engine.average_at(20).W).all()
+    while run.engine.advance():
+        pass
+    np.testing.assert_allclose(run.engine.average, whole.engine.average, rtol=1e-12)
+    np.testing.assert_allclose(whole.engine.average_at(30).W, whole.result.W, rtol=1e-12)
+    assert (whole.engine.average_at(12).W == whole.engine.model_at(12).W).all()
+
+
+def test_without_being_asked_for_there_is_no_average():
+    history = finished(small()).history
+    assert not [name for name in history.names if name.endswith("_average")]
+
+
+def test_the_exact_twin_has_the_intercept_too():
+    run = Run(small(**AUTOMATIC))
+    phi = run.engine.task.features
+    run.engine.twin.K = phi(run.split.X_test[:256].astype(float)) @ phi(run.split.X_train.astype(float)).T
+    run.advance()
+    np.testing.assert_allclose(run.engine.twin.values(), run.test_values[:256], atol=1e-10)
+    assert "error_mean" in run.history.names

@@ -12,9 +12,11 @@ from scipy.optimize import minimize
 from dsgcore.core.kernels import Gaussian, block_frequencies
 from dsgcore.core.parameters import ParameterError, check_all
 from dsgcore.core.problem import ProblemError
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
-from dsgcore.multiclass.loop import FixedFeatures, MultiClassTask, descend, make_task, shrink, train
+from dsgcore.multiclass.loop import descend, shrink, train
 from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.task import MultiClassTask, make_task
 
 LINEAR = FixedFeatures("linear", 1.0, 1, 0)
 
@@ -376,7 +378,7 @@ def test_the_declared_parameters_are_the_fields_with_their_defaults():
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("tau_I", -1.0, "tau_I must be a number between 0 and 1000, got -1.0"),
+        ("tau_I", -1.0, "tau_I must be a number between 0 and 1000 or 'auto', got -1.0"),
         ("theta", 1.5, "theta must be a number between 0 and 1, got 1.5"),
         ("variant", "mine", "variant must be one of paper, released, got 'mine'"),
         ("batch_size", 0, "batch_size must be a whole number between 1 and 65536 or null, got 0"),

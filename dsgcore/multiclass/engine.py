@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -15,13 +16,17 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from dsgcore.core.cost import Cost, Sizes
 from dsgcore.core.metrics import known
-from dsgcore.core.schedules import SCHEDULES
+from dsgcore.core.schedules import tail_start
 from dsgcore.data import Split
+from dsgcore.multiclass.automatic import settle_step
 from dsgcore.multiclass.cost import multiclass_cost
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.ground import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
-from dsgcore.multiclass.loop import FixedFeatures, MultiClassStep, MultiClassTask, descend, make_task
+from dsgcore.multiclass.loop import MultiClassStep, descend
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
+from dsgcore.multiclass.spec_problem import problem_at, uses_graph
+from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.twin import KernelTwin
 from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED, objective
@@ -45,30 +50,10 @@ MAX_SINGULAR_VALUES = 12
 RANK_TOLERANCE = 1e-9
 
 
-def problem_at(spec: Spec, t: int, automatic: float = AUTOMATIC_TAU_I) -> MultiClass:
-    """Return the problem with all parameters as they are at iteration `t`, tau_I `automatic` where it is left open."""
-    setting = cast(MultiClassSetting, spec.problem)
-    values, solver = spec.values_at(t), spec.solver
-    return MultiClass(
-        tau_A=values["lam"],
-        tau_I=automatic if values["tau_I"] is None else values["tau_I"],
-        tau_S=values["tau_S"],
-        theta=setting.theta,
-        step_size=SCHEDULES[solver.schedule](values["step_size"], max(t, 1), solver.n_iter),
-        radius=setting.radius,
-        batch_size=None if setting.is_full_gradient else solver.batch_size,
-        n_iter=solver.n_iter,
-        n_neighbors=setting.n_neighbors,
-        variant=setting.variant,
-        features=setting.features,
-        sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
-        n_features=solver.n_features,
-    )
-
-
-def uses_graph(spec: Spec) -> bool:
-    """Whether the graph has a weight at any time of a run."""
-    return any(problem_at(spec, t).tau_I > 0 for t in (0, *(change.t for change in spec.changes)))
+def _kernel(Z: NDArray, Y: NDArray, features: FixedFeatures) -> NDArray:
+    """Return what the features' products stand for, that of the ones included; of shape (p, n)."""
+    K: NDArray = rbf_kernel(Z, Y, gamma=features.sigma)
+    return K + 1.0 if features.has_ones else K
 
 
 class MultiClassEngine:
@@ -103,14 +88,18 @@ class MultiClassEngine:
         self.ground = ground_of(split)
         first = problem_at(spec, 0)
         start = time.perf_counter()
-        task = make_task(replace(first, tau_I=0.0), self.ground.X, split.y_train, spec.seed)
-        self.task: MultiClassTask = replace(task, problem=first)
+        self.task: MultiClassTask = make_task(replace(first, tau_I=0.0), self.ground.X, split.y_train, spec.seed)
+        self._automatic_step: float | None = None
+        if spec.solver.step_size is None:
+            self._automatic_step = self.task.problem.step_size
+        self.task = replace(self.task, problem=problem_at(spec, 0, automatic_step=self._automatic_step))
         self.training_seconds = time.perf_counter() - start
-        self._training = (
-            self.ground.training(task.features) if len(self.ground.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE else None
-        )
-        self._test, self._labeled = self.ground.test(task.features), self.ground.labeled(task.features)
+        features = self.task.features
+        self._training = self.ground.training(features) if len(self.ground.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE else None
+        self._test, self._labeled = self.ground.test(features), self.ground.labeled(features)
         self.t, self.W = 0, self.task.start()
+        self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
+        self._sum = self.task.start()
         self.singular_values = np.zeros(min(self.W.shape))
         self._kept = {0: self.W}
         self.automatic_tau_I = AUTOMATIC_TAU_I
@@ -139,11 +128,11 @@ class MultiClassEngine:
             return None
         if len(training.X) > MAX_POINTS_FOR_TWIN:
             return None
-        kernel = partial(rbf_kernel, Y=training.X, gamma=self.task.features.sigma)
+        kernel = partial(_kernel, Y=training.X, features=self.task.features)
         return KernelTwin(kernel, probes, None, len(training.X), self.W.shape[1])
 
     def _problem_at(self, t: int) -> MultiClass:
-        return problem_at(self.spec, t, self.automatic_tau_I)
+        return problem_at(self.spec, t, self.automatic_tau_I, self.automatic_step)
 
     @property
     def problem(self) -> MultiClassSetting:
@@ -153,7 +142,10 @@ class MultiClassEngine:
     @property
     def model(self) -> Weights:
         """The weights and their features."""
-        return Weights(self.task.features, self.W, self.split.X_train.shape[1])
+        return self._model(self.W)
+
+    def _model(self, W: NDArray) -> Weights:
+        return Weights(self.task.features, self.task.plain(W), self.split.X_train.shape[1])
 
     @property
     def n_kept(self) -> int:
@@ -163,27 +155,36 @@ class MultiClassEngine:
     @property
     def training_values(self) -> NDArray | None:
         """Scores at all training points, of shape (n, K); None where there are too many of them."""
-        return None if self._training is None else self._training.scores(self.W)
+        return None if self._training is None else self._training.scores(self.task.plain(self.W))
 
     @property
     def test_values(self) -> NDArray:
         """Scores at all test points, of shape (n_test, K)."""
-        return self._test.scores(self.W)
+        return self._test.scores(self.task.plain(self.W))
+
+    @property
+    def average(self) -> NDArray:
+        """The mean of the weights of the planned run's second half, as far as there are any; before, the weights."""
+        is_begun = self._after is not None and self.t > self._after
+        return self._sum / (self.t - self._after) if is_begun else self.W  # type: ignore[operator]
 
     @property
     def test_average(self) -> NDArray:
-        """As `test_values`: no average is carried."""
-        return self.test_values
+        """The average's scores at all test points, of shape (n_test, K)."""
+        return self._test.scores(self.task.plain(self.average))
 
     @property
-    def automatic_step(self) -> None:
-        """None: the step is a number."""
-        return
+    def automatic_step(self) -> float:
+        """What the step "auto" is here, whether the spec asks for it or says a number."""
+        if self._automatic_step is None:
+            opened: Any = replace(self.task.problem, step_size=cast(Any, None), tau_I=0.0)
+            self._automatic_step = settle_step(opened, self.task.X, None).step_size
+        return self._automatic_step
 
     @property
     def labeled_values(self) -> NDArray:
         """Scores at the labeled points, of shape (n_labeled, K)."""
-        return self._labeled.scores(self.W)
+        return self._labeled.scores(self.task.plain(self.W))
 
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None where there is no further one."""
@@ -195,6 +196,8 @@ class MultiClassEngine:
         if self.twin is not None:
             self._advance_twin(self.twin, iterate)
         self.t, self.W, self.singular_values = iterate.t, iterate.W, iterate.singular_values
+        if self._after is not None and self.t > self._after:
+            self._sum = self._sum + self.W
         if self.t % ITERATIONS_BETWEEN_WEIGHTS == 0:
             self._kept[self.t] = self.W
         return self._measure(iterate)
@@ -204,7 +207,7 @@ class MultiClassEngine:
         assert self._training is not None
         assert self._training.phi is not None
         c = task.problem.slopes(task.X[rows] @ self.W, task.y[rows]) / task.batch_size
-        f, phi = self._training.scores(self.W), self._training.phi
+        f, phi = self._training.scores(self.task.plain(self.W)), self._training.phi
         twin.advance(task.problem, iterate.step, self.labeled_rows[rows], c, f, phi, iterate.W)
 
     def _next(self, t: int) -> MultiClassStep | None:
@@ -228,11 +231,19 @@ class MultiClassEngine:
             "objective": objective(terms),
             "objective_batch": objective(iterate.terms),
             **{f"term: {name}": value for name, value in terms.items()},
+            **self._of_average(task),
             **self._scores(),
             "gradient_norm": iterate.gradient_norm,
             **self._spectrum(),
             **(self.twin.compare(self.test_values[: len(self.twin.K)]) if self.twin is not None else {}),
         }
+
+    def _of_average(self, task: MultiClassTask) -> dict[str, float]:
+        """Return the average's objective and test score, where the spec asks for them."""
+        if self._after is None:
+            return {}
+        score = self.problem.score(self.split.y_test, self.test_average)
+        return {"objective_average": objective(task.terms(self.average)), "score_average": score}
 
     def _scores(self) -> dict[str, float]:
         split, score = self.split, self.problem.score
@@ -274,7 +285,7 @@ class MultiClassEngine:
         if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
             return None
         ground, problem = ground_of(split), problem_at(spec, 0)
-        features = FixedFeatures(problem.features, problem.sigma, problem.n_features, spec.seed)
+        features = FixedFeatures(problem.features, problem.sigma, problem.n_features, spec.seed, problem.fit_intercept)
         graph, pull = ground.made(problem, features)
         if graph is not None and pull is not None:
             return None
@@ -284,31 +295,51 @@ class MultiClassEngine:
     def extend(self, spec: Spec) -> None:
         """Go on to a longer spec's end."""
         self.spec = spec
+        if self._after is not None:
+            self._after = tail_start(spec.solver.n_iter)
+            self._sum = self._sum_to(self.t)
 
     def keep(self) -> None:
         """Make the present state the one that `go_back` returns to."""
         # An iteration makes new arrays and changes none: nothing has to be copied.
-        self._kept_state = (self.t, self.W, self.singular_values)
+        self._kept_state = (self.t, self.W, self.singular_values, self._sum)
         self._kept_twin = copy(self.twin)
 
     def go_back(self) -> None:
         """Return as a whole to the state kept last; nothing follows."""
-        self.t, self.W, self.singular_values = self._kept_state
+        self.t, self.W, self.singular_values, self._sum = self._kept_state
         self.twin = self._kept_twin
 
     def model_at(self, t: int) -> Weights:
         """Return the model as it was after `t` iterations: from the weights kept last before, the same steps again."""
-        if t == self.t:
-            return self.model
-        start = max(kept for kept in self._kept if kept <= t)
-        W = self._kept[start]
-        for number in range(start + 1, t + 1):
+        return self.model if t == self.t else self._model(self._weights_at(t))
+
+    def _weights_at(self, t: int) -> NDArray:
+        return next(self._weights_from(t))
+
+    def _weights_from(self, t: int) -> Iterator[NDArray]:
+        """Yield the weights after `t` iterations and after each further one, from those kept last before on."""
+        number = max(kept for kept in self._kept if kept <= t)
+        W = self._kept[number]
+        while True:
+            if number >= t:
+                yield W
+            number += 1
             W = next(descend(self._task_of(self._problem_at(number)), W, number - 1)).W
-        return replace(self.model, W=W)
+
+    def _sum_to(self, t: int) -> NDArray:
+        """Return the sum of the weights after each iteration of the second half, up to `t`."""
+        assert self._after is not None
+        total: NDArray = sum(islice(self._weights_from(self._after + 1), max(0, t - self._after)), self.task.start())
+        return total
 
     def average_at(self, t: int) -> Weights:
-        """As `model_at`: no average is carried."""
-        return self.model_at(t)
+        """Return the averaged model as it was after `t` iterations: the last weights, before there are any to be averaged."""
+        if self._after is None or t <= self._after:
+            return self.model_at(t)
+        if t == self.t:
+            return self._model(self.average)
+        return self._model(self._sum_to(t) / (t - self._after))
 
     def start_objective(self) -> float:
         """Return the objective at W = 0: every margin is 0 and costs 1."""

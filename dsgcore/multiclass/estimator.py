@@ -2,55 +2,118 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsgcore.core.parameters import check_all
+from dsgcore.core.documented import SEED, told
+from dsgcore.core.parameters import as_in, check_all, field_as_in
+from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.inputs import encode, seed_of, width
-from dsgcore.multiclass.loop import FixedFeatures, MultiClassTask, make_task, train
+from dsgcore.estimators.stopping import Stopping
+from dsgcore.multiclass.loop import train
 from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.tail import TailMean
+from dsgcore.multiclass.task import MultiClassTask, make_task
 
 # Numbers of features that are held at a time when a model is evaluated.
 MAX_VALUES = 2**24
-_SIGMA = next(p for p in MultiClass.parameters if p.name == "sigma")
+_SIGMA = as_in(MultiClass, "sigma")
 _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
+_RUN = (*Stopping.parameters, as_in(SolverParameters, "average"))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Graph:
-    """The parameters of the graph."""
+    """The parameters of the graph.
 
-    tau_I: float = 1e-6
-    n_neighbors: int = 10
+    Parameters
+    ----------
+    tau_I : Trust in the graph
+        How much neighbouring points, labeled or not, should score alike; 'auto' counts as much as one labeled point, and is 0
+        with more than 1000 labels, where that is nothing, and on Fourier features.
+    """
+
+    tau_I: float | str | None = field_as_in(MultiClass, "tau_I", default="auto")
+    n_neighbors: int = field_as_in(MultiClass, "n_neighbors")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Tail:
-    """The parameters of the pull to low rank."""
+    """The parameters of the pull to low rank.
 
-    tau_S: float = 1e-3
-    theta: float = 0.5
+    Parameters
+    ----------
+    tau_S : Pull to low rank
+        How strongly the smaller singular values of the coefficients are pulled to zero; 'auto' is 0.001, and 0 on Fourier
+        features.
+    """
+
+    tau_S: float | str | None = field_as_in(MultiClass, "tau_S", default="auto")
+    theta: float = field_as_in(MultiClass, "theta")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiClassEstimator(ClassifierMixin, BaseEstimator):
-    """Shell of the four, with what all of them have; a weight that a subclass does not have is zero."""
+    """Shell of the four, with what all of them have; a weight that a subclass does not have is zero.
 
-    tau_A: float = 1e-6
-    step_size: float = 0.03
-    radius: float | None = None
-    batch_size: int | None = 32
-    n_iter: int = 1000
-    variant: str = "paper"
-    features: str = "linear"
-    sigma: float | str = "scale"
-    n_features: int = 256
-    random_state: int | np.random.RandomState | None = None
+    Parameters
+    ----------
+    average
+        Whether the model is the mean of the second half's weights, or the last of them.
+    tol : Tolerance
+        The fit ends when the mean of the second half's weights made so far moves by no more than this share of its size, by its
+        scores at some labeled points in the root mean square; None makes all iterations.
+    n_iter_no_change : Iterations at rest
+        For so many iterations it has to be so.
+    verbose
+        Whether to print how far that mean moves, every 200 iterations.
+    sigma
+        Sharpness of the kernel exp(-sigma ||x - x'||^2) of the Fourier features; 'scale' is 1 / (n_features_in_ * X.var()).
+    random_state
+        Seed of mini-batches and Fourier features; an int gives the same numbers at every call.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    coef_ : ndarray of shape (K, d), or (K, 2m) with Fourier features
+        The paper's W, transposed; two rows for two classes.
+    intercept_ : ndarray of shape (K,)
+        What is added to the scores; zeros without `fit_intercept`.
+    feature_map_ : dsgcore.multiclass.features.FixedFeatures
+        From points to what `coef_` multiplies.
+    problem_ : dsgcore.multiclass.problem.MultiClass
+        The objective with all that was "auto" as it was used.
+    step_size_ : float
+        The step that was used.
+    n_iter_ : int
+        Iterations made.
+    n_features_in_ : int
+        Number of coordinates d of a point.
+    """
+
+    tau_A: float | str | None = field_as_in(MultiClass, "tau_A", default="auto")
+    step_size: float | str | None = field_as_in(MultiClass, "step_size", default="auto")
+    radius: float | None = field_as_in(MultiClass, "radius")
+    batch_size: int | None = field_as_in(MultiClass, "batch_size")
+    n_iter: int = field_as_in(MultiClass, "n_iter", default=4000)
+    average: str | None = told("tail", "'tail' or None")
+    tol: float | None = field_as_in(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
+    n_iter_no_change: int = field_as_in(Stopping, "n_iter_no_change", default=200)
+    verbose: int = told(0, "int")
+    variant: str = field_as_in(MultiClass, "variant")
+    features: str = field_as_in(MultiClass, "features")
+    fit_intercept: bool = field_as_in(MultiClass, "fit_intercept", default=True)
+    sigma: float | str = told("scale", f"{_SIGMA.allowed()}, or 'scale'")
+    n_features: int = field_as_in(MultiClass, "n_features", default=2048)
+    random_state: int | np.random.RandomState | None = told(None, SEED)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the coefficients.
@@ -58,7 +121,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Points. There is no intercept: scale them first, or add a column of ones.
+            Points.
         y : array-like of shape (n,)
             Labels of two classes or more, and -1 for unlabeled points (in an object array where labels are strings).
             Without any -1 the graph is that of the labeled points.
@@ -71,8 +134,11 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         points, labels = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = encode(labels)
         task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
-        self.feature_map_: FixedFeatures = task.features
-        self.coef_ = self._train(task).T.copy()
+        W = task.plain(self._train(task))
+        n = task.features.width(self.n_features_in_) - task.features.has_ones
+        self.coef_, self.intercept_ = W[:n].T.copy(), W[n:].sum(axis=0)
+        self.feature_map_ = replace(task.features, has_ones=False)
+        self.problem_, self.step_size_ = task.problem, task.problem.step_size
         return self
 
     def _problem(self, X: NDArray) -> MultiClass:
@@ -85,13 +151,29 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
     def _train(self, task: MultiClassTask) -> NDArray:
-        W, self.n_iter_ = train(task)
-        if self.n_iter_ < task.problem.n_iter:
+        """Return the weights that are asked for, the mean's or the last, in the task's frame."""
+        said = check_all(_RUN, {p.name: getattr(self, p.name) for p in _RUN}, type(self).__name__)
+        average = said.pop("average")
+        tail = TailMean(task, **said)
+        is_needed = average is not None or said["tol"] is not None or said["verbose"] > 0
+        W, self.n_iter_ = train(task, is_enough=tail.take if is_needed else None)
+        if self.n_iter_ < task.problem.n_iter and not tail.is_settled:
             raise ValueError(
                 f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: step_size {task.problem.step_size:g} "
                 "is too big for points of this size; scale them, or try a smaller one"
             )
-        return W
+        self.converged_ = not tail.is_moving
+        self._warn(tail)
+        return W if average is None else tail.mean
+
+    def _warn(self, tail: TailMean) -> None:
+        if tail.is_moving:
+            warnings.warn(
+                f"{type(self).__name__} was still moving by {tail.change:.1%} after n_iter={self.n_iter} iterations "
+                f"(tol={tail.tol:g}): raise n_iter, or tol if that is near enough",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the classes' scores at the rows of `X`, (n, K); for two classes the second's minus the first's, (n,)."""
@@ -99,7 +181,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         points = validate_data(self, X, reset=False, dtype=np.float64)
         size = max(1, MAX_VALUES // self.coef_.shape[1])
         pieces = (points[start : start + size] for start in range(0, len(points), size))
-        scores = np.concatenate([self.feature_map_(piece) @ self.coef_.T for piece in pieces])
+        scores = np.concatenate([self.feature_map_(piece) @ self.coef_.T + self.intercept_ for piece in pieces])
         return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
 
     def predict(self, X: ArrayLike) -> NDArray:

@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.data import Split
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
-from dsgcore.multiclass.loop import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED
@@ -33,8 +33,7 @@ class ScoredPoints:
 
     def __init__(self, X: NDArray, features: FixedFeatures) -> None:
         self.X, self.features = X, features
-        width = X.shape[1] if features.kind == "linear" else 2 * features.n_features
-        self.phi = features(X) if len(X) * width <= MAX_KEPT_FEATURES else None
+        self.phi = features(X) if len(X) * features.width(X.shape[1]) <= MAX_KEPT_FEATURES else None
 
     def scores(self, W: NDArray) -> NDArray:
         """Return the scores of all classes, of shape (n, K)."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import Parameter, choice, integer, parameters_of_fields, real
+from dsgcore.core.parameters import Parameter, choice, flag, integer, parameters_of_fields, real
 
 
 @documented
@@ -24,15 +24,16 @@ class MultiClass:
 
     where the tail is the sum of the singular values of W after the first theta min(K, d), rounded up (in the released
     variant: of all). tau_I = 0 is LRC-MC, tau_S = 0 is SS-MC, both zero is Linear-MC. `step_size` is the paper's 1/mu.
-    After each step W is projected to ||W||_F <= radius; None is the variant's own, 1 in the paper and 1 / sqrt(tau_A) as
-    released. A `batch_size` of None takes all labeled points: gradient descent instead of stochastic. The Fourier features,
+    After each step W is projected to ||W||_F <= radius; None is 1 in the paper, and 1 / sqrt(tau_A) as released and with an
+    automatic step. What is "auto" is found by `dsgcore.multiclass.task.make_task`. A `batch_size` of None takes all labeled
+    points: gradient descent instead of stochastic. The Fourier features,
     of the Gaussian kernel exp(-sigma ||x - x'||^2), are 2m numbers, scaled so that ||phi(x)|| = 1, and the same ones in all
     iterations.
 
     Parameters
     ----------
     tau_A : Regularisation
-        Ridge: how strongly the weights are pulled towards zero.
+        Ridge: how strongly the weights are pulled towards zero; “auto” counts as much as one labeled point.
     tau_I : Trust in the graph
         How much neighbouring points, labeled or not, should score alike; 0 uses the labels alone.
     tau_S : Pull to low rank
@@ -40,9 +41,9 @@ class MultiClass:
     theta : Singular values left out
         Share of the singular values, the largest, that the pull to low rank leaves alone.
     step_size : Step size
-        How far each iteration moves the weights.
+        How far each iteration moves the weights; “auto” is one over the curvature that mini-batches have.
     radius : Largest norm
-        The weights' norm is cut to this after each step; empty is 1 (released variant: 1/√τ_A).
+        The weights' norm is cut to this after each step; empty is 1 (1/√τ_A as released, and with an automatic step).
     batch_size : Mini-batch
         How many labeled points each iteration draws; empty takes all of them.
     n_iter : Iterations
@@ -57,6 +58,8 @@ class MultiClass:
         How quickly the similarity of two points fades with their distance, for Fourier features.
     n_features : Random features
         How many random frequencies the Fourier features have.
+    fit_intercept : Intercept
+        A column of ones beside the features, so that no boundary has to pass through the origin.
 
     Notes
     -----
@@ -75,11 +78,19 @@ class MultiClass:
     """
 
     # The paper's names, as in the estimators.
-    tau_A: float = real(1e-6, low=0.0, high=1e3, scale="log", usual=(1e-9, 1.0), symbol="τ_A")
-    tau_I: float = real(1e-6, low=0.0, high=1e3, scale="log", usual=(1e-9, 0.1), symbol="τ_I")
-    tau_S: float = real(1e-3, low=0.0, high=1e3, scale="log", usual=(1e-7, 1.0), symbol="τ_S")
+    tau_A: float = real(
+        1e-6, low=0.0, high=1e3, scale="log", usual=(1e-9, 1.0), symbol="τ_A", optional=True, automatic=1e-3
+    )
+    tau_I: float = real(
+        1e-6, low=0.0, high=1e3, scale="log", usual=(1e-9, 0.1), symbol="τ_I", optional=True, automatic=1e-6
+    )
+    tau_S: float = real(
+        1e-3, low=0.0, high=1e3, scale="log", usual=(1e-7, 1.0), symbol="τ_S", optional=True, automatic=1e-3
+    )
     theta: float = real(0.5, low=0.0, high=1.0, symbol="θ")
-    step_size: float = real(0.03, low=1e-6, high=1e6, scale="log", usual=(1e-3, 1e4), symbol="1/μ")
+    step_size: float = real(
+        0.03, low=1e-6, high=1e6, scale="log", usual=(1e-3, 1e4), symbol="1/μ", optional=True, automatic=0.1
+    )
     radius: float | None = real(None, low=1e-6, high=1e6, scale="log", usual=(0.1, 1000.0), optional=True, symbol="r")
     batch_size: int | None = integer(32, low=1, high=65_536, scale="log", optional=True, symbol="B")
     n_iter: int = integer(1000, low=1, high=1_000_000, scale="log", symbol="T")
@@ -88,6 +99,7 @@ class MultiClass:
     features: str = choice("linear", options=("linear", "fourier"))
     sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ")
     n_features: int = integer(256, low=1, high=65_536, scale="log", symbol="m")
+    fit_intercept: bool = flag(False)
 
     name: ClassVar[str] = "multiclass"
     title: ClassVar[str] = "Multi-class with a graph"

@@ -41,12 +41,13 @@ class MultiClassSetting(Setting):
     """
 
     tau_I: float | None = _own("tau_I", optional=True, automatic=AUTOMATIC_TAU_I, more=_AUTO)
-    tau_S: float = _own("tau_S")
+    tau_S: float = _own("tau_S", optional=False, automatic=None)
     theta: float = _own("theta")
     radius: float | None = _own("radius")
     n_neighbors: int = _own("n_neighbors", usual=(1, 21))
     variant: str = _own("variant")
     features: str = _own("features")
+    fit_intercept: bool = _own("fit_intercept")
     is_full_gradient: bool = flag(False)
 
     name: ClassVar[str] = MultiClass.name
@@ -58,7 +59,6 @@ class MultiClassSetting(Setting):
     usual_tau_I: ClassVar[float] = AUTOMATIC_TAU_I
     engine: ClassVar[str] = "proximal"
     decision: ClassVar[str] = "highest"
-    has_automatic_step: ClassVar[bool] = False
 
     def check_schedule(self, schedule: str) -> None:
         """Raise `ParameterError` where the step would be divided twice: by the schedule and by the released variant."""

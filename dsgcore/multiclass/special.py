@@ -12,12 +12,13 @@ from sklearn.utils.validation import validate_data
 from dsgcore.baselines.base import MEMORY_LIMIT, Baseline
 from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.progress import Callback, Watch
-from dsgcore.core.parameters import Parameter
+from dsgcore.core.documented import documented, told
+from dsgcore.core.parameters import Parameter, parameters_of_fields
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import encode
 from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
 from dsgcore.multiclass.graph import MAX_ANCHORS, ROWS_AT_A_TIME
-from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.tail import STRETCH
 
 # Numbers of eight bytes that the graph takes per point: neighbours, weights and their transposes.
 GRAPH_NUMBERS = 120
@@ -25,13 +26,19 @@ GRAPH_NUMBERS = 120
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiClassBaseline(MultiClassEstimator, Baseline):
-    """Shell of PS3VT's special cases, which compete with it: with progress, cancellation and a memory limit."""
+    """Shell of PS3VT's special cases, which compete with it: with progress, cancellation and a memory limit.
+
+    Parameters
+    ----------
+    memory_limit
+        GB that a fit may take beside the points; one that needs more is refused before it starts.
+    """
 
     citation: ClassVar[str] = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
     kernels: ClassVar[tuple[str, ...]] = ()
     copies: ClassVar[int] = 0
 
-    memory_limit: float = 4.0
+    memory_limit: float = told(MEMORY_LIMIT.default, MEMORY_LIMIT.allowed())
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Learn the coefficients, as `PS3VT.fit` does; `callback` as in every `dsgcore.baselines.Baseline`, at each iteration."""
@@ -40,7 +47,7 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
         self._watch = Watch(callback, type(self).__name__)
         try:
             super().fit(X, y)
-            self.memory_, self.converged_ = need, True
+            self.memory_ = need
             self.objectives_ = self._watch.objectives()
         finally:
             del self._watch
@@ -57,13 +64,20 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         # Fourier features are made from their phases; the coordinates themselves are copied.
-        D, times = (2 * int(self.n_features), 2.5) if self.features == "fourier" else (d, 1.0)
+        D, times = (2 * int(self.n_features), 2.5) if self.features == "fourier" else (d, 2.0 + self.fit_intercept)
         has_graph = bool(getattr(self, "tau_I", 0.0))
         rows = n if y is None or has_graph else np.count_nonzero(y != UNLABELED)
         graph = GRAPH_NUMBERS * n * has_graph
         distances = min(n, ROWS_AT_A_TIME) * min(n, MAX_ANCHORS) * has_graph
-        need = numbers(times * rows * D + 2.0 * D * D + graph, f"{D:,} features of {rows:,} points")
+        need = numbers(
+            times * rows * D + 2.0 * D * D * has_graph + graph + self._sums(D, y), f"{D:,} features of {rows:,} points"
+        )
         return larger(need, numbers(graph + distances, f"the graph of {n:,} points"))
+
+    def _sums(self, D: int, y: NDArray | None) -> float:
+        """Return how many numbers the sums for the average take: of ten classes, where they are not known."""
+        n_classes = 10 if y is None else int(y.max()) + 1
+        return (int(self.n_iter) / STRETCH + 8.0) * D * n_classes
 
 
 class _Watched:
@@ -80,30 +94,20 @@ class _Watched:
         return self._task.batch(t)
 
 
-def _offered(*absent: str) -> tuple[Parameter, ...]:
-    return tuple(p for p in MultiClass.parameters if p.name not in absent)
-
-
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearMC(MultiClassBaseline):
     """Max-margin multi-class classification: PS3VT without graph and without pull to low rank.
 
     Unlabeled points are accepted; they play no part (but in sigma="scale").
 
-    Parameters
-    ----------
-    tau_A, step_size, radius, batch_size, n_iter, variant, features, sigma, n_features, random_state
-        As in `PS3VT`.
-    memory_limit : float, default=4.0
-        GB that a fit may take beside the points.
-
     Attributes
     ----------
-    classes_, coef_, feature_map_, n_iter_, n_features_in_
-        As in `PS3VT`.
     objectives_ : ndarray of shape (1,)
         The objective over all labeled points at the end.
-    memory_, converged_
+    converged_ : bool
+        Whether the average came to rest, where it was asked to.
+    memory_ : int
         As of every `dsgcore.baselines.Baseline`.
 
     Notes
@@ -113,42 +117,30 @@ class LinearMC(MultiClassBaseline):
 
     title: ClassVar[str] = "Linear-MC"
     sentence: ClassVar[str] = "learns from the labels alone: neither graph nor pull to low rank"
-    parameters: ClassVar[tuple[Parameter, ...]] = _offered("tau_I", "tau_S", "theta", "n_neighbors")
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class LRCMC(Tail, MultiClassBaseline):
     """Multi-class classification with a pull to low rank: PS3VT without the graph.
 
     The pull stands for the local Rademacher complexity. The rest as in `LinearMC`.
-
-    Parameters
-    ----------
-    tau_S, theta
-        As in `PS3VT`.
-    memory_limit
-        As in `LinearMC`.
     """
 
     title: ClassVar[str] = "LRC-MC"
     sentence: ClassVar[str] = "learns from the labels alone, pulled to low rank"
-    parameters: ClassVar[tuple[Parameter, ...]] = _offered("tau_I", "n_neighbors")
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class SSMC(Graph, MultiClassBaseline):
     """Semi-supervised multi-class classification: PS3VT without the pull to low rank.
 
     A graph makes close points, labeled or not, score alike. The rest as in `LinearMC`.
-
-    Parameters
-    ----------
-    tau_I, n_neighbors
-        As in `PS3VT`.
-    memory_limit
-        As in `LinearMC`.
     """
 
     title: ClassVar[str] = "SS-MC"
     sentence: ClassVar[str] = "learns from labels and a graph of neighbours, without the pull to low rank"
-    parameters: ClassVar[tuple[Parameter, ...]] = _offered("tau_S", "theta")
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()

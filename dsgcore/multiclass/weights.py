@@ -19,9 +19,9 @@ from dsgcore.core.model_files import (
     fingerprint,
     write,
 )
-from dsgcore.core.parameters import Integer, ParameterError
+from dsgcore.core.parameters import Flag, Integer, ParameterError
 from dsgcore.core.sampling import MAX_SEED
-from dsgcore.multiclass.loop import FixedFeatures
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
 
 # Numbers of features that are held at a time.
@@ -35,6 +35,7 @@ _HEADER = {
     "seed": Integer("seed", 0, low=0, high=MAX_SEED),
     "d": Integer("d", 1, low=1),
 }
+_ONES = Flag("has_ones", False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,21 +71,24 @@ class Weights:
 
     def save(self, file: str | Path | IO[bytes]) -> None:
         """Write the weights, and what their features are drawn from, to a NumPy archive; no pickle."""
-        header = {**asdict(self.features), "d": self.d, "fingerprint": self.fingerprint()}
+        said = {name: value for name, value in asdict(self.features).items() if value or name != "has_ones"}
+        header = {**said, "d": self.d, "fingerprint": self.fingerprint()}
         write(file, MODEL, header, W=self.W)
 
 
 def restore(held: ModelFile) -> Weights:
     """Return the model that a file holds; raise `ModelError` as `dsgcore.load_model` does."""
-    held.expect({*_HEADER, "fingerprint"}, {"W"})
+    ones = {_ONES.name} & held.header.keys()  # said where there are any
+    held.expect({*_HEADER, *ones, "fingerprint"}, {"W"})
     header, W = held.header, held.arrays["W"]
     try:
         given = {name: parameter.check(header[name]) for name, parameter in _HEADER.items()}
+        given[_ONES.name] = _ONES.check(header.get(_ONES.name, False))
     except ParameterError as error:
         raise damaged_header(error) from error
     d = given.pop("d")
     features = FixedFeatures(**given)
-    n_rows = d if features.kind == "linear" else 2 * features.n_features
+    n_rows = features.width(d)
     if W.dtype != np.float64 or W.ndim != 2 or len(W) != n_rows or W.shape[1] < 2:
         shape = f"({n_rows}, K), of float64 and with K of at least 2"
         raise ModelError(f"not a model file: W must have shape {shape}, got {W.shape} of {W.dtype.name}")

@@ -35,9 +35,11 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import minmax_scale
 
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import laplacian, smoothness
-from dsgcore.multiclass.loop import FixedFeatures, MultiClassTask, train
+from dsgcore.multiclass.loop import train
 from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.task import MultiClassTask
 
 METHODS = ("Linear-MC", "LRC-MC", "SS-MC", "PS3VT")
 # Table 3: mean test error in %, in the order of METHODS.

@@ -1,0 +1,104 @@
+"""What PS3VT takes where nothing is said: ridge, graph, ball and step that know the data's scale and the number of labels.
+
+Both weights are those of a prior that counts as one labeled point: of a ridge (1/2) ||W||^2 v, with v the points' mean variance,
+as that of a logistic regression with C = 1 on standardised columns; and of the mean squared difference of the scores
+along the graph's links. With many labels neither matters, and no graph is built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.multiclass.features import FixedFeatures, spread
+from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
+from dsgcore.multiclass.problem import MultiClass
+
+# Times 1 / n_l: the ridge, where the features' variance is 1, and on Fourier features, whose norm is.
+RIDGE = {"linear": 0.5, "fourier": 0.25}
+# The pull to low rank; singular values of weights on thousands of Fourier features cost more than all else in an iteration.
+TAIL = {"linear": 1e-3, "fourier": 0.0}
+# With more labels the graph's automatic weight is 0; it is built over this many points at most.
+MOST_LABELS, MOST_POINTS = 1000, 10_000
+# The largest radius that can be said.
+FREE = 1e6
+# Iterations of the search for the largest curvature: enough for some percent.
+POWER_ITERATIONS = 30
+
+
+def settle_weights(
+    problem: MultiClass, features: FixedFeatures, X: NDArray, n_labeled: int
+) -> tuple[MultiClass, NDArray | None]:
+    """Return the problem with its ridge and the weight of its graph, and the graph's matrix where it has a weight.
+
+    Parameters
+    ----------
+    problem : MultiClass
+    features : FixedFeatures
+    X : ndarray of shape (n, d)
+        All points.
+    n_labeled : int
+    """
+    if is_open(problem, "tau_A"):
+        variance = spread(X) ** 2 if features.kind == "linear" else 1.0
+        problem = replace(problem, tau_A=RIDGE[features.kind] * variance / n_labeled)
+    if is_open(problem, "tau_S"):
+        problem = replace(problem, tau_S=TAIL[features.kind])
+    if not is_open(problem, "tau_I"):
+        L = laplacian(X, n_neighbors=problem.n_neighbors, variant=problem.variant) if problem.tau_I > 0.0 else None
+        return problem, None if L is None else smoothness(features(X), L)
+    # A product with the matrix of Fourier features would cost more than all the rest of an iteration.
+    if n_labeled > MOST_LABELS or features.kind == "fourier":
+        return replace(problem, tau_I=0.0), None
+    some = X[evenly_spread(len(X), MOST_POINTS)]
+    L = laplacian(some, n_neighbors=problem.n_neighbors, variant=problem.variant)
+    # The graph's term has each link once, the degrees have it twice.
+    weight = 2.0 / (n_labeled * max(L.diagonal().sum(), np.finfo(float).tiny))
+    return replace(problem, tau_I=float(weight)), smoothness(features(some), L)
+
+
+def is_open(problem: MultiClass, name: str) -> bool:
+    """Whether a parameter is still to be found."""
+    return getattr(problem, name) is None
+
+
+def settle_step(problem: MultiClass, phi: NDArray, M: NDArray | None) -> MultiClass:
+    """Return the problem with its step and ball where the step is open: one over the curvature that mini-batches have.
+
+    Parameters
+    ----------
+    problem : MultiClass
+        Its weights said.
+    phi : ndarray of shape (n_l, D)
+        Features of the labeled points.
+    M : ndarray of shape (D, D) or None
+        The graph's matrix.
+    """
+    if not is_open(problem, "step_size"):
+        return problem
+    size = problem.batch_size or len(phi)
+    # E (x x')^2 of a mean over B points is at most (largest eigenvalue + mean ||x||^2 / B) times E x x'.
+    curvature = _largest_moment(phi) + np.vdot(phi, phi) / len(phi) / size + 2.0 * problem.tau_A
+    if M is not None:
+        curvature += 2.0 * problem.tau_I * largest_eigenvalue(M)
+    step = 1.0 / max(curvature, 1.0 / FREE)
+    # The released variant divides by t + n_l.
+    step *= len(phi) if problem.variant == "released" else 1.0
+    radius = free_radius(problem.tau_A) if is_open(problem, "radius") else problem.radius
+    return replace(problem, step_size=float(step), radius=radius)
+
+
+def free_radius(tau_A: float) -> float:
+    """Return the radius of a ball that has the minimiser in it: at its rim the ridge alone is the objective at W = 0."""
+    return float(min(tau_A**-0.5, FREE)) if tau_A > 0.0 else FREE
+
+
+def _largest_moment(phi: NDArray) -> float:
+    """Return the largest eigenvalue of the features' mean x x', by power iteration."""
+    v = phi.mean(axis=0) + np.sqrt(np.mean(phi**2, axis=0))
+    for _ in range(POWER_ITERATIONS):
+        v = phi.T @ (phi @ (v / (np.linalg.norm(v) or 1.0))) / len(phi)
+    return float(np.linalg.norm(v))

@@ -1,0 +1,142 @@
+"""What PS3VT's loop solves: labeled points' features, the graph's matrix and the draws of the mini-batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.problem import UNLABELED, ProblemError
+from dsgcore.core.sampling import batch_rows, generator
+from dsgcore.multiclass.automatic import settle_step, settle_weights
+from dsgcore.multiclass.features import FixedFeatures, Frame, frame_of
+from dsgcore.multiclass.problem import MultiClass
+
+SOURCE = "labeled"
+
+
+@dataclass(frozen=True)
+class MultiClassTask:
+    """What is to be solved; `make_task` makes it from points and labels.
+
+    Attributes
+    ----------
+    problem : MultiClass
+        Objective and parameters.
+    features : FixedFeatures
+    X : ndarray of shape (n_l, d)
+        Features of the labeled points, float64.
+    y : ndarray of shape (n_l,)
+        Their classes, 0 to K - 1.
+    n_classes : int
+        Number K of classes.
+    M : ndarray of shape (d, d) or None
+        The graph's X L X' over all points; None where tau_I = 0.
+    seed : int
+    orders : ndarray of shape (epochs, n_l), optional
+        In which order the released variant visits the labeled points in each epoch; drawn from the seed if left out.
+    batches : sequence of ndarray, optional
+        Rows of each iteration's mini-batch, where they are known already; drawn from the seed if left out.
+    frame : Frame, optional
+        In which X, M and all weights are, where that is not the features as they are.
+    """
+
+    problem: MultiClass
+    features: FixedFeatures
+    X: NDArray
+    y: NDArray
+    n_classes: int
+    M: NDArray | None
+    seed: int
+    orders: NDArray | None = None
+    batches: Sequence[NDArray] | None = None
+    frame: Frame | None = None
+
+    @property
+    def batch_size(self) -> int:
+        """The number of labeled points in an iteration's mini-batch."""
+        return self.problem.batch_size or len(self.y)
+
+    def batch(self, t: int) -> NDArray:
+        """Return the rows of iteration `t`'s mini-batch; t from 1."""
+        if self.batches is not None:
+            return self.batches[t - 1]
+        if self.problem.variant == "released":
+            return self._epoch_batch(t)
+        if self.problem.batch_size is None:
+            return np.arange(len(self.y))
+        return batch_rows(self.seed, SOURCE, t, np.arange(len(self.y)), self.batch_size)
+
+    def _epoch_batch(self, t: int) -> NDArray:
+        epoch, number = divmod(t - 1, -(-len(self.y) // self.batch_size))
+        order = _order(self.seed, epoch, len(self.y)) if self.orders is None else self.orders[epoch]
+        return order[number * self.batch_size : (number + 1) * self.batch_size]
+
+    def step(self, t: int) -> float:
+        """Return iteration `t`'s step."""
+        step = self.problem.step_size
+        assert step is not None
+        return step / (t + len(self.y)) if self.problem.variant == "released" else step
+
+    def start(self) -> NDArray:
+        """Return the weights before the first iteration, W = 0."""
+        return np.zeros((self.X.shape[1], self.n_classes))
+
+    def plain(self, W: NDArray) -> NDArray:
+        """Return the weights of the features as they are."""
+        return W if self.frame is None else self.frame.leave(W)
+
+    def terms(self, W: NDArray) -> dict[str, float]:
+        """Return the terms of the objective over all labeled points; their sum is the objective."""
+        terms, _ = self.problem.smooth_terms(W, self.X, self.y, self.M)
+        return {**terms, "tail": self.problem.tail(singular_values(W), *W.shape)}
+
+
+@lru_cache(maxsize=8)
+def _order(seed: int, epoch: int, n: int) -> NDArray:
+    return generator(seed, "order", epoch).permutation(n)
+
+
+def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiClassTask:
+    """Map the points to features, build the graph over all of them, and find what the problem leaves open.
+
+    Parameters
+    ----------
+    problem : MultiClass
+    X : ndarray of shape (n, d)
+        Points.
+    y : ndarray of shape (n,)
+        Classes 0 to K - 1, and -1 for unlabeled points.
+    seed : int, 0 <= seed < 2**32
+
+    Returns
+    -------
+    MultiClassTask
+
+    Raises
+    ------
+    ProblemError
+        If there are fewer than two classes.
+    """
+    labeled = y != UNLABELED
+    n_classes = len(np.unique(y[labeled]))
+    if n_classes < 2:
+        raise ProblemError(f"several classes are needed, got labels of {n_classes} class{'es' * (n_classes != 1)}")
+    features = FixedFeatures(problem.features, problem.sigma, problem.n_features, seed, problem.fit_intercept)
+    frame = frame_of(X, features)
+    with single_threaded_blas():  # the same bits, whatever the number of threads
+        problem, M = settle_weights(problem, features, X, int(labeled.sum()))
+        phi = features(X[labeled])
+        phi = phi if frame is None else frame(phi)
+        codes = y[labeled].astype(np.intp)
+        task = MultiClassTask(problem, features, phi, codes, n_classes, M, seed, frame=frame)
+        return replace(task, problem=settle_step(task.problem, task.X, M))
+
+
+def singular_values(W: NDArray) -> NDArray:
+    """Return a matrix's singular values, in descending order."""
+    return np.linalg.svd(W, compute_uv=False)

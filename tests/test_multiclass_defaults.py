@@ -1,0 +1,158 @@
+"""What PS3VT does beyond the paper by default: a step that knows its scale, an intercept, the average, an end by need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import naive_proximal
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+
+from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
+from dsgcore.multiclass.loop import descend, train
+from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.tail import TailMean
+from dsgcore.multiclass.task import make_task
+
+
+@pytest.fixture
+def points():
+    """Sixty points far from the origin; thirty have one of three labels."""
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 4)) + 2 * np.eye(3, 4)[y] + 50.0
+    return X, np.where(np.arange(60) < 30, y, -1)
+
+
+def open_problem(**said):
+    return MultiClass(**{"tau_A": None, "tau_I": None, "tau_S": None, "step_size": None, "fit_intercept": True, **said})
+
+
+@pytest.mark.parametrize("n_iter", [1, 7, 12, 230, 400, 401])
+def test_the_average_is_the_mean_of_the_naive_twins_second_half(points, n_iter):
+    X, y = points
+    p = MultiClass(tau_A=0.02, tau_I=0.003, tau_S=0.2, step_size=1e-4, batch_size=5, n_iter=n_iter, n_neighbors=4)
+    task = make_task(p, X, y, 5)
+    tail = TailMean(task, tol=None, n_iter_no_change=1, verbose=0)
+    train(task, is_enough=tail.take)
+    M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
+    batches = [task.batch(t) for t in range(1, n_iter + 1)]
+    Ws = naive_proximal.ps3vt(X[:30], y[:30], 3, batches, M, 0.02, 0.003, 0.2, 2, mu=1e4)
+    np.testing.assert_allclose(tail.mean, np.mean(Ws[n_iter // 2 :], axis=0), rtol=1e-10, atol=1e-14)
+
+
+def test_an_average_that_ends_early_is_that_of_the_iterations_made(points):
+    X, y = points
+    model = PS3VT(tol=0.2, n_iter=5000, random_state=4).fit(X, y)
+    assert 400 <= model.n_iter_ < 5000
+    task = make_task(replace(model.problem_, n_iter=model.n_iter_), X, y, 4)
+    tail = np.mean([i.W for i in descend(task)][model.n_iter_ // 2 :], axis=0)
+    W = task.plain(tail)
+    np.testing.assert_allclose(model.coef_, W[:-1].T, rtol=1e-10)
+    np.testing.assert_allclose(model.intercept_, W[-1], rtol=1e-9)
+    shorter = PS3VT(tol=None, n_iter=model.n_iter_, random_state=4).fit(X, y)
+    np.testing.assert_allclose(shorter.coef_, model.coef_, rtol=1e-12)
+
+
+def test_without_an_average_the_last_iterate_is_returned(points):
+    X, y = points
+    model = PS3VT(average=None, tol=None, n_iter=30, random_state=4).fit(X, y)
+    task = make_task(model.problem_, X, y, 4)
+    *_, last = descend(task)
+    np.testing.assert_allclose(model.coef_, task.plain(last.W)[:-1].T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("features", ["linear", "fourier"])
+def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(points, features):
+    X, y = points
+    task = make_task(open_problem(features=features, sigma=0.1, n_features=50, batch_size=8), X, y, 0)
+    p, phi = task.problem, task.X
+    moment = phi.T @ phi / len(phi)
+    ridge = 2 * p.tau_A
+    graph = 0.0 if task.M is None else 2 * p.tau_I * np.linalg.eigvalsh(task.M)[-1]
+    curvature = np.linalg.eigvalsh(moment)[-1] + np.trace(moment) / 8 + ridge + graph
+    assert p.step_size == pytest.approx(1 / curvature, rel=0.02)  # thirty steps of power iteration
+    # What the rule stands for: no mean over mini-batches of (X'X / B)^2 is above curvature * mean X'X / B.
+    rng, squares = np.random.default_rng(0), np.zeros_like(moment)
+    for _ in range(400):
+        batch = phi[rng.integers(0, len(phi), 8)]
+        squares += (batch.T @ batch / 8) @ (batch.T @ batch / 8) / 400
+    assert np.linalg.eigvalsh(curvature * moment - squares)[0] > -0.05 * curvature * np.trace(moment)
+
+
+def test_what_is_automatic_counts_as_one_labeled_point(points):
+    X, y = points
+    task = make_task(open_problem(), X, y, 0)
+    variance = X.var(axis=0).mean()
+    assert task.problem.tau_A == pytest.approx(0.5 * variance / 30)
+    assert task.problem.radius == pytest.approx(task.problem.tau_A**-0.5)
+    # The graph's term: the mean squared difference along links, weighted by these, over the number of labels.
+    L = naive_proximal.laplacian(X, 10)
+    W = np.random.default_rng(0).normal(size=(5, 3))
+    f = task.X @ W if len(task.X) == 60 else task.frame(task.features(X)) @ W
+    i, j = np.nonzero(L < 0)
+    mean = np.average(np.sum((f[i] - f[j]) ** 2, axis=1), weights=-L[i, j])
+    assert task.problem.smooth_terms(W, task.X, task.y, task.M)[0]["graph"] == pytest.approx(mean / 30, rel=1e-8)
+
+
+def test_the_graph_is_left_out_where_it_would_be_nothing():
+    rng = np.random.default_rng(0)
+    y = np.arange(1100) % 2
+    X = rng.normal(size=(1100, 2)) + y[:, None]
+    assert make_task(open_problem(), X, y, 0).problem.tau_I == 0.0
+    assert make_task(open_problem(), X, np.where(np.arange(1100) < 1000, y, -1), 0).problem.tau_I > 0.0
+
+
+@pytest.mark.parametrize("cls", [PS3VT, LinearMC, LRCMC, SSMC])
+def test_where_the_points_lie_and_how_long_their_unit_is_does_not_matter(points, cls):
+    X, y = points
+    settings = {"n_iter": 400, "tol": None, "random_state": 0, **({"tau_S": 0.0} if hasattr(cls(), "tau_S") else {})}
+    here, there = cls(**settings).fit(X, y), cls(**settings).fit(1e-3 * (X - 50.0), y)
+    scores = here.decision_function(X)
+    np.testing.assert_allclose(there.decision_function(1e-3 * (X - 50.0)), scores, rtol=1e-6, atol=1e-6)
+    assert here.step_size_ == pytest.approx(1e-6 * there.step_size_, rel=1e-6)
+
+
+def test_one_warning_says_that_more_iterations_were_needed(points, capsys):
+    X, y = points
+    with pytest.warns(ConvergenceWarning, match=r"^PS3VT was still moving by .* after n_iter=600 iterations") as caught:
+        PS3VT(tol=1e-9, n_iter=600, verbose=1, random_state=0).fit(X, y)
+    assert len(caught) == 1
+    assert capsys.readouterr().out.count("\n") == 3
+
+
+def errors(X, y, scaler, model, peer):
+    """Return both test errors, mean over three splits, with labels on 30 % of the training points."""
+    found = []
+    for seed in range(3):
+        train, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
+        labeled, _ = train_test_split(np.arange(len(train)), train_size=0.3, stratify=y[train], random_state=seed)
+        Z = scaler().fit(X[train]).transform(X)
+        few = np.full(len(train), -1)
+        few[labeled] = y[train][labeled]
+        ours = model(seed).fit(Z[train], few)
+        theirs = peer().fit(Z[train][labeled], few[labeled])
+        found.append([1 - m.score(Z[test], y[test]) for m in (ours, theirs)])
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler, MinMaxScaler])
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+def test_default_arguments_are_as_good_as_a_logistic_regression(load, scaler):
+    ours, theirs = errors(*load(return_X_y=True), scaler, lambda s: PS3VT(random_state=s), LogisticRegression)
+    # Three splits of 45 to 540 points each: as many again as the two points that are allowed.
+    assert ours <= theirs + 0.04
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_default_arguments_on_fourier_features_are_as_good_as_svc(load):
+    ours, theirs = errors(
+        *load(return_X_y=True), StandardScaler, lambda s: PS3VT(features="fourier", random_state=s), SVC
+    )
+    assert ours <= theirs + 0.04
