@@ -7,14 +7,19 @@ import pytest
 from sklearn.datasets import make_moons
 
 from dsgcore import QSGS2AUC, TSGSU
-from dsgcore.problems import SemiSupervisedAUC
+from dsgcore.problems import SemiSupervisedAUC, SemiSupervisedOrdinal
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 ROWS = {"similar": np.arange(200), "unlabeled": np.arange(500)}
 
 
 def test_it_is_half_of_one_over_the_smallest_source():
-    assert SemiSupervisedAUC().usual_ridge({"a": np.arange(20), "b": np.arange(50)}) == 0.025
+    assert SemiSupervisedOrdinal().usual_ridge({"a": np.arange(20), "b": np.arange(50)}) == 0.025
+
+
+def test_of_the_auc_it_is_more_and_never_very_small():
+    assert SemiSupervisedAUC().usual_ridge({"a": np.arange(20), "b": np.arange(50)}) == pytest.approx(0.075)
+    assert SemiSupervisedAUC().usual_ridge({"a": np.arange(2000), "b": np.arange(5000)}) == 0.01
 
 
 def test_pairs_divide_by_the_square_by_which_their_noise_is_magnified():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -103,6 +104,14 @@ class SemiSupervisedAUC(Problem):
             mean_loss = (1.0 - mean[upper] + mean[lower]) ** 2 + variance[upper] + variance[lower]
             terms[f"{upper} over {lower}"] = self._weight((upper, lower)) * float(mean_loss)
         return {**terms, "constant": -0.5 * (1.0 - self.gamma)}
+
+    def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
+        """Return three times that of other problems, and at least 0.01.
+
+        Pairs of a few positives with everything are many, but say no more than these positives; and the noise that pairs with
+        unlabeled points bring does not go with more labels.
+        """
+        return max(3.0 * super().usual_ridge(rows), 0.01)
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
