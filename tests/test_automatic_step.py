@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dsgcore import Spec, SpecError
+from dsgcore import Spec
 from dsgcore.core.automatic_step import settle_step, step_sizes
 from dsgcore.core.kernels import DotProduct, Gaussian
 from dsgcore.core.schedules import SCHEDULES
@@ -141,10 +141,3 @@ def test_theory_has_words_for_a_step_that_is_not_known_yet(name):
     spec = short(name)
     assert all(assumption.sentence for assumption in theory_of(spec).assumptions)
     assert all(assumption.holds for assumption in theory_of(kept_to(spec)).assumptions[:2])
-
-
-def test_several_classes_say_that_their_step_is_a_number():
-    with pytest.raises(SpecError, match="step_size must be a number between"):
-        Spec.from_dict({"setting": "multiclass", "solver": {"step_size": "auto"}})
-    with pytest.raises(SpecError, match="average must be"):
-        Spec.from_dict({"setting": "multiclass", "solver": {"average": "tail"}})

@@ -33,8 +33,6 @@ class Setting(Protocol):
         Those of the dataclass's fields that are made by `real`, `choice` and the like.
     engine : str
         Which of the `ENGINES` carries it out.
-    has_automatic_step : bool
-        Whether its engine knows the step "auto" and the average of iterates.
     decision : {"sign", "cut", "ranks", "highest"}
         How values become classes: by their sign; by a cut that the labeled points give; by one cut between each two
         ordered classes; or by the highest of several values a point.
@@ -48,7 +46,6 @@ class Setting(Protocol):
     labels: ClassVar[str] = "binary"
     twin_name: ClassVar[str] = "labels only"
     engine: ClassVar[str] = "stochastic"
-    has_automatic_step: ClassVar[bool] = True
     decision: ClassVar[str] = "sign"
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 

@@ -183,8 +183,6 @@ def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
     """Return the parameters of the solver section: the same for all settings, but for what there is of each."""
     dtypes = profile_of(setting).dtypes
     own: dict[str, Any] = {"dtype": {"default": dtypes[0], "options": dtypes}} if dtypes else {}
-    if not setting.has_automatic_step:
-        own |= {"step_size": {"optional": False, "automatic": None}, "average": {"options": ()}}
     return tuple(replace(p, **own.get(p.name, {})) for p in SOLVER_PARAMETERS)
 
 
