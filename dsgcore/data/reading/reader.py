@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -92,6 +93,14 @@ def _fitted(
     return features, kept
 
 
+def _counts(kept: NDArray[np.bool_], pairs: NDArray | None) -> Iterator[str]:
+    """Say how many rows are dropped, and how many pairs there are."""
+    if not kept.all():
+        yield f"{np.sum(~kept):,} of {len(kept):,} rows are dropped."
+    if pairs is not None:
+        yield f"{int(pairs.max()) + 1:,} similar pairs are given by the file."
+
+
 def dataset_of(
     table: Table,
     recipe: Recipe,
@@ -109,8 +118,6 @@ def dataset_of(
     frame = frame[kept] if not kept.all() else frame
     y, class_names, sentences = class_codes(frame[label], recipe, labels)
     pairs = pair_ids(frame[pair], recipe) if pair is not None and labels == "pairs" else None
-    dropped = (f"{np.sum(~kept):,} of {len(kept):,} rows are dropped.",) if not kept.all() else ()
-    paired = (f"{int(pairs.max()) + 1:,} similar pairs are given by the file.",) if pairs is not None else ()
     return Dataset(
         name=printable(os.path.splitext(source.name)[0]) or "file",
         X=features.transform(frame),
@@ -121,7 +128,7 @@ def dataset_of(
         licence="not stated",
         sha256=source.sha256(),
         pairs=pairs,
-        report=(*table.notes, *sentences, *features.sentences(), *dropped, *paired),
+        report=(*table.notes, *sentences, *features.sentences(), *_counts(kept, pairs)),
         left_out=features.left_out,
         depends_on_rows=features.depends_on_rows,
     )
