@@ -27,8 +27,12 @@ def head(problem: type[Setting], bench: Bench) -> None:
             _lessons(problem, bench)
 
 
+LESSONS = "lessons"
+
+
 def _lessons(problem: type[Setting], bench: Bench) -> None:
-    with st.popover("Lessons", icon=":material/school:", width="content", key="lessons"):
+    # One that tells whether it is open can be closed from here.
+    with st.popover("Lessons", icon=":material/school:", width="content", key=LESSONS, on_change="rerun"):
         for number, lesson in enumerate(profile_of(problem).lessons):
             key = f"preset-{number}"
             st.button(lesson.name, key=key, help=lesson.sentence, on_click=_apply, args=(bench, problem, lesson))
@@ -39,7 +43,8 @@ def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
     dataset = lesson.values.get("data", controls.dataset_choice(problem).default)
     offered = controls.controls_for(problem, dataset, lesson.values.get("kernel"), for_lesson=True)
     bench.given = {c.key: lesson.values.get(name, c.parameter.default) for name, c in offered.items()}
-    bench.given |= {key_of(problem, "data"): dataset, seen_key(problem): dataset}
+    # Open it would lie over what the lesson shows.
+    bench.given |= {key_of(problem, "data"): dataset, seen_key(problem): dataset, LESSONS: False}
     bench.wants_restart = True
 
 
