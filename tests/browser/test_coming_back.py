@@ -130,14 +130,14 @@ def test_tabs_say_of_which_step_they_are_and_are_drawn_anew_as_they_are_opened(o
         note = page.locator(f".st-key-as-of-{tab.lower()}")
         expect(note).to_be_visible()
         page.wait_for_function(
-            "([key, before]) => Number(/step (\\d+)/.exec(document.querySelector(key).innerText)[1]) >= before",
+            "([key, before]) => Number(/step (\\d+)/.exec(document.querySelector(key)?.innerText)?.[1]) >= before",
             arg=[f".st-key-as-of-{tab.lower()}", before],
         )
         said = int(re.search(r"step (\d+)", note.inner_text())[1])
     # The tab may be drawn anew between two looks at it: note and script are of one step whenever both are looked at at once.
     page.wait_for_function(
         """key => {
-            const step = /step (\\d+)/.exec(document.querySelector(key).innerText)[1];
+            const step = /step (\\d+)/.exec(document.querySelector(key)?.innerText)?.[1];
             return [...document.querySelectorAll('[role=tabpanel]')].some(
                 panel => panel.clientWidth && panel.innerText.includes(`run.advance(${step})`));
         }""",

@@ -48,10 +48,14 @@ def start(page):
 
 
 def move(page, key, presses):
-    slider = page.locator(f".st-key-{key} input[type=range]")
-    slider.focus()
+    """Press an arrow key so often, each time when the app has taken the value before: it says how much memory there is."""
+    slider, part = page.locator(f".st-key-{key} input[type=range]"), page.locator(".st-key-part-race")
     for _ in range(abs(presses)):
+        expect(part).to_contain_text("It may take", timeout=PATIENCE_MS)
+        said = re.search(r"It may take [\d.]+ GB", part.text_content())[0]
+        slider.focus()
         slider.press("ArrowRight" if presses > 0 else "ArrowLeft")
+        expect(part).not_to_contain_text(said, timeout=PATIENCE_MS)
 
 
 def alerts(page):
