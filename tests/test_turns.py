@@ -81,6 +81,17 @@ def test_long_work_lets_others_in_between():
     assert order == ["short", "long"]
 
 
+def test_two_that_compute_at_once_both_leave():
+    clock = Clock()
+    turns = Turns(2, clock)
+    with turns.turn("long"):
+        with turns.turn("short"):
+            clock.now += 1.0
+        clock.now += 1.0
+    with turns.turn("long"):
+        pass
+
+
 def test_an_error_gives_the_turn_back():
     turns = Turns(1)
     with pytest.raises(KeyError), turns.turn("one"):

@@ -75,7 +75,8 @@ class Turns:
 
     def _leave(self, session: str, begun: float) -> None:
         with self._changed:
-            self._spent[session] += self._clock() - begun
+            # It may have been forgotten meanwhile: then it began at the floor.
+            self._spent[session] = self._spent.get(session, self._floor) + self._clock() - begun
             self._free += 1
             self._forget()
             self._changed.notify_all()
