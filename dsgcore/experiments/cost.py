@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,14 +37,6 @@ class Budget:
 
     memory: int
     seconds: float = float("inf")
-
-    @classmethod
-    def of_machine(cls) -> Budget:
-        """Return the memory of this machine, and any time."""
-        try:
-            return cls(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-        except (AttributeError, ValueError, OSError):  # not on Windows
-            return cls(16 * GIGABYTE)
 
     def covers(self, cost: Cost) -> bool:
         """Whether a run of that cost may be made."""
