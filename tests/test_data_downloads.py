@@ -17,8 +17,9 @@ import sklearn.datasets
 from hostile_files import GOOD
 
 from dsgcore.__main__ import main
+from dsgcore.core.user_folders import cache_folder
 from dsgcore.data import DataError
-from dsgcore.data.downloads import REMOTE_SETS, Patience, RemoteSet, cache_folder, cached, download, fetch
+from dsgcore.data.downloads import REMOTE_SETS, Patience, RemoteSet, cached, download, fetch
 from dsgcore.data.reading import read, sniff
 
 CONTENT = np.random.default_rng(0).bytes(300_000)

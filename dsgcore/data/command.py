@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.user_folders import cache_folder
 from dsgcore.data.conversions import LABELS
 from dsgcore.data.converting import convert_file, describe_file, sniff_file
 from dsgcore.data.datasets import DataError
-from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cache_folder, cached, fetch, remote_set
+from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
 from dsgcore.data.reading import MISSING, Recipe
 from dsgcore.data.reading.limits import shown_size
 from dsgcore.data.registry import DATASETS

@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import sqlite3
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dsgcore.core.user_folders import data_folder
 
 # Names the file where nobody else does.
 VARIABLE = "DSGLAB_STORE"
@@ -64,15 +65,7 @@ class StoredRun:
 
 def default_store() -> Path:
     """Return the file that runs are kept in: what DSGLAB_STORE names, else one in the user's folder for data."""
-    if named := os.environ.get(VARIABLE):
-        return Path(named)
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Application Support"
-    else:
-        root = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return root / "dsg-lab" / "runs.sqlite"
+    return Path(named) if (named := os.environ.get(VARIABLE)) else data_folder() / "runs.sqlite"
 
 
 class Store:

@@ -2,7 +2,6 @@
 
 from dsgcore.data.downloads.archives import REMOTE_SETS as REMOTE_SETS
 from dsgcore.data.downloads.archives import RemoteSet as RemoteSet
-from dsgcore.data.downloads.fetching import cache_folder as cache_folder
 from dsgcore.data.downloads.fetching import cached as cached
 from dsgcore.data.downloads.fetching import fetch as fetch
 from dsgcore.data.downloads.fetching import remote_set as remote_set

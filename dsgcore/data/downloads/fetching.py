@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 import warnings
 import zipfile
 import zlib
@@ -14,24 +12,12 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.user_folders import cache_folder
 from dsgcore.core.whole_files import whole_files
 from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads.archives import REMOTE_SETS, RemoteSet
 from dsgcore.data.downloads.transfer import Patience, Progress, download
 from dsgcore.data.reading.names import reason_of
-
-
-def cache_folder() -> Path:
-    """Return where files are kept: the environment's DSGLAB_CACHE, else the platform's folder for caches."""
-    if named := os.environ.get("DSGLAB_CACHE"):
-        return Path(named)
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches"
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "dsg-lab"
 
 
 def remote_set(name: str) -> RemoteSet:
