@@ -13,9 +13,9 @@ import threading
 import traceback
 from typing import IO, Any
 
-from dsgcore._memory import limit_growth
+from dsgcore._memory import limit_growth, limit_time
 
-PROGRESS, RESULT, ERROR = "progress", "result", "error"
+READY, PROGRESS, RESULT, ERROR = "ready", "progress", "result", "error"
 
 
 class Outbox:
@@ -27,10 +27,14 @@ class Outbox:
 
     def send(self, kind: str, content: Any) -> None:
         """Send a message; where nobody reads any more, end."""
-        message = pickle.dumps((kind, content))
+        arrays: list[pickle.PickleBuffer] = []
+        head = pickle.dumps((kind, content), protocol=5, buffer_callback=arrays.append)
+        raw = [array.raw() for array in arrays]  # as they are: with a copy they might take more than the job may
         with self._lock:
             try:
-                self._stream.write(message)
+                self._stream.write(pickle.dumps((head, [part.nbytes for part in raw])))
+                for part in raw:
+                    self._stream.write(part)
                 self._stream.flush()
             except OSError:
                 os._exit(1)
@@ -40,12 +44,25 @@ class Outbox:
         self.send(PROGRESS, content)
 
 
+def receive(stream: IO[bytes]) -> tuple[str, Any]:
+    """Return the next message that a process has sent: its kind and content."""
+    head, sizes = pickle.load(stream)
+    arrays = [bytearray(size) for size in sizes]
+    for array in arrays:
+        if stream.readinto(array) < len(array):  # type: ignore[attr-defined]
+            raise EOFError("the process has ended within a message")
+    return pickle.loads(head, buffers=arrays)
+
+
 def main() -> None:
     """Read the job from standard input, do it, send its result or one sentence, and end."""
     outbox = Outbox(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # what the job prints is not a message
-    function, arguments, memory_limit = _read(sys.stdin.buffer)
+    function, arguments, memory_limit, time_limit = _read(sys.stdin.buffer)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    outbox.send(READY, None)
+    if time_limit is not None:
+        limit_time(time_limit)
     try:
         outbox.send(RESULT, _do(pickle.loads(function), pickle.loads(arguments), memory_limit, outbox))
     except MemoryError:
@@ -61,7 +78,7 @@ def main() -> None:
     os._exit(0)  # without waiting for the thread that reads
 
 
-def _read(inbox: IO[bytes]) -> tuple[bytes, bytes, int | None]:
+def _read(inbox: IO[bytes]) -> tuple[bytes, bytes, int | None, float | None]:
     try:
         return pickle.load(inbox)
     except EOFError:  # cancelled before it began

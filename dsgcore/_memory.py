@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -68,6 +69,16 @@ def limit_growth(limit: int, give_up: Callable[[], None]) -> None:
     except (ImportError, OSError, StopIteration, AttributeError):
         highest = peak() + limit
         threading.Thread(target=watch, args=(highest, give_up), daemon=True).start()
+
+
+def limit_time(seconds: float) -> None:
+    """Let this process compute for so many seconds more, where the system can end it: it counts no time spent waiting."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        wall = math.ceil(used.ru_utime + used.ru_stime + seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (wall, wall + 1))
 
 
 def watch(highest: int, give_up: Callable[[], None]) -> None:

@@ -13,6 +13,7 @@ from streamlit.util import calc_hash
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.schedules import Plan
 from dsgcore.core.solver import Task
+from dsgcore.data.reading import answers
 from dsgcore.problems import SemiSupervisedAUC
 from pages.workbench.bench import Bench
 
@@ -45,6 +46,12 @@ def every_tab_has_been_opened(monkeypatch):
     """Draw all of a page's tabs, of which the app draws those that have been looked at."""
     opened = partial(Bench, opened={"Details", "Compare", "Theory", "Data", "Code"})
     monkeypatch.setattr("pages.workbench.coming.Bench", opened)
+
+
+@pytest.fixture(autouse=True)
+def files_are_read_here(monkeypatch):
+    """Read one's own file in the tests' process: that takes no time, and test_reading_apart.py tries the page's way."""
+    monkeypatch.setattr("pages.controls.own_file.ask_apart", answers)
 
 
 @pytest.fixture

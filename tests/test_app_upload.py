@@ -9,6 +9,7 @@ from hostile_files import GOOD, REFUSED
 from own_tables import iris_csv, with_pairs
 from test_app import APP, said
 
+from dsgcore.data.reading import looking
 from pages.shell import warm_up
 from pages.upload import upload
 
@@ -201,8 +202,8 @@ def test_a_drawing_that_a_click_ends_has_not_read_the_file_in_vain(monkeypatch):
         read.append(True)
         return dataset_of(*arguments, **options)
 
-    dataset_of = upload.dataset_of
-    monkeypatch.setattr(upload, "dataset_of", counted)
+    dataset_of = looking.dataset_of
+    monkeypatch.setattr(looking, "dataset_of", counted)
     monkeypatch.setattr(upload, "_use_suited", ended_once(upload._use_suited, lambda *_: True))
     app = give(open_own(), "iris.csv", iris_csv())
     assert app.session_state["_bench_auc"].live is None

@@ -93,7 +93,7 @@ def test_large_files_are_refused_where_there_is_little_memory():
 
 def test_limits_are_stated_before():
     sentence = Limits().sentence()
-    assert all(part in sentence for part in ("50 MB", "256 MB", "1,000,000 rows", "5,000 columns", "512 MB"))
+    assert all(part in sentence for part in ("50 MB", "256 MB", "1,000,000 rows", "5,000 columns", "240 MB"))
 
 
 def test_a_good_file_is_read_afterwards():

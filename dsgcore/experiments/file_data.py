@@ -7,6 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath, PureWindowsPath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError, Dataset, parse_npz
@@ -15,29 +19,39 @@ from dsgcore.data.reading import (
     Limits,
     Recipe,
     Source,
-    Table,
     dataset_of,
     guessed,
     read_table,
     sniff_format,
     unpacked,
 )
+from dsgcore.data.reading.looking import Answer, AskPoints, Question, answers
 from dsgcore.experiments.settings import DataSpec
 
 SHOWN = 12  # characters of a digest
-MOST_FILES, MOST_TABLES = 3, 2
+MOST_FILES, MOST_ANSWERS, MOST_POINTS = 3, 12, 2
 
 
 class FileStore:
-    """Contents of a session's own files by their SHA-256, the last few of them, and the table that was read last."""
+    """Contents of a session's own files by their SHA-256, the last few of them, and what was asked about them last.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    ask : callable, optional
+        Answers a question about a file's content and name, as `answers` does; by default that, in this process.
+    """
+
+    def __init__(self, ask: Callable[[bytes, str, Question], list[Answer]] = answers) -> None:
+        self._ask = ask
         self._contents: dict[str, bytes] = {}
-        self._tables: dict[tuple[str, Recipe], Table] = {}
+        self._answers: dict[tuple[str, Question], Any] = {}
 
     def add(self, content: bytes) -> str:
-        """Keep a file's bytes; return their digest."""
+        """Keep a file's bytes; return their digest. One that could not be read is tried once more."""
         digest = hashlib.sha256(content).hexdigest()
+        refused = [key for key, answer in self._answers.items() if key[0] == digest and isinstance(answer, DataError)]
+        for key in refused:
+            del self._answers[key]
         self._contents[digest] = self._contents.pop(digest, content)
         while len(self._contents) > MOST_FILES:
             self._contents.pop(next(iter(self._contents)))
@@ -49,19 +63,35 @@ class FileStore:
     def __getitem__(self, digest: str) -> bytes:
         return self._contents[digest]
 
-    def table(self, digest: str, name: str, recipe: Recipe) -> Table:
-        """Return a file as a table; the two read last are kept, for most changes to a recipe are not to its format."""
-        own = {field: getattr(recipe, field) for field in _OF_FORMAT}
-        key = digest, replace(Recipe(), roles=recipe.marked(), **own)
-        if key not in self._tables:
-            while len(self._tables) >= MOST_TABLES:
-                self._tables.pop(next(iter(self._tables)))
-            limits = Limits()
-            self._tables[key] = read_table(unpacked(Source.of_bytes(self[digest], name), limits), recipe, limits)
-        return self._tables[key]
+    @property
+    def size(self) -> int:
+        """Bytes that the files and the points made of them take."""
+        points = (answer.X.nbytes for answer in self._answers.values() if isinstance(answer, Dataset))
+        return sum(map(len, self._contents.values())) + sum(points)
 
+    def answer(self, digest: str, name: str, question: Question) -> Any:
+        """Return the answer to a question about a file, which is asked once.
 
-_OF_FORMAT = ("format", "delimiter", "header", "decimal", "encoding", "missing_words")
+        Raises
+        ------
+        DataError
+            Where the file cannot be read so.
+        """
+        if (digest, question) not in self._answers:
+            for asked, answer in self._ask(self[digest], name, question):
+                self._keep((digest, asked), answer)
+        found = self._answers[digest, question]
+        if isinstance(found, DataError):
+            raise DataError(str(found))
+        return found
+
+    def _keep(self, key: tuple[str, Question], answer: Any) -> None:
+        """Keep an answer, and few enough of those before."""
+        self._answers.pop(key, None)
+        self._answers[key] = answer
+        alike = [known for known in self._answers if known[1].is_large == key[1].is_large]
+        for known in alike[: -(MOST_POINTS if key[1].is_large else MOST_ANSWERS)]:
+            del self._answers[known]
 
 
 def read_file(
@@ -99,17 +129,23 @@ def read_file(
         return lambda fitted_rows=None: dataset
     limits = LOCAL if files is None else Limits()
     if data.recipe is not None and files is not None and data.sha256 is not None:
-        recipe, table = data.recipe, files.table(data.sha256, packed.name, data.recipe)
-    else:
-        source = unpacked(packed, limits)
-        recipe = data.recipe or sniff_format(source)
-        table = read_table(source, recipe, limits)
+        return partial(_asked, files, data.sha256, packed.name, data.recipe, labels)
+    source = unpacked(packed, limits)
+    recipe = data.recipe or sniff_format(source)
+    table = read_table(source, recipe, limits)
     if data.recipe is None:  # what a spec says of the labels without one
         recipe = recipe if data.positive is None else replace(recipe, positive=str(data.positive))
         target = data.target if data.target in table.frame.columns else None
         recipe = guessed(table.frame, recipe, labels, limits, target)
     # The digest is that of the file itself, packed as it may be.
     return partial(dataset_of, table, recipe, packed, labels=labels, limits=limits)
+
+
+def _asked(
+    files: FileStore, digest: str, name: str, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None
+) -> Dataset:
+    rows = None if fitted_rows is None else np.asarray(fitted_rows, dtype=np.int64).tobytes()
+    return files.answer(digest, name, AskPoints(recipe, labels, rows))
 
 
 def file_name(path: str) -> str:

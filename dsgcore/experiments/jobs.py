@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -21,10 +22,13 @@ from enum import Enum
 from functools import cache
 from typing import Any, Self
 
-from dsgcore._job_process import ERROR, PROGRESS, RESULT
+from dsgcore._job_process import ERROR, PROGRESS, READY, RESULT, receive
 
 START = "from dsgcore._job_process import main; main()"
 SECONDS_TO_END = 2.0
+# A job that may compute for a while may take so many times as long on the clock: others need the cores, too.
+PATIENCE = 3.0
+_OUT_OF_TIME = {getattr(signal, "SIGXCPU", None)} - {None}
 SECONDS_BETWEEN_QUESTIONS = 1.0
 # A core is left for whoever asks. With more than one thread BLAS waits by spinning: where other work has the second core, a
 # fit of small steps then takes fifty times as long.
@@ -60,7 +64,7 @@ class Job:
         One sentence, where it failed.
     """
 
-    def __init__(self, request: bytes, lease: float | None) -> None:
+    def __init__(self, request: bytes, lease: float | None, time_limit: float | None = None) -> None:
         self.state = JobState.WAITING
         self.progress: Any = None
         self.result: Any = None
@@ -70,7 +74,7 @@ class Job:
         self._over = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._began_at = self._ended_at = 0.0
-        self._lease = lease
+        self._lease, self._time_limit = lease, time_limit
         self.keep()
 
     @property
@@ -106,14 +110,12 @@ class Job:
         """Seconds until the job is cancelled for want of anybody who asks for it; infinite without a lease."""
         return float("inf") if self._lease is None else self._wanted_at + self._lease - time.monotonic()
 
-    def _begin(self, environment: dict[str, str]) -> bool:
-        """Start the process, unless the job has been cancelled meanwhile."""
+    def _begin(self, start: Callable[[], subprocess.Popen[bytes]]) -> bool:
+        """Take a process, unless the job has been cancelled meanwhile."""
         with self._lock:
             if self.state is not JobState.WAITING:
                 return False
-            command = [sys.executable, "-P", "-c", START]
-            pipe = subprocess.PIPE
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
+            self._process = start()
             self.state, self._began_at = JobState.RUNNING, time.monotonic()
             return True
 
@@ -123,14 +125,21 @@ class Job:
         assert process is not None
         assert process.stdin is not None
         assert process.stdout is not None
+        clock: threading.Timer | None = None
         try:
             process.stdin.write(self._request)
             process.stdin.flush()  # and stays open: its end tells the process that nobody is there any more
             while True:
-                self._take(*pickle.load(process.stdout))
+                kind, content = receive(process.stdout)
+                if kind == READY and self._time_limit is not None:
+                    clock = threading.Timer(PATIENCE * self._time_limit, self._end_late)
+                    clock.start()
+                self._take(kind, content)
         except (EOFError, OSError, pickle.UnpicklingError):
             pass
         finally:
+            if clock is not None:
+                clock.cancel()
             process.stdout.close()
             code = process.wait()
             with suppress(OSError):
@@ -148,12 +157,25 @@ class Job:
             elif kind == ERROR:
                 self.error, self.state = content, JobState.FAILED
 
+    def _end_late(self) -> None:
+        """Kill the process whose time is over; the process itself could not be relied on to look at a clock."""
+        with self._lock:
+            if self.state is JobState.RUNNING and self._process is not None:
+                self.state, self.error = JobState.FAILED, _too_long(self._time_limit)
+                self._process.kill()
+
     def _finish(self, code: int) -> None:
         with self._lock:
             self._process = None
             self._ended_at = time.monotonic()
             if self.state is JobState.RUNNING:
-                self.state, self.error = JobState.FAILED, _ended_early(code)
+                is_late = self._time_limit is not None and -code in _OUT_OF_TIME
+                self.error = _too_long(self._time_limit) if is_late else _ended_early(code)
+                self.state = JobState.FAILED
+
+
+def _too_long(limit: float | None) -> str:
+    return f"This takes longer than its limit of {limit:g} s."
 
 
 def _ended_early(code: int) -> str:
@@ -168,9 +190,11 @@ class JobQueue:
     ----------
     n_at_a_time : int, optional
         Default: one less than there are cores, at least one; each has one thread.
+    module : str, optional
+        That all jobs need and that takes long to import: a process that has done it is kept in waiting for the next job.
     """
 
-    def __init__(self, n_at_a_time: int | None = None) -> None:
+    def __init__(self, n_at_a_time: int | None = None, module: str = "") -> None:
         cores = os.cpu_count() or 1
         self.n_at_a_time = max(1, cores - 1) if n_at_a_time is None else n_at_a_time
         if self.n_at_a_time < 1:
@@ -179,6 +203,28 @@ class JobQueue:
         self._waiting: deque[Job] = deque()
         self._running: set[Job] = set()
         self._is_closed = False
+        self._start = f"import {module}; {START}" if module else START
+        self._keeps_spare = bool(module)
+        self._spare: subprocess.Popen[bytes] | None = None
+
+    def warm_up(self) -> None:
+        """Have a process ready for the next job, where one is kept."""
+        with self._changed:
+            if self._keeps_spare and not self._is_closed and (self._spare is None or self._spare.poll() is not None):
+                self._spare = self._new_process()
+
+    def _new_process(self) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen([sys.executable, "-P", "-c", self._start], stdin=pipe, stdout=pipe, env=_environment())
+
+    def _take_process(self) -> subprocess.Popen[bytes]:
+        """Return a process that waits for its job, and let another one get ready."""
+        with self._changed:
+            taken, self._spare = self._spare, None
+        if taken is None or taken.poll() is not None:
+            taken = self._new_process()
+        self.warm_up()
+        return taken
 
     def submit(
         self,
@@ -187,6 +233,7 @@ class JobQueue:
         memory_limit: int | None = None,
         lease: float | None = None,
         is_wanted: Callable[[], bool] | None = None,
+        time_limit: float | None = None,
     ) -> Job:
         """Give a job: ``function(*arguments, report=report)`` in a process of its own, when its turn comes.
 
@@ -204,6 +251,8 @@ class JobQueue:
             `is_wanted` said so. Default: never.
         is_wanted : callable, optional
             Asked every second, by another thread; goes with `lease`.
+        time_limit : float, optional
+            Seconds that the job may compute; on the clock it may take three times as long. Default: no limit.
 
         Returns
         -------
@@ -214,7 +263,7 @@ class JobQueue:
         JobError
             If the function is not one that another process can find, or the queue is closed.
         """
-        job = Job(_request(function, arguments, memory_limit), lease)
+        job = Job(_request(function, arguments, memory_limit, time_limit), lease, time_limit)
         with self._changed:
             if self._is_closed:
                 raise JobError("the queue of jobs is closed, and takes no more of them")
@@ -226,7 +275,7 @@ class JobQueue:
 
     def _see_to(self, job: Job) -> None:
         try:
-            if self._wait_for_turn(job) and job._begin(_environment()):
+            if self._wait_for_turn(job) and job._begin(self._take_process):
                 job._run()
         except OSError as error:  # no process to be had
             with job._lock:
@@ -258,11 +307,15 @@ class JobQueue:
         with self._changed:
             self._is_closed = True
             jobs = [*self._waiting, *self._running]
+            spare, self._spare = self._spare, None
         for job in jobs:
             job.cancel()
         deadline = time.monotonic() + SECONDS_TO_END
         for job in jobs:
             job.wait(max(0.0, deadline - time.monotonic()))
+        if spare is not None:
+            spare.kill()
+            spare.communicate()
 
     def __enter__(self) -> Self:
         return self
@@ -271,12 +324,14 @@ class JobQueue:
         self.close()
 
 
-def _request(function: Callable[..., Any], arguments: tuple, memory_limit: int | None) -> bytes:
-    """Return what the process reads: the function by its place, the arguments, and the limit."""
+def _request(
+    function: Callable[..., Any], arguments: tuple, memory_limit: int | None, time_limit: float | None
+) -> bytes:
+    """Return what the process reads: the function by its place, the arguments, and the limits."""
     if getattr(function, "__module__", "__main__") == "__main__":
         raise JobError(f"a job must be a function of a module that can be imported, got {function!r}")
     try:
-        return pickle.dumps((pickle.dumps(function), pickle.dumps(arguments), memory_limit))
+        return pickle.dumps((pickle.dumps(function), pickle.dumps(arguments), memory_limit, time_limit))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise JobError(f"a job must be a function of a module, and its arguments plain data, got {error}") from None
 

@@ -15,6 +15,7 @@ from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Setting
 from dsgcore.experiments.settings import FILE, n_labeled_on
 from dsgcore.settings import profile_of
+from pages.controls.reading import ask_apart
 
 TITLE = "Your own file"
 _STORE = "_files"
@@ -63,7 +64,7 @@ class OwnFile:
 
 def store() -> FileStore:
     """Return the session's files."""
-    files: FileStore = st.session_state.setdefault(_STORE, FileStore())
+    files: FileStore = st.session_state.setdefault(_STORE, FileStore(ask_apart))
     return files
 
 

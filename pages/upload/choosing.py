@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.data.reading import Limits, Recipe, Source, sniff_format, unpacked
+from dsgcore.data.reading import AskFormat, Limits, Recipe
 from dsgcore.experiments import Setting
 from pages.controls.own_file import Choosing, choosing_key, store
 
@@ -22,7 +22,7 @@ def choosing_in(problem: type[Setting], uploaded: Any, key: str) -> Choosing | N
     state: Choosing | None = st.session_state.get(choosing_key(problem))
     files = store()
     if uploaded is not None:
-        digest, name = files.add(uploaded.getvalue()), uploaded.name
+        digest, name = _digest(uploaded, problem), uploaded.name
     elif state is not None and state.sha256 in files:
         return state
     elif LAST in st.session_state and st.session_state[LAST][0] in files:
@@ -30,16 +30,26 @@ def choosing_in(problem: type[Setting], uploaded: Any, key: str) -> Choosing | N
     else:
         return None
     if state is None or state.sha256 != digest:
-        state = _begun(digest, name, linked_file(key))
+        state = _begun(problem, digest, name, linked_file(key))
         # In this order: if the page's drawing is ended in between, the next one does both.
         st.session_state[LAST] = digest, name
         st.session_state[choosing_key(problem)] = state
     return state
 
 
-def _begun(digest: str, name: str, linked: dict[str, Any] | None) -> Choosing:
-    limits = Limits()
-    recipe = sniff_format(unpacked(Source.of_bytes(store()[digest], name), limits))
+def _digest(uploaded: Any, problem: type[Setting]) -> str:
+    """Keep what was uploaded, once for each time that it is chosen; return its digest."""
+    Limits().check_size(uploaded.size)
+    key = f"_uploaded_{problem.name}"
+    known: tuple[str, str] = st.session_state.get(key, ("", ""))
+    if known[0] != uploaded.file_id or known[1] not in store():
+        known = uploaded.file_id, store().add(uploaded.getvalue())
+        st.session_state[key] = known
+    return known[1]
+
+
+def _begun(problem: type[Setting], digest: str, name: str, linked: dict[str, Any] | None) -> Choosing:
+    recipe = store().answer(digest, name, AskFormat(problem.labels))
     if linked is None or linked["sha256"] != digest:
         is_missed = linked is not None and linked["sha256"] not in store()
         return Choosing(name, digest, recipe, instead_of=linked["name"] if linked and is_missed else None)

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
-from dsgcore.data.reading import Recipe, Table, label_names, suit
+from dsgcore.data.reading import Classes, Recipe
 from dsgcore.experiments import Setting
 
 
-def draw_classes(problem: type[Setting], recipe: Recipe, begun: Recipe, table: Table, key: str) -> Recipe:
-    """Draw what is made of the labels: which is positive, how many bins, in which order."""
+def draw_classes(
+    problem: type[Setting], recipe: Recipe, begun: Recipe, n: int, ask: Callable[[Recipe], Classes], key: str
+) -> Recipe:
+    """Draw what is made of the labels of `n` rows: which is positive, how many bins, in which order.
+
+    `ask` tells what the labels are that a recipe reads.
+    """
     label = str(recipe.column("label"))
     key = f"{key}-{label}"
     if begun.column("label") == label:
         recipe = replace(recipe, positive=begun.positive, bins=begun.bins, order=begun.order)
-    recipe = suit(recipe, table.frame, problem.labels)
-    values = table.frame[label]
     unlabeled = st.session_state.get(f"{key}-unlabeled", begun.unlabeled or "").strip()
-    recipe = replace(recipe, unlabeled=unlabeled or None)
+    asked = ask(replace(recipe, unlabeled=unlabeled or None))
+    recipe, names = asked.recipe, list(asked.names)
     if recipe.bins is not None:
         bins = st.number_input("Equal-frequency bins of the label", 2, 100, recipe.bins, key=f"{key}-bins")
         recipe = replace(recipe, bins=bins)
-    names = _class_names(recipe, table)
     if problem.labels in ("binary", "pairs") and recipe.bins is None and 2 <= len(names) <= 1000:
         usual = recipe.positive if recipe.positive in names else names[-1]
         positive = st.selectbox("Positive class", names, index=names.index(usual), key=f"{key}-positive")
@@ -35,7 +39,7 @@ def draw_classes(problem: type[Setting], recipe: Recipe, begun: Recipe, table: T
             "A label that means “not labeled”",
             begun.unlabeled or "",
             key=f"{key}-unlabeled",
-            help=f"As an empty cell does. {len(values):,} rows in all.",
+            help=f"As an empty cell does. {n:,} rows in all.",
         )
     return recipe
 
@@ -50,8 +54,3 @@ def _order(names: list[str], recipe: Recipe, key: str) -> tuple[str, ...]:
     )
     given = tuple(name.strip() for name in text.split(","))
     return () if list(given) == names or ", ".join(names) == text else given
-
-
-def _class_names(recipe: Recipe, table: Table) -> list[str]:
-    """Return the label's values as they are written, in their order."""
-    return label_names(table.frame[str(recipe.column("label"))], recipe)

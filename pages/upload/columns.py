@@ -12,12 +12,9 @@ from dsgcore.data.reading import (
     ENCODINGS,
     MARKS,
     MISSING,
-    Limits,
+    Look,
     Recipe,
-    Table,
     as_cell,
-    guess_role,
-    guess_roles,
 )
 from pages.controls.own_file import Choosing
 
@@ -64,24 +61,21 @@ def draw_format(begun: Recipe, key: str) -> Recipe:
     return replace(recipe, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
 
 
-def guess(choosing: Choosing, table: Table, recipe: Recipe) -> None:
+def guess(choosing: Choosing, look: Look, recipe: Recipe) -> None:
     """Guess the columns' roles, once for each way to read the file; a link's recipe has them."""
     if choosing.format == recipe:
         return
-    guessed = (
-        recipe if choosing.is_from_link and choosing.format is None else guess_roles(table.frame, recipe, Limits())
-    )
-    known = [str(name) for name in table.frame.columns]
+    guessed = recipe if choosing.is_from_link and choosing.format is None else look.recipe
     label = guessed.column("label")
-    choosing.format, choosing.label = recipe, label if label in known else known[-1]
-    choosing.roles = {name: guessed.role(name) for name in known}
+    choosing.format, choosing.label = recipe, label if label in look.names else look.names[-1]
+    choosing.roles = {name: guessed.role(name) for name in look.names}
     choosing.edited = dict(choosing.roles)
     choosing.version += 1
 
 
-def draw_label(choosing: Choosing, table: Table, key: str) -> str:
+def draw_label(choosing: Choosing, look: Look, key: str) -> str:
     """Draw the choice of the label's column; when it changes, the one before becomes a feature."""
-    known = [str(name) for name in table.frame.columns]
+    known = list(look.names)
     assert choosing.label is not None
     assert choosing.edited is not None
     label = st.selectbox(
@@ -93,16 +87,16 @@ def draw_label(choosing: Choosing, table: Table, key: str) -> str:
     )
     if label != choosing.label:
         roles = dict(choosing.edited)
-        roles[choosing.label] = guess_role(table.frame[choosing.label], choosing.begun, Limits())
+        roles[choosing.label] = look.alone[known.index(choosing.label)]
         choosing.label, choosing.roles = label, roles | {label: "label"}
     return label
 
 
-def draw_roles(choosing: Choosing, table: Table, label: str, key: str) -> tuple[tuple[str, str], ...]:
+def draw_roles(choosing: Choosing, look: Look, label: str, key: str) -> tuple[tuple[str, str], ...]:
     """Draw the table of columns with a role for each but the label."""
     assert choosing.roles is not None
-    head = table.head(3)
-    others = [(j, str(name)) for j, name in enumerate(table.frame.columns) if name != label]
+    head = look.first.head(3)
+    others = [(j, name) for j, name in enumerate(look.names) if name != label]
     shown = pd.DataFrame(
         {
             "column": [as_cell(name) for _, name in others],

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Limits, Recipe, Source, Table, dataset_of, listed
+from dsgcore.data.reading import AskClasses, AskLook, AskPoints, Classes, Limits, Look, Recipe, listed
+from dsgcore.data.reading.looking import as_read
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.own_file import Choosing, OwnFile, plain, store, suited_to_own, usual_of_own
+from pages.controls.reading import get_ready
 from pages.upload import choosing as state
 from pages.upload import columns
 from pages.upload.classes import draw_classes
@@ -40,6 +43,7 @@ def draw_upload(problem: type[Setting], place: DeltaGenerator, file_key: str = "
         args=(problem, key),
     )
     st.caption(f"CSV, TSV, Parquet, LIBSVM or .npz. {limits.sentence()}")
+    get_ready()
     choosing = None
     try:
         choosing = state.choosing_in(problem, uploaded, file_key)
@@ -73,37 +77,46 @@ def _learn_from(problem: type[Setting], choosing: Choosing, place: DeltaGenerato
     title = f"{plain(choosing.name)}: columns, first rows, what was done"
     with place, st.expander(title, icon=":material/table:", key=f"part-own-{problem.name}"):
         columns_tab, rows_tab, done_tab, format_tab = st.tabs(["Columns", "First rows", "What was done", "Format"])
-    recipe, table = _ask_for_recipe(problem, choosing, columns_tab, format_tab)
-    rows_tab.dataframe(table.head(SHOWN_ROWS), width="stretch", height=280)
+    recipe, look = _ask_for_recipe(problem, choosing, columns_tab, format_tab)
+    rows_tab.dataframe(look.first.head(SHOWN_ROWS), width="stretch", height=280)
     with done_tab:
-        own = _read(problem, choosing, table, recipe)
+        own = _read(problem, choosing, recipe)
         st.markdown("\n".join(f"- {plain(sentence)}" for sentence in own.report))
     if not choosing.is_suited:
         _use_suited(problem, choosing)
     choosing.is_from_link = False
-    _say_what_it_is(choosing, own, table, place)
+    _say_what_it_is(choosing, own, look, place)
     state.write_link(file_key, choosing, recipe, place)
     return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}
 
 
 def _ask_for_recipe(
     problem: type[Setting], choosing: Choosing, columns_tab: DeltaGenerator, format_tab: DeltaGenerator
-) -> tuple[Recipe, Table]:
+) -> tuple[Recipe, Look]:
     """Draw what can be set of the format, the label, the columns and the classes; return it, and the table read so far."""
     key = f"own-{problem.name}-{choosing.sha256[:8]}"
     with format_tab:
         recipe = columns.draw_format(choosing.begun, key)
-    table = store().table(choosing.sha256, choosing.name, recipe)
-    columns.guess(choosing, table, recipe)
-    label = columns.draw_label(choosing, table, key)
+    look = _look(problem, choosing, recipe)
+    columns.guess(choosing, look, recipe)
+    label = columns.draw_label(choosing, look, key)
     with columns_tab:
-        recipe = replace(recipe, roles=columns.draw_roles(choosing, table, label, key))
+        recipe = replace(recipe, roles=columns.draw_roles(choosing, look, label, key))
         recipe = columns.draw_gaps(recipe, choosing.begun, key)
-    table = store().table(choosing.sha256, choosing.name, recipe)  # columns with a mark of their own are read as text
-    return draw_classes(problem, recipe, choosing.begun, table, key), table
+    if recipe.marked():
+        look = _look(problem, choosing, as_read(recipe))  # columns with a decimal mark of their own are read as text
+    return draw_classes(problem, recipe, choosing.begun, look.n, partial(_classes, problem, choosing), key), look
 
 
-def _read(problem: type[Setting], choosing: Choosing, table: Table, recipe: Recipe) -> OwnFile:
+def _look(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> Look:
+    return store().answer(choosing.sha256, choosing.name, AskLook(recipe, problem.labels))
+
+
+def _classes(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> Classes:
+    return store().answer(choosing.sha256, choosing.name, AskClasses(recipe, problem.labels))
+
+
+def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile:
     """Read the file by its recipe, unless it was read so last; other classes get the controls' values that suit them.
 
     A click or a moved slider can end this drawing of the page at any access to the session's state: what has been done by
@@ -112,17 +125,15 @@ def _read(problem: type[Setting], choosing: Choosing, table: Table, recipe: Reci
     known = choosing.own
     if known is not None and known.recipe == recipe:
         return known
-    with st.spinner("Reading the file"):
-        source = Source.of_bytes(store()[choosing.sha256], choosing.name)
-        dataset = dataset_of(table, recipe, source, labels=problem.labels)
-        own = OwnFile.of(dataset, choosing.name, recipe)
+    dataset = store().answer(choosing.sha256, choosing.name, AskPoints(recipe, problem.labels))
+    own = OwnFile.of(dataset, choosing.name, recipe)
     if known is None or known.class_names != own.class_names:
         choosing.is_suited = False
     choosing.own = own
     return own
 
 
-def _say_what_it_is(choosing: Choosing, own: OwnFile, table: Table, place: DeltaGenerator) -> None:
+def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGenerator) -> None:
     """Say which file it is, how large, and what is left of it."""
     if choosing.instead_of is not None:
         st.warning(
@@ -132,14 +143,14 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, table: Table, place: Delta
         )
     st.caption(f"{own.n:,} rows, {own.d:,} features, {len(own.class_names)} classes: {plain(_few(own.class_names))}")
     if own.left_out:
-        _say_left_out(own.left_out, table, place)
+        _say_left_out(own.left_out, look, place)
 
 
-def _say_left_out(names: tuple[str, ...], table: Table, place: DeltaGenerator) -> None:
+def _say_left_out(names: tuple[str, ...], look: Look, place: DeltaGenerator) -> None:
     """Say which columns have no part in the points, where it is seen without opening anything."""
     are = "is" if len(names) == 1 else "are"
     place.markdown(
-        f":orange[:material/visibility_off:] {len(names)} of {table.frame.shape[1]} columns {are} left out: "
+        f":orange[:material/visibility_off:] {len(names)} of {len(look.names)} columns {are} left out: "
         f"{plain(listed(names))}. What a column is used as can be set under Columns."
     )
 

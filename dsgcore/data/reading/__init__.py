@@ -4,6 +4,14 @@ from dsgcore.data.reading.labels import label_names as label_names
 from dsgcore.data.reading.limits import IN_PIECES as IN_PIECES
 from dsgcore.data.reading.limits import LOCAL as LOCAL
 from dsgcore.data.reading.limits import Limits as Limits
+from dsgcore.data.reading.looking import AskClasses as AskClasses
+from dsgcore.data.reading.looking import AskFormat as AskFormat
+from dsgcore.data.reading.looking import AskLook as AskLook
+from dsgcore.data.reading.looking import AskPoints as AskPoints
+from dsgcore.data.reading.looking import Classes as Classes
+from dsgcore.data.reading.looking import Look as Look
+from dsgcore.data.reading.looking import Question as Question
+from dsgcore.data.reading.looking import answers as answers
 from dsgcore.data.reading.names import as_cell as as_cell
 from dsgcore.data.reading.names import listed as listed
 from dsgcore.data.reading.reader import dataset_of as dataset_of

@@ -21,6 +21,7 @@ from dsgcore.data.reading.sources import PIECE, Piece, Source, refuse_other_text
 
 _HEAD = 2**18
 _SNIFFED_LINES = 200
+LONGEST_LINE = 4_000_000
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -171,6 +172,16 @@ def _text(stream: IO[bytes], recipe: Recipe) -> io.TextIOWrapper:
     return io.TextIOWrapper(stream, encoding=recipe.encoding, newline="")
 
 
+def _bounded(lines: io.TextIOWrapper) -> Iterator[str]:
+    """Yield the lines; one without an end is refused before it fills memory."""
+    number = 0
+    while line := lines.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            raise DataError(f"line {number} must have fewer than {LONGEST_LINE:,} characters, and it has more")
+        yield line
+
+
 def _rows(lines: Iterable[str], recipe: Recipe) -> Any:
     given = map(str.strip, lines) if recipe.delimiter == " " else lines
     return csv.reader(given, delimiter=recipe.delimiter, skipinitialspace=True, strict=True)
@@ -185,7 +196,7 @@ def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list
     first: list[str] = []
     n_rows = -int(recipe.header)
     with source.open() as stream, _text(stream, recipe) as lines:
-        reader = _rows(lines, recipe)
+        reader = _rows(_bounded(lines), recipe)
         try:
             for row in reader:
                 if _is_blank(row):

@@ -175,12 +175,14 @@ class Features:
                 self._begin(frame)
             for encoder in self._encoders:
                 encoder.look(frame[encoder.name], is_fitted)
+        n_columns = 0
         for encoder in self._encoders:
             encoder.settle()
+            n_columns += len(encoder.names)
+            self.limits.check_columns(n_columns, "the points")  # now: of many texts, each takes long
         self.names = tuple(name for encoder in self._encoders for name in encoder.names)
         if not self.names:
             raise DataError("no column of features is left: all are ignored or empty")
-        self.limits.check_columns(len(self.names), "the points")
         return self
 
     def _begin(self, frame: pd.DataFrame) -> None:

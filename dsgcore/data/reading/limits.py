@@ -17,7 +17,7 @@ class Limits:
     unpacked: int = 256 * 2**20  # bytes once unpacked: gzip, bzip2, xz; an archive's arrays; a Parquet file's pages
     rows: int = 1_000_000
     columns: int = 5000  # of the table, and of the points that are made from it
-    points: int = 512 * 2**20  # bytes of the points: 4 for each row and column
+    points: int = 240 * 2**20  # bytes of the points: 4 for each row and column; of more, no run on a page could be made
     categories: int = 50  # different values of a column of categories, each of which becomes a column of the points
     words: int = 10_000  # different words that a column of text is described by
 

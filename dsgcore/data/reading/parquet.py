@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dsgcore.data.datasets import DataError
@@ -13,6 +14,7 @@ from dsgcore.data.reading.names import column_names, reason_of
 from dsgcore.data.reading.sources import Piece, Source
 
 BATCH = 16_384
+OFFSET = 4  # bytes for the place of a text
 
 
 def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
@@ -20,10 +22,13 @@ def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Ite
     parquet, arrow = _pyarrow()
     try:
         with source.open() as stream:
-            file = parquet.ParquetFile(stream, pre_buffer=False)
-            _check(file.metadata, limits)
-            names, notes = column_names(file.schema_arrow.names)
-            batches = file.iter_batches(batch_size=min(rows or BATCH, BATCH), use_threads=False)
+            schema = parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
+            # A text that stands once in the file and is named in many rows is one text until all of them are counted.
+            texts = [field.name for field in schema if _is_text(field.type, arrow.types)]
+            file = parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
+            _check(file.metadata, schema, limits, arrow.types)
+            names, notes = column_names(schema.names)
+            batches = _batches(file, schema, min(rows or BATCH, BATCH), arrow)
             yield from ((frame, notes) for frame in _gathered(batches, names, limits, rows, arrow))
     except DataError:
         raise
@@ -34,31 +39,66 @@ def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Ite
 def _pyarrow() -> tuple[Any, Any]:
     try:
         import pyarrow
+        import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
         raise DataError("Parquet files are read by the package pyarrow, which is not installed: give a CSV") from None
     return pyarrow.parquet, pyarrow
 
 
-def _check(metadata: Any, limits: Limits) -> None:
+def _is_text(kind: Any, types: Any) -> bool:
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind)
+
+
+def _check(metadata: Any, schema: Any, limits: Limits, types: Any) -> None:
     """Refuse what the file itself says is too much; what it holds is counted once more while it is read."""
-    if not metadata.num_rows or not metadata.num_columns:
-        raise DataError(f"the table must have rows and columns, got {metadata.num_rows} x {metadata.num_columns}")
-    limits.check_rows(metadata.num_rows)
-    limits.check_columns(metadata.num_columns)
+    n = metadata.num_rows
+    if not n or not metadata.num_columns:
+        raise DataError(f"the table must have rows and columns, got {n} x {metadata.num_columns}")
+    limits.check_rows(n)
+    limits.check_columns(max(metadata.num_columns, len(schema)))
     limits.check_unpacked(sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)))
+    limits.check_unpacked(n * sum(_width(field.type, types) for field in schema))
+
+
+def _width(kind: Any, types: Any) -> int:
+    """Return the bytes that a value takes at least, once it is out of the file."""
+    if types.is_nested(kind) or types.is_dictionary(kind) or _is_text(kind, types):
+        return 1
+    try:
+        return max(1, kind.bit_width // 8)
+    except ValueError:  # of no fixed width
+        return 1
+
+
+def _batches(file: Any, schema: Any, size: int, arrow: Any) -> Iterator[Any]:
+    """Yield rows as they stand in the file; of lists and other nested columns, which no role takes, nothing is read."""
+    flat = [field.name for field in schema if not arrow.types.is_nested(field.type)]
+    if len(flat) == len(schema):
+        yield from file.iter_batches(batch_size=size, use_threads=False)
+        return
+    n = file.metadata.num_rows
+    starts = [*range(0, n, size)]
+    read = file.iter_batches(batch_size=size, use_threads=False, columns=flat) if flat else (None for _ in starts)
+    for start, batch in zip(starts, read, strict=False):
+        length = min(size, n - start) if batch is None else batch.num_rows
+        of_batch = {} if batch is None else dict(zip(batch.schema.names, batch.columns, strict=True))
+        nothing = arrow.repeat(arrow.scalar(NESTED), length).dictionary_encode()
+        columns = [of_batch.get(field.name, nothing) for field in schema]
+        yield arrow.RecordBatch.from_arrays(columns, names=schema.names)
 
 
 def _gathered(batches: Any, names: list[str], limits: Limits, rows: int | None, arrow: Any) -> Iterator[pd.DataFrame]:
     """Put batches together to pieces of so many rows, and count rows and bytes."""
     n, size, waiting = 0, 0, []
     for batch in batches:
-        n, size = n + batch.num_rows, size + batch.nbytes
+        n, size = n + batch.num_rows, size + sum(_size(column, arrow) for column in batch.columns)
         limits.check_rows(n)
         limits.check_unpacked(size)
         batch.validate(full=True)  # else text that is no UTF-8 would be found out much later
-        waiting.append(batch)
-        if rows is not None and sum(b.num_rows for b in waiting) >= rows:
+        waiting.append([_written_out(column, arrow) for column in batch.columns])
+        if rows is not None and sum(len(columns[0]) for columns in waiting) >= rows:
             yield _frame(waiting, names, arrow)
             waiting = []
     if not n:
@@ -67,24 +107,35 @@ def _gathered(batches: Any, names: list[str], limits: Limits, rows: int | None, 
         yield _frame(waiting, names, arrow)
 
 
-def _frame(batches: list[Any], names: list[str], arrow: Any) -> pd.DataFrame:
-    table = arrow.Table.from_batches(batches)
-    columns = [_column(table.column(j), arrow) for j in range(table.num_columns)]
+def _size(column: Any, arrow: Any) -> int:
+    """Return the bytes that a column takes once each row has its own value."""
+    if not arrow.types.is_dictionary(column.type):
+        return max(column.nbytes, len(column))
+    values, codes = column.dictionary, column.indices.drop_null().to_numpy(zero_copy_only=False)
+    if not _is_text(values.type, arrow.types):
+        return values.nbytes // max(len(values), 1) * len(column)
+    lengths = arrow.compute.binary_length(values).fill_null(0).to_numpy(zero_copy_only=False)
+    return OFFSET * len(column) + int(lengths[codes].sum(dtype=np.int64))
+
+
+def _written_out(column: Any, arrow: Any) -> Any:
+    """Return a column with a value of its own in each row."""
+    return column.cast(column.type.value_type) if arrow.types.is_dictionary(column.type) else column
+
+
+def _frame(batches: list[list[Any]], names: list[str], arrow: Any) -> pd.DataFrame:
+    columns = [_column(arrow.chunked_array(list(chunks)), arrow) for chunks in zip(*batches, strict=True)]
     frame = pd.concat(columns, axis=1) if columns else pd.DataFrame()
     frame.columns = pd.Index(names)
     return frame
 
 
 def _column(column: Any, arrow: Any) -> pd.Series:
-    """Return a column as pandas knows it; lists and other nested values become text that no role but "ignore" takes."""
-    types = arrow.types
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if types.is_decimal(column.type):
+    """Return a column as pandas knows it."""
+    if arrow.types.is_decimal(column.type):
         column = column.cast(arrow.float64())
-    if types.is_nested(column.type):
-        return pd.Series([NESTED] * len(column), dtype=object)
     return column.to_pandas()
 
 
+# What stands in a column of lists and other nested values.
 NESTED = "(nested)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -38,14 +39,15 @@ def sniff_format(source: Source) -> Recipe:
     return sniff_delimited(source)
 
 
-def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits) -> Recipe:
-    """Return the recipe with the roles that a table's columns most likely have."""
+def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits, alone: Mapping[str, str] | None = None) -> Recipe:
+    """Return the recipe with the roles that a table's columns most likely have; `alone` has those of `guess_role`."""
     if recipe.format == "svmlight":
         return recipe
     label, pair = _guessed_label(frame, recipe), _named(frame, _PAIR_NAMES)
     single = {label: "label"} | ({pair: "pair"} if pair not in (None, label) and frame[pair].notna().any() else {})
-    roles = {str(name): single.get(str(name)) or guess_role(column, recipe, limits) for name, column in frame.items()}
-    return recipe.with_roles(roles)
+    if alone is None:
+        alone = {str(name): guess_role(c, recipe, limits) for name, c in frame.items() if str(name) not in single}
+    return recipe.with_roles({**alone, **{name: role for name, role in single.items() if name is not None}})
 
 
 def guessed(frame: pd.DataFrame, recipe: Recipe, labels: str, limits: Limits, label: str | None = None) -> Recipe:

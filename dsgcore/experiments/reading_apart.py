@@ -1,0 +1,48 @@
+"""Files of strangers are read in processes of their own, bounded in memory and time: whatever is in them, the server lives on."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from dsgcore.data import DataError
+from dsgcore.data.reading.looking import Answer, Question, answers
+from dsgcore.experiments.cost import GIGABYTE
+from dsgcore.experiments.jobs import Job, JobQueue, JobState
+
+MEMORY_LIMIT = GIGABYTE
+SECONDS = 20.0
+AT_A_TIME = 2
+CANCELLED = "reading the file was cancelled: choose it again"
+
+
+@cache
+def readers() -> JobQueue:
+    """Return the queue of those who read; races and other long work have one of their own."""
+    queue = JobQueue(AT_A_TIME, module=answers.__module__)
+    atexit.register(queue.close)
+    return queue
+
+
+def begin_reading(content: bytes, name: str, question: Question) -> Job:
+    """Begin to read a file as far as a question, and those that usually follow, ask; its progress is what is being done."""
+    return readers().submit(_read, content, name, question, memory_limit=MEMORY_LIMIT, time_limit=SECONDS)
+
+
+def _read(content: bytes, name: str, question: Question, report: Callable[[str], Any]) -> list[Answer]:
+    return answers(content, name, question, report=report)
+
+
+def answers_of(job: Job, question: Question) -> list[Answer]:
+    """Return the answers of a job that is over; where it has none, what ended it."""
+    if job.state is JobState.DONE:
+        found: list[Answer] = job.result
+        return found
+    said = CANCELLED if job.state is JobState.CANCELLED else f"the file cannot be read: {_lowered(job.error)}"
+    return [(question, DataError(said))]
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].rstrip(".")

@@ -1,0 +1,56 @@
+"""One's own file is read in a process of its own while the page waits, says what is being done, and can give it up."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.runtime import exists
+
+from dsgcore.data.reading import Question
+from dsgcore.data.reading.looking import Answer
+from dsgcore.experiments.jobs import Job, JobState
+from dsgcore.experiments.reading_apart import SECONDS, answers_of, begin_reading, readers
+
+_GOING = "_reading"
+SECONDS_BEFORE_A_WORD = 0.5
+TICK_SECONDS = 0.2
+
+
+def get_ready() -> None:
+    """Let a process get ready to read: somebody is about to choose a file."""
+    if exists():
+        readers().warm_up()
+
+
+def ask_apart(content: bytes, name: str, question: Question) -> list[Answer]:
+    """Answer a question about a file, as `answers` does.
+
+    A click that arrives meanwhile ends this drawing of the page; the next one waits for the same process.
+    """
+    going: dict[tuple[bytes, Question], Job] = st.session_state.setdefault(_GOING, {})
+    wanted = content, question
+    for other in going.keys() - {wanted}:
+        going.pop(other).cancel()
+    if wanted not in going:
+        going[wanted] = begin_reading(content, name, question)
+    job = going[wanted]
+    if not job.wait(SECONDS_BEFORE_A_WORD):
+        _wait_in_sight(job)
+    del going[wanted]
+    return answers_of(job, question)
+
+
+def _wait_in_sight(job: Job) -> None:
+    """Say what is being done until it is over, with the way out."""
+    place = st.empty()
+    with place.container():
+        bar = st.progress(0.0, text="Reading the file")
+        st.button("Cancel", key=f"cancel-reading-{id(job)}", icon=":material/close:", on_click=job.cancel)
+    while not job.wait(TICK_SECONDS):
+        bar.progress(min(1.0, job.seconds / SECONDS), text=_doing(job))
+    place.empty()
+
+
+def _doing(job: Job) -> str:
+    if job.state is JobState.WAITING:
+        return "Reading the file: it waits until others are read"
+    return f"Reading the file: {job.progress or 'getting ready'} · {job.seconds:.0f} s, at most about {SECONDS:.0f}"

@@ -1,0 +1,217 @@
+"""Files of strangers are read in a process of their own: what is in them costs the server neither memory nor time."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+
+import numpy as np
+import pytest
+from hostile_files import GOOD, parquet
+from test_app_upload import errors, give, open_own, run_of
+
+from dsgcore._memory import resident
+from dsgcore.data import DataError
+from dsgcore.data.reading import AskFormat, AskLook, AskPoints, Limits, answers, read, sniff
+from dsgcore.experiments import FileStore, reading_apart
+from dsgcore.experiments.jobs import JobState
+from dsgcore.experiments.reading_apart import CANCELLED, answers_of, begin_reading, readers
+from pages.controls.reading import ask_apart
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and time are limited as Linux does it")
+ASK = AskFormat("binary")
+LONG = "x" * 10**6
+
+
+def table(columns, **options):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    content = io.BytesIO()
+    pq.write_table(pa.table(columns), content, compression="zstd", **options)
+    return content.getvalue()
+
+
+def labels(n):
+    return [("a", "b")[i % 2] for i in range(n)]
+
+
+def one_text_many_times(n=2000):
+    """A text of 1 MB that stands in the file once, and is named in each row."""
+    pa = pytest.importorskip("pyarrow")
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), pa.array([LONG]))
+
+
+def libsvm_of_few_bytes():
+    return gzip.compress(b"".join(b"%d 1:1 4999:1\n" % (i % 2) for i in range(26_000)))
+
+
+HOSTILE = {
+    "dictionary": (lambda: table({"a": one_text_many_times(), "label": labels(2000)}, store_schema=False), "unpack"),
+    "typed dictionary": (
+        lambda: table({"a": one_text_many_times(), "label": labels(2000)}),
+        "unpack to at most 256 MB",
+    ),
+    "many booleans": (
+        lambda: table({f"c{j}": np.zeros(300_000, bool) for j in range(1001)}),
+        "unpack to at most 256 MB",
+    ),
+    "one long line": (lambda: gzip.compress(b"1," * 2**24), "line 1 must have fewer than 4,000,000 characters"),
+    "sparse lines": (libsvm_of_few_bytes, "at most 240 MB as numbers .* take 496 MB"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_unpacks_to_much_is_refused_before_it_does(name):
+    """Each took between 1.5 and 6 GB before it was refused."""
+    make, said = HOSTILE[name]
+    content = make()
+    before = resident()
+    with pytest.raises(DataError, match=said):
+        read(content, sniff(content, name), name=name)
+    assert resident() - before < 4e8
+
+
+def test_of_lists_in_a_parquet_file_nothing_is_read():
+    pa = pytest.importorskip("pyarrow")
+    many = pa.DictionaryArray.from_arrays(pa.array(np.zeros(500 * 1000, np.int32)), pa.array([LONG]))
+    lists = pa.ListArray.from_arrays(pa.array(np.arange(501) * 1000, pa.int32()), many)
+    content = table({"x": np.arange(500.0), "many": lists, "label": labels(500)}, store_schema=False)
+    recipe = sniff(content, "lists.parquet")
+    assert recipe.role("many") == "ignore"
+    assert read(content, recipe).X.shape == (500, 1)
+
+
+def test_texts_of_a_dictionary_are_read_as_if_each_row_had_its_own():
+    pa = pytest.importorskip("pyarrow")
+    texts = ["red", None, "blue", "red", "Ω"] * 8
+    plain = {"x": np.arange(40.0), "kind": texts, "label": labels(40)}
+    typed = plain | {"kind": pa.array(texts).dictionary_encode()}
+    made = [read(c, sniff(c, "t")) for c in (table(plain), table(plain, use_dictionary=False), table(typed))]
+    for other in made[1:]:
+        np.testing.assert_array_equal(other.X, made[0].X)
+        assert other.feature_names == made[0].feature_names == ("x", "kind: blue", "kind: red", "kind: Ω")
+
+
+def test_too_many_columns_of_text_are_refused_before_all_are_described():
+    words = np.array([f"word{i}" for i in range(60)])
+    rng = np.random.default_rng(0)
+    rows = [",".join([*(" ".join(words[rng.integers(0, 60, 9)]) for _ in range(20)), "ab"[i % 2]]) for i in range(80)]
+    content = "\n".join([",".join([*(f"t{j}" for j in range(20)), "label"]), *rows]).encode()
+    with pytest.raises(DataError, match="at most 120 columns, got 150"):
+        answered(answers(content, "t.csv", ASK, limits=Limits(columns=120)))
+
+
+def answered(found):
+    for _, answer in found:
+        if isinstance(answer, DataError):
+            raise answer
+    return found
+
+
+def test_one_question_brings_the_answers_to_those_that_follow():
+    found = answered(answers(GOOD, "good.csv", ASK))
+    assert [type(question).__name__ for question, _ in found] == ["AskFormat", "AskLook", "AskClasses", "AskPoints"]
+    recipe, dataset = found[-1][0].recipe, found[-1][1]
+    np.testing.assert_array_equal(dataset.X, read(GOOD, recipe).X)
+    look = found[1][1]
+    assert (look.n, look.names, look.recipe.column("label")) == (40, ("a", "b", "label"), "label")
+    assert list(look.first["a"][:3]) == ["0", "1", "2"]
+
+
+def test_a_question_is_asked_once_and_its_refusal_too():
+    asked = []
+
+    def ask(content, name, question):
+        asked.append(question)
+        return answers(content, name, question)
+
+    files = FileStore(ask)
+    digest = files.add(GOOD)
+    recipe = files.answer(digest, "good.csv", ASK)
+    files.answer(digest, "good.csv", AskLook(recipe, "binary"))
+    assert asked == [ASK]
+    bad = files.add(b"%PDF")
+    for _ in range(2):
+        with pytest.raises(DataError, match="PDF"):
+            files.answer(bad, "a.csv", ASK)
+    assert asked == [ASK, ASK]
+    files.add(b"%PDF")  # chosen again
+    with pytest.raises(DataError, match="PDF"):
+        files.answer(bad, "a.csv", ASK)
+    assert asked == [ASK, ASK, ASK]
+
+
+def test_few_points_are_kept():
+    files = FileStore()
+    digest = files.add(GOOD)
+    recipe = answers(GOOD, "good.csv", ASK)[-1][0].recipe
+    for n in range(5):
+        files.answer(digest, "good.csv", AskPoints(recipe, "binary", np.arange(20 + n).tobytes()))
+    assert files.size == len(GOOD) + 2 * 40 * 2 * 4
+
+
+def finished(job, seconds=120):
+    assert job.wait(seconds)
+    return job
+
+
+def test_another_process_gives_the_same_points():
+    there = answered(answers_of(finished(begin_reading(GOOD, "good.csv", ASK)), ASK))
+    here = answers(GOOD, "good.csv", ASK)
+    assert [question for question, _ in there] == [question for question, _ in here]
+    np.testing.assert_array_equal(there[-1][1].X, here[-1][1].X)
+    np.testing.assert_array_equal(there[-1][1].y, here[-1][1].y)
+    there[-1][1].X[0, 0] = 7  # as those that are read here can be written
+
+
+def test_the_process_that_reads_next_is_ready_before():
+    readers().warm_up()
+    spare = readers()._spare
+    job = begin_reading(GOOD, "good.csv", ASK)
+    finished(job)
+    assert spare is not None
+    assert spare.poll() is not None  # it was that one
+    assert readers()._spare not in (None, spare)
+
+
+@linux
+def test_a_reader_may_compute_for_so_long(monkeypatch):
+    words = b" ".join(b"w%d" % i for i in range(200))
+    content = b"text,label\n" + b"".join(words + b",%d\n" % (i % 2) for i in range(30_000))
+    monkeypatch.setattr(reading_apart, "SECONDS", 1.0)
+    job = finished(begin_reading(content, "texts.csv", ASK))
+    assert job.state is JobState.FAILED
+    [(question, refusal)] = answers_of(job, ASK)
+    assert question == ASK
+    assert str(refusal) == "the file cannot be read: this takes longer than its limit of 1 s"
+
+
+@linux
+def test_a_reader_may_take_so_much_memory(monkeypatch):
+    content = b"x,label\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(500_000))
+    monkeypatch.setattr(reading_apart, "MEMORY_LIMIT", 10**7)
+    job = finished(begin_reading(content, "long.csv", ASK))
+    _, refusal = answers_of(job, ASK)[-1]
+    assert isinstance(refusal, DataError)
+    assert "memory" in str(refusal)
+
+
+def test_reading_can_be_given_up():
+    job = begin_reading(GOOD, "good.csv", ASK)
+    job.cancel()
+    finished(job)
+    [(_, refusal)] = answers_of(job, ASK)
+    assert str(refusal) == CANCELLED
+
+
+def test_a_page_reads_in_another_process(monkeypatch):
+    """Whatever is asked of a file while a page is drawn, its bytes are not unpacked or parsed in the server."""
+    monkeypatch.setattr("pages.controls.own_file.ask_apart", ask_apart)
+    for place in ("dsgcore.data.reading.looking.unpacked", "dsgcore.data.reading.looking.read_table"):
+        monkeypatch.setattr(place, None)
+    app = give(open_own(), "good.parquet", parquet())
+    assert errors(app) == []
+    assert run_of(app).spec.data.path == "good.parquet"
+    assert run_of(app).split.X_train.shape[1] == 2
