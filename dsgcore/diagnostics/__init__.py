@@ -2,5 +2,6 @@
 
 from dsgcore.diagnostics.four_runs import FourRuns, four_runs
 from dsgcore.diagnostics.limits import Limits, limits
+from dsgcore.diagnostics.strip import Gauge, Light, Strip, strip
 
-__all__ = ["FourRuns", "Limits", "four_runs", "limits"]
+__all__ = ["FourRuns", "Gauge", "Light", "Limits", "Strip", "four_runs", "limits", "strip"]

@@ -10,6 +10,7 @@ from typing import IO, Any, ClassVar, Protocol
 from numpy.typing import NDArray
 
 from dsgcore.core.cost import Cost, Sizes
+from dsgcore.core.gauges import Gauges
 from dsgcore.data import Split
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
@@ -38,11 +39,20 @@ class Engine(Protocol):
         Bound to the training labels.
     training_seconds : float
         Spent so far on what makes the model, as a fit without any measuring would.
+    gauges : Gauges
+        What was read of its progress and noise on the way.
+    gauged : tuple of str
+        Which gauges have a meaning here, as `dsgcore.diagnostics.strip` calls them.
+    limited_by : str
+        What the largest step comes from, in words.
     has_graph : bool
         Whether points are linked: then ``links(limit)`` returns both ends of at most so many links, (m, 2).
     """
 
     training_seconds: float
+    gauges: Gauges
+    gauged: ClassVar[tuple[str, ...]]
+    limited_by: ClassVar[str]
     has_graph: ClassVar[bool]
 
     @property
@@ -110,6 +120,15 @@ class Engine(Protocol):
     @property
     def automatic_step(self) -> float | None:
         """What the step "auto" is in this run; None where the method knows none."""
+        ...
+
+    @property
+    def largest_step(self) -> float | None:
+        """The constant step above which the iterate grows without end; None where there is none, or none is known."""
+        ...
+
+    def step_at(self, t: int) -> float:
+        """Return the step size that iteration `t` has, or is to have."""
         ...
 
     @property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_poi
 from dsgcore.core.cost import Cost, Sizes
 from dsgcore.core.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.core.expansion import Expansion
+from dsgcore.core.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.core.metrics import known
 from dsgcore.core.problem import Values
 from dsgcore.core.sampling import evenly_spread
@@ -60,6 +61,8 @@ class StochasticEngine:
     """
 
     has_graph: ClassVar[bool] = False
+    gauged: ClassVar[tuple[str, ...]] = ("Step", "Iterations", "Batches", "Features", "Wander")
+    limited_by: ClassVar[str] = "the risk's curvature"
 
     def __init__(self, spec: Spec, split: Split) -> None:
         self.kernel, self.split = spec.kernel, split
@@ -93,6 +96,8 @@ class StochasticEngine:
         self.probes = self._carried(self.split.X_test[:n_probes], with_variance=True)
         self.rest_of_test = self._carried(self.split.X_test[n_probes:])
         self.twin = ExactTwin(self.kernel, self.probes.X)
+        self.gauges = Gauges(min(n_probes, PROBES, len(self.probes.X)))
+        self._spread = BatchSpread(self.kernel, self.probes.X[:PROBES])
         self.dual, self.norm = DualCoefficients(len(self.task.X)), SquaredNorm()
         after = self.task.plan.average_after
         self.average_norm = None if after is None else AverageNorm(after)
@@ -180,6 +185,15 @@ class StochasticEngine:
         """What the step "auto" is here, whether the spec asks for it or says a number."""
         return self.step_sizes.automatic
 
+    @property
+    def largest_step(self) -> float | None:
+        """The constant step above which the iterate grows without end; None where there is none."""
+        return self.step_sizes.largest
+
+    def step_at(self, t: int) -> float:
+        """Return the step size that iteration `t` has, or is to have."""
+        return self.task.plan.at(t).size
+
     @cached_property
     def step_sizes(self) -> StepSizes:
         """The automatic step, and the one above which the iterate grows without end."""
@@ -205,6 +219,13 @@ class StochasticEngine:
         self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
         if len(self.probes.X):
             self.twin.advance(iterate.points, iterate.weights, step, decay)
+            self.gauges.advance(iterate.t, step, decay, self.task.batch_size, partial(self._gauged, iterate))
+
+    def _gauged(self, iterate: Iterate) -> tuple[NDArray, float, Callable[[], NDArray]]:
+        """Return what the gauges read after an iteration."""
+        assert self.probes.variance is not None
+        f, variance = self.probes.values[:PROBES], self.probes.variance[:PROBES]
+        return f, float(variance.mean()), partial(self._spread.each, iterate)
 
     def _measure(self, iterate: Iterate) -> dict[str, float]:
         step = iterate.step

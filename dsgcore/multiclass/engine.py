@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import rbf_kernel
 
 from dsgcore.core.cost import Cost, Sizes
+from dsgcore.core.gauges import Gauges
 from dsgcore.core.metrics import known
 from dsgcore.core.schedules import tail_start
 from dsgcore.data import Split
 from dsgcore.multiclass.automatic import settle_step
 from dsgcore.multiclass.cost import multiclass_cost
 from dsgcore.multiclass.features import FixedFeatures
+from dsgcore.multiclass.gauging import Probed
 from dsgcore.multiclass.ground import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
 from dsgcore.multiclass.loop import MultiClassStep, descend
 from dsgcore.multiclass.problem import MultiClass
@@ -80,6 +82,8 @@ class MultiClassEngine:
     """
 
     has_graph: ClassVar[bool] = True
+    gauged: ClassVar[tuple[str, ...]] = ("Step", "Batches", "Wander")
+    limited_by: ClassVar[str] = "the graph's pull"
 
     def __init__(self, spec: Spec, split: Split) -> None:
         spec.problem.check_schedule(spec.solver.schedule)
@@ -104,6 +108,8 @@ class MultiClassEngine:
         self._kept = {0: self.W}
         self.automatic_tau_I = AUTOMATIC_TAU_I
         self.twin = self._new_twin()
+        self._probed, self._largest = Probed(self.task), 0.0
+        self.gauges = Gauges(self._probed.n)
         if uses_graph(spec):
             self._take_graph()
         self._problem = self._problem_at(0)
@@ -115,6 +121,7 @@ class MultiClassEngine:
         pull = self.ground.pull(self.task.problem, self.task.features)
         self.task = replace(self.task, M=pull.M)
         self.training_seconds += pull.seconds  # whoever made it
+        self._largest = pull.largest
         step = self.task.step(1)  # the largest of every schedule
         self.automatic_tau_I = min(AUTOMATIC_TAU_I, SHARE_OF_LIMIT / max(step * pull.largest, SMALLEST))
         if self.twin is not None:
@@ -182,6 +189,16 @@ class MultiClassEngine:
         return self._automatic_step
 
     @property
+    def largest_step(self) -> float | None:
+        """The step above which the graph's pull alone makes the weights grow, 1 / (tau_I lambda_max); None without a graph."""
+        tau_I = self._problem_at(self.t).tau_I
+        return 1.0 / (tau_I * self._largest) if tau_I * self._largest > 0 else None
+
+    def step_at(self, t: int) -> float:
+        """Return the step size that iteration `t` has, or is to have."""
+        return self._task_of(self._problem_at(t)).step(t)
+
+    @property
     def labeled_values(self) -> NDArray:
         """Scores at the labeled points, of shape (n_labeled, K)."""
         return self._labeled.scores(self.task.plain(self.W))
@@ -195,6 +212,14 @@ class MultiClassEngine:
             return None
         if self.twin is not None:
             self._advance_twin(self.twin, iterate)
+        task, before = self._task_of(self._problem), self.W
+        self.gauges.advance(
+            iterate.t,
+            iterate.step,
+            1.0 - 2.0 * iterate.step * task.problem.tau_A,
+            task.batch_size,
+            lambda: self._probed.read(task, iterate.batch, before, iterate.W),
+        )
         self.t, self.W, self.singular_values = iterate.t, iterate.W, iterate.singular_values
         if self._after is not None and self.t > self._after:
             self._sum = self._sum + self.W

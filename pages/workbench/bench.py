@@ -28,6 +28,16 @@ LONGEST_WAIT = 30.0
 PLAYING = "-playing"
 
 
+@dataclass(frozen=True)
+class Tried:
+    """A remedy that was clicked: for the run of that number, what the gauge read before, and what it was expected to read then."""
+
+    number: int
+    name: str
+    before: str
+    expected: str
+
+
 @dataclass
 class Bench:
     """The run of one setting's page, and how it stands.
@@ -43,6 +53,7 @@ class Bench:
     is_playing: bool = True
     surface: Any = None  # the map as it was drawn last
     number: int = 0  # of the run: charts let go of zoom when it changes
+    tried: Tried | None = None
     notices: list[str] = field(default_factory=list)
     drawn: int = 0  # how often the whole page has been drawn
     answered: int = -1  # the drawing whose buttons have been answered last

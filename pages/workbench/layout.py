@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.controls.from_link import refused
 
-PARTS = ("sidebar", "transport", "view", "tiles", "map", "curves", "error", "tabs")
+PARTS = ("sidebar", "transport", "view", "tiles", "limits", "map", "curves", "error", "tabs")
 # Drawn all the same, for a control that is not drawn has no value.
 _SELECTORS = {
     "sidebar": ('[data-testid="stSidebar"]', '[data-testid="stExpandSidebarButton"]'),

@@ -34,6 +34,7 @@ from pages.workbench.coming import bench_key, bench_of, keep_place
 from pages.workbench.details import details
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
+from pages.workbench.limits_view import limits_strip, step_limits
 from pages.workbench.map_axes import draw_axes, refused_axes
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
@@ -58,12 +59,13 @@ def workbench(name: str) -> None:
     lay_out()
     own_file_place = st.container()
     with st.sidebar:
-        asked = _sidebar(problem, own_file_place)
+        asked, step_place = _sidebar(problem, own_file_place)
     if not is_ready():
         return
     if asked is not None:
         make_ready(asked.kernel.name)
         follow(problem, bench, asked)
+    step_limits(bench, step_place)
     head(problem, bench)
     is_waiting = waits_for_file(problem)
     has_run = bench.live is not None or bench.preparation is not None
@@ -78,12 +80,12 @@ def workbench(name: str) -> None:
     if bench.live is None or is_waiting:
         say_what_to_do(problem)
         return
-    tiles, health = st.empty(), st.empty()
+    tiles, limits, health = st.empty(), st.empty(), st.empty()
     run_every = TICK_SECONDS if bench.is_playing and not bench.live.is_finished else None
     live_tab, *other_tabs = _tabs()
     with live_tab:
         _view_controls(problem, bench)
-        st.fragment(_live, run_every=run_every)(name, status, tiles, health)
+        st.fragment(_live, run_every=run_every)(name, status, tiles, limits, health)
     bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
     for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
         # Not before: the page is there sooner, and the browser reads tables and code when there are some to show.
@@ -108,13 +110,16 @@ def _sign(name: str, may_begin: bool) -> None:
         sign(bench.preparation, partial(try_again, bench), may_begin=may_begin)
 
 
-def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> Spec | None:
-    """Draw the controls; return the spec they ask for, or None with a sentence where it is not valid."""
+def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> tuple[Spec | None, DeltaGenerator]:
+    """Draw the controls; return the spec (None, with a sentence, where it is not valid) and a place below the step."""
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)
     with st.container(key="part-heroes"):
-        values = {name: draw(offered[name]) for name in controls.heroes(problem)}
+        first, *others = controls.heroes(problem)
+        values = {first: draw(offered[first])}
+        step_place = st.empty()
+        values |= {name: draw(offered[name]) for name in others}
     draw_choice(problem, SLIDER, has_label=True)
     own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
     values |= {name: draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
@@ -125,12 +130,12 @@ def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> Spec | N
         rest = {name: c for name, c in offered.items() if name not in values and c.section != "kernel"}
         values |= {name: draw(c) for name, c in rest.items()}
     if dataset == FILE and own_data is None:
-        return None  # said where the file is asked for
+        return None, step_place  # said where the file is asked for
     try:
-        return controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data)
+        return controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data), step_place
     except BAD_INPUT as error:
         st.error(plain(str(error)))
-        return None
+        return None, step_place
 
 
 def _halve(bench: Bench, problem: type[Setting]) -> None:
@@ -178,7 +183,9 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
         draw_flag(problem, LOG_OBJECTIVE)
 
 
-def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator, health: DeltaGenerator) -> None:
+def _live(
+    name: str, status: DeltaGenerator, tiles: DeltaGenerator, limits: DeltaGenerator, health: DeltaGenerator
+) -> None:
     """Advance the run for one tick's slice, and draw it; its status, numbers and health where the page keeps room for them.
 
     The page's one fragment.
@@ -200,6 +207,8 @@ def _live(name: str, status: DeltaGenerator, tiles: DeltaGenerator, health: Delt
     if "tiles" not in hidden:
         with tiles.container(key="part-tiles"):
             views.tiles(bench.live)
+    if "limits" not in hidden:
+        limits_strip(bench, limits)
     _health(bench, health)
     views.plots(bench, theme=_theme(), hidden=hidden)
     if (bench.live.is_finished and not was_finished) or (was_going and not bench.going_to):

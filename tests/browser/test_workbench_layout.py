@@ -13,6 +13,7 @@ PARTS = {
     "transport": ".st-key-part-transport",
     "view": ".st-key-part-view",
     "tiles": ".st-key-part-tiles",
+    "limits": ".st-key-part-limits",
     "map": ".st-key-chart-map",
     "curves": ".st-key-part-curves",
     "error": ".st-key-chart-error",
@@ -21,7 +22,8 @@ PARTS = {
 MAIN = '[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"]'
 # Stretches of the page's height, from its first part to its last, that hold nothing.
 HOLES = """() => {
-    const seen = ['.st-key-part-sentence', '.st-key-part-transport', '.st-key-part-tiles', '[role="tablist"]', '.live-chart']
+    const parts = ['sentence', 'transport', 'tiles', 'limits'].map(part => `.st-key-part-${part}`);
+    const seen = [...parts, '[role="tablist"]', '.live-chart']
         .flatMap(selector => [...document.querySelectorAll(selector)]).map(part => part.getBoundingClientRect())
         .filter(box => box.width && box.height).sort((a, b) => a.top - b.top);
     let end = seen[0].bottom;
@@ -51,6 +53,7 @@ def test_everything_of_a_run_is_seen_without_scrolling(open_page, name):
         ".st-key-part-sentence",
         ".st-key-part-transport",
         ".st-key-part-tiles",
+        ".st-key-part-limits",
         '[role="tablist"]',
         ".st-key-chart-map",
     ]

@@ -1,0 +1,285 @@
+"""What limits a run while it goes on, from gauges that cost next to nothing: a light, a sentence and a remedy each.
+
+What they say of noise is what has been brought in so far, as if no later step mended any of it: it overstates, the more the
+larger the step. So what is too much of it lies between what runs that do well show and what seeded faults do. How much each
+cause really costs is found by intervention, `dsgcore.diagnostics.limits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from dsgcore.diagnostics.gauged import Gauged
+from dsgcore.experiments.run import Run, StopReason
+
+# Relative to the size of f: more noise than this limits a run.
+MUCH_OF_FEATURES, MUCH_OF_BATCHES, MUCH_WANDER = 0.1, 1.0, 0.1
+# Steps whose sizes sum up to so many times half the largest step have had the time to arrive.
+ENOUGH_REACH = 6.0
+# f still moves where the second half of the iterations has moved it so far.
+STILL_MOVES = 0.15
+# Where no step is too large, f is on its way while it moves so far, and two updates in a row agree so well.
+MOVES_FAR, AGREE = 0.25, 0.3
+# Two updates in a row so much against each other, and of such a size, overshoot.
+OPPOSED, LEAP = 0.3, 0.5
+# Before so many readings, or this share of the iterations, nothing is said.
+FEWEST_READINGS, EARLIEST = 3, 0.2
+# A remedy makes a variance so many times smaller.
+FACTOR = 4
+MOST_FEATURES, LARGEST_BATCH, MOST_ITERATIONS = 65_536, 65_536, 100_000
+
+
+class Light(Enum):
+    """How a gauge stands, in words."""
+
+    UNKNOWN = "too early to tell"
+    GOOD = "fine"
+    OPEN = "more would still change something"
+    LIMITS = "limits this run"
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """One cause that can hold a run back.
+
+    Attributes
+    ----------
+    name : str
+        "Step", "Iterations", "Batches", "Features" or "Wander".
+    light : Light
+    value : str
+        What it reads.
+    sentence : str
+        What that means.
+    remedy : str
+        What to change; empty where there is nothing to change.
+    changes : dict
+        The same as values of the spec's solver section.
+    severity : float
+        What it reads, in units of what is too much.
+    expected : str
+        What it should read after the change; empty where that cannot be said.
+    """
+
+    name: str
+    light: Light
+    value: str
+    sentence: str
+    remedy: str = ""
+    changes: dict[str, Any] = field(default_factory=dict)
+    severity: float = 0.0
+    expected: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The gauges that have a meaning for a run, after some iterations of it."""
+
+    gauges: tuple[Gauge, ...]
+
+    @property
+    def leading(self) -> Gauge | None:
+        """The worst of those that limit the run; wandering is what causes lead to, and comes after them."""
+        limiting = [gauge for gauge in self.gauges if gauge.light is Light.LIMITS]
+        causes = [gauge for gauge in limiting if gauge.name != WANDERING] or limiting
+        return max(causes, key=lambda gauge: gauge.severity, default=None)
+
+
+def strip(run: Run, t: int | None = None) -> Strip:
+    """Return what limits a run after `t` iterations, by default as it stands.
+
+    Parameters
+    ----------
+    run : Run
+        Of any setting; it has the gauges that have a meaning there.
+    t : int, optional
+
+    Returns
+    -------
+    Strip
+    """
+    t = run.model_t if t is None else t
+    if run.stop_reason is StopReason.DIVERGED:
+        return Strip((_grown(run),))
+    readings = run.engine.gauges.up_to(t)
+    if len(readings) < FEWEST_READINGS or t < EARLIEST * run.n_iter:
+        return Strip(tuple(Gauge(name, Light.UNKNOWN, "…", _EARLY) for name in run.engine.gauged))
+    at = Gauged(run, t, readings)
+    return Strip(tuple(_GAUGES[name](at) for name in run.engine.gauged))
+
+
+_EARLY = "More iterations are needed before this can be told."
+STEP, ITERATIONS, BATCHES, FEATURES, WANDERING = "Step", "Iterations", "Batches", "Features", "Wander"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}" if share < 9.995 else f"{share:,.0f} ×"
+
+
+def _light(severity: float) -> Light:
+    return Light.LIMITS if severity >= 1.0 else Light.GOOD
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.2g}")
+
+
+def _theta(run: Run, t: int) -> float:
+    """Return the step size that the slider says, or that "auto" stands for."""
+    asked = run.spec.values_at(t + 1)["step_size"]
+    return float(run.engine.automatic_step or 0.0) if asked is None else float(asked)
+
+
+def _smaller_step(run: Run, t: int) -> tuple[str, dict[str, Any]]:
+    """Return the automatic step, or where that is no smaller half of the present one."""
+    now, automatic, largest = _theta(run, t), run.engine.automatic_step, run.engine.largest_step
+    usual = min(x for x in (automatic, largest and largest / 2.0, now) if x)
+    then = _short(usual if usual < 0.75 * now else now / 2.0)
+    return f"Smaller step: {now:g} → {then:g}", {"step_size": then}
+
+
+def _grown(run: Run) -> Gauge:
+    largest = run.engine.largest_step
+    limit = (
+        ""
+        if largest is None
+        else f": {run.engine.limited_by} allows {largest:.2g} at most, and less with few features or small batches"
+    )
+    remedy, changes = _smaller_step(run, run.tried)
+    return Gauge(
+        STEP,
+        Light.LIMITS,
+        "too big",
+        f"Steps of {_theta(run, run.tried):g} made f grow without end{limit}.",
+        remedy,
+        changes,
+        float("inf"),
+    )
+
+
+def _step(at: Gauged) -> Gauge:
+    if at.largest is None:
+        return _leaping(at)
+    share = at.step / at.largest
+    remedy, changes = _smaller_step(at.run, at.t) if share >= 1.0 else ("", {})
+    limit = f"the largest that {at.run.engine.limited_by} allows, {at.largest:.2g}"
+    sentence = f"A step of {at.step:.2g} is above {limit}: f grows without end."
+    if share < 1.0:
+        sentence = f"The step is at {_percent(share)} of {limit}; above it f would grow without end."
+    return Gauge(STEP, _light(share), _percent(share), sentence, remedy, changes, share)
+
+
+def _leaping(at: Gauged) -> Gauge:
+    """Say whether steps overshoot where none is too large for good: by updates that undo each other."""
+    leap, opposed = at.relative(at.last.update), -at.last.agreement
+    severity = min(leap / LEAP, max(opposed, 0.0) / OPPOSED)
+    remedy, changes = _smaller_step(at.run, at.t) if severity >= 1.0 else ("", {})
+    sentence = f"One step moves f by {_percent(leap)} of its size, and steps do not undo each other."
+    if severity >= 1.0:
+        sentence = f"One step moves f by {_percent(leap)} of its size, and the next one back: they overshoot."
+    return Gauge(STEP, _light(severity), _percent(leap), sentence, remedy, changes, severity)
+
+
+def _iterations(at: Gauged) -> Gauge:
+    moved, reach, n_iter = at.moved, at.reach, at.run.n_iter
+    is_short = moved > STILL_MOVES and reach < ENOUGH_REACH
+    is_far = at.largest is None and moved > MOVES_FAR and at.last.agreement > AGREE
+    sentence = f"Since step {at.t // 2:,} f has moved by {_percent(moved)} of its size"
+    if is_short or is_far:
+        sentence += f": it is on its way, and will not be there at step {n_iter:,}."
+        severity = max(1.0, ENOUGH_REACH / reach)
+        return Gauge(ITERATIONS, Light.LIMITS, _percent(moved), sentence, *_faster(at), severity)
+    if moved > STILL_MOVES and not _unrest(at) >= 1.0:
+        sentence += ": the larger part is done, and it still moves on."
+        remedy, changes = _more_iterations(n_iter) if at.t >= n_iter else ("", {})
+        return Gauge(ITERATIONS, Light.OPEN, _percent(moved), sentence, remedy, changes, min(moved, 0.99))
+    said = (
+        "to and fro: more iterations of this step would not help" if moved > STILL_MOVES else "little is left to come"
+    )
+    return Gauge(ITERATIONS, Light.GOOD, _percent(moved), f"{sentence}: {said}.", severity=min(moved, 0.99))
+
+
+def _faster(at: Gauged) -> tuple[str, dict[str, Any]]:
+    """Return the automatic step where that is larger, else more iterations."""
+    now, automatic = _theta(at.run, at.t), at.run.engine.automatic_step or 0.0
+    if automatic > 2.0 * now:
+        return f"Larger step: {now:g} → {_short(automatic):g}", {"step_size": _short(automatic)}
+    return _more_iterations(at.run.n_iter)
+
+
+def _more_iterations(now: int) -> tuple[str, dict[str, Any]]:
+    then = min(FACTOR * now, MOST_ITERATIONS)
+    return (f"More iterations: {now:,} → {then:,}", {"n_iter": then}) if then > now else ("", {})
+
+
+def _batches(at: Gauged) -> Gauge:
+    share, size = at.relative(at.last.batches), at.run.spec.solver.batch_size
+    sentence = f"The chance of which points are drawn has come to {_percent(share)} of the size of f"
+    leads = not at.last.features > at.last.batches
+    severity = max(share / MUCH_OF_BATCHES, _unrest(at) * leads)
+    return _noise(
+        BATCHES, share, severity, sentence, ("Larger batches", "batch_size", size, min(FACTOR * size, LARGEST_BATCH))
+    )
+
+
+def _features(at: Gauged) -> Gauge:
+    share, m = at.relative(at.last.features), int(at.run.spec.values_at(at.t + 1)["n_features"])
+    sentence = (
+        f"The chance of which features are drawn has led f {_percent(share)} of its size away from the exact kernel"
+    )
+    severity = max(share / MUCH_OF_FEATURES, _unrest(at) * (at.last.features > at.last.batches))
+    return _noise(
+        FEATURES, share, severity, sentence, ("More features", "n_features", m, min(FACTOR * m, MOST_FEATURES))
+    )
+
+
+def _noise(name: str, share: float, severity: float, sentence: str, change: tuple[str, str, int, int]) -> Gauge:
+    """Return a gauge of noise, whose remedy halves it."""
+    label, field_name, now, then = change
+    if severity < 1.0:
+        return Gauge(
+            name, Light.GOOD, _percent(share), f"{sentence}; later steps mend most of that.", severity=severity
+        )
+    expected = _percent(share * (now / then) ** 0.5)
+    sentence += f". {then / now:.0f} times as many bring that to about {expected}."
+    remedy, changes = (f"{label}: {now:,} → {then:,}", {field_name: then}) if then > now else ("", {})
+    return Gauge(name, Light.LIMITS, _percent(share), sentence, remedy, changes, severity, expected)
+
+
+def _unrest(at: Gauged) -> float:
+    """Return how far f wanders in units of what is too much; nothing while it is on its way."""
+    return at.wander / MUCH_WANDER if at.last.agreement < AGREE else 0.0
+
+
+def _wandering(at: Gauged) -> Gauge:
+    wander, agreement = at.wander, at.last.agreement
+    severity = _unrest(at)
+    sentence = f"f moves to and fro by {_percent(wander)} of its size"
+    if severity < 1.0:
+        said = "on its way" if agreement >= AGREE else "little enough"
+        return Gauge(WANDERING, Light.GOOD, _percent(wander), f"{sentence}: {said}.", severity=severity)
+    now = _theta(at.run, at.t)
+    sentence += (
+        ", and a step of this size will not bring it nearer: a smaller one, or the average of the iterates, does."
+    )
+    return Gauge(
+        WANDERING,
+        Light.LIMITS,
+        _percent(wander),
+        sentence,
+        f"Smaller step: {now:g} → {_short(now / 2):g}",
+        {"step_size": _short(now / 2)},
+        severity,
+    )
+
+
+_GAUGES: dict[str, Callable[[Gauged], Gauge]] = {
+    STEP: _step,
+    ITERATIONS: _iterations,
+    BATCHES: _batches,
+    FEATURES: _features,
+    WANDERING: _wandering,
+}

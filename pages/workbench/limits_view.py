@@ -1,0 +1,97 @@
+"""The strip "What limits this run": a light for each cause, its sentence, and the remedy as a button."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.diagnostics import Gauge, Light, Strip, strip
+from dsgcore.experiments import Setting
+from pages.controls.controls import controls_for
+from pages.workbench.bench import Bench, Tried, once
+
+# Told apart by their shape, not by colour alone.
+MARKS = {
+    Light.UNKNOWN: ":material/hourglass_empty:",
+    Light.GOOD: ":green[:material/check_circle:]",
+    Light.OPEN: ":blue[:material/trending_up:]",
+    Light.LIMITS: ":orange[:material/warning:]",
+}
+NOTHING, EARLY = "Nothing limits this run.", "What limits this run is not known yet."
+
+
+def limits_strip(bench: Bench, place: DeltaGenerator) -> None:
+    """Draw the gauges, and what leads with its remedy."""
+    assert bench.live is not None
+    shown = strip(bench.live.run)
+    with place.container(key="part-limits", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for gauge in shown.gauges:
+            _gauge(bench, gauge)
+        _verdict(bench, shown)
+
+
+def step_limits(bench: Bench, place: DeltaGenerator) -> None:
+    """Say below the step's slider what "auto" is here, and above which value a run diverges."""
+    if bench.live is None or bench.preparation is not None:
+        return
+    run = bench.live.run
+    automatic, largest = run.engine.automatic_step, run.engine.largest_step
+    first, last = run.engine.step_at(1), run.engine.step_at(run.n_iter)
+    said = [] if automatic is None else [f"auto: {automatic:.2g}"]
+    if largest is not None and first == last:  # steps that become smaller come below it by themselves
+        theta = run.spec.values_at(run.n_iter)["step_size"] or automatic or 1.0
+        said.append(f"diverges above about {largest * theta / last:.2g}")
+    with place.container(key="step-limits"):
+        st.caption(" · ".join(said))
+
+
+def _gauge(bench: Bench, gauge: Gauge) -> None:
+    with st.popover(f"{MARKS[gauge.light]} {gauge.name} {gauge.value}", key=f"gauge-{gauge.name}", width="content"):
+        st.markdown(f"**{gauge.name}: {gauge.light.value}.** {gauge.sentence}")
+        _remedy(bench, gauge, gauge.name)
+
+
+def _verdict(bench: Bench, shown: Strip) -> None:
+    """Offer the way out of what limits most; after it was taken, say what it has brought."""
+    brought = _brought(bench, shown)
+    if brought:
+        st.markdown(brought, width="content")
+    open_ones = [gauge for gauge in shown.gauges if gauge.light is Light.OPEN]
+    leading = shown.leading or next(iter(open_ones), None)
+    if leading is not None:
+        _remedy(bench, leading, "leading")
+    elif not brought:
+        st.markdown(EARLY if shown.gauges[0].light is Light.UNKNOWN else NOTHING, width="content")
+
+
+def _brought(bench: Bench, shown: Strip) -> str:
+    """Return what the gauge read before the remedy that began this run, what it reads now and what it was to read."""
+    tried = bench.tried
+    if tried is None or tried.number != bench.number:
+        return ""
+    now = next((gauge for gauge in shown.gauges if gauge.name == tried.name and gauge.light is not Light.UNKNOWN), None)
+    if now is None:
+        return ""
+    expected = f" (expected {tried.expected})" if tried.expected else ""
+    return f"{tried.name} {tried.before} → {now.value}{expected}"
+
+
+def _remedy(bench: Bench, gauge: Gauge, where: str) -> None:
+    if gauge.remedy:
+        arguments: Any = (bench, bench.drawn, _apply, bench, gauge)
+        is_urgent = where == "leading" and gauge.light is Light.LIMITS
+        options: Any = {"type": "primary" if is_urgent else "secondary"}
+        st.button(gauge.remedy, key=f"remedy-{where}", on_click=once, args=arguments, help=gauge.sentence, **options)
+
+
+def _apply(bench: Bench, gauge: Gauge) -> None:
+    """Set the controls to the remedy's values, and begin again; remember what the gauge read, to say what it has brought."""
+    assert bench.live is not None
+    spec = bench.live.run.spec
+    problem: type[Setting] = type(spec.problem)
+    offered = controls_for(problem, spec.data.name, spec.kernel.name)
+    bench.given |= {offered[name].key: value for name, value in gauge.changes.items()}
+    bench.tried = Tried(bench.number + 1, gauge.name, gauge.value, gauge.expected)
+    bench.wants_restart = True

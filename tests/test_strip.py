@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dsgcore.core.gauges import BatchSpread, Gauges
+from dsgcore.core.kernels import KERNELS
+from dsgcore.diagnostics import Light, strip
+from dsgcore.experiments import SETTINGS, Run, Spec, default_spec
+
+# Runs to their ends: without the compiler they take long, and nothing here depends on it.
+pytestmark = pytest.mark.compiled
+
+DATA = {
+    "auc": {
+        "data": {"name": "two_moons", "n": 400, "n_labeled": 60},
+        "kernel": {"name": "gaussian", "sigma": 10.0},
+        "solver": {"step_size": 0.5, "lam": 0.01, "n_iter": 300},
+    },
+    "ordinal": {
+        "data": {"name": "ordinal_rings", "n": 400, "n_labeled": 60},
+        "kernel": {"name": "gaussian", "sigma": 10.0},
+        "solver": {"step_size": 0.5, "lam": 0.01, "n_iter": 300},
+    },
+    "similar_unlabeled": {
+        "problem": {"correction": "identity", "prior": 0.7},
+        "data": {"name": "two_moons", "n": 400, "n_labeled": 60, "imbalance": 0.7},
+        "kernel": {"name": "gaussian", "sigma": 10.0},
+        "solver": {"step_size": 2.0, "schedule": "constant", "lam": 0.1, "n_iter": 300},
+    },
+    "s3vm": {"solver": {"step_size": 0.1}},
+}
+# What is done to a run, and the gauge that is to lead then.
+FAULTS = {
+    "too small a step": (lambda step: {"step_size": step / 50, "n_iter": 150}, "Iterations"),
+    "twenty times the step": (lambda step: {"step_size": step * 20}, "Step"),
+    "four features": (lambda step: {"n_features": 4, "batch_size": 512}, "Features"),
+    "batches of two": (lambda step: {"batch_size": 2, "n_features": 1024}, "Batches"),
+}
+
+
+def spec_of(name, seed=0, **solver):
+    given = DATA[name]
+    return Spec.from_dict(given | {"setting": name, "seed": seed, "solver": given["solver"] | solver})
+
+
+def faulty(name, fault, seed):
+    return spec_of(name, seed, **FAULTS[fault][0](DATA[name]["solver"]["step_size"]))
+
+
+def finished(spec):
+    run = Run(spec)
+    run.advance()
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", DATA)
+def test_the_strip_names_what_limits_a_run(name, fault):
+    found, cause = strip(finished(faulty(name, fault, 0))), FAULTS[fault][1]
+    assert found.leading is not None
+    assert found.leading.name == cause
+    assert found.leading.changes
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_strip_names_what_limits_a_run_of_one_setting(fault):
+    leading = strip(finished(faulty("ordinal", fault, 1))).leading
+    assert leading is not None
+    assert leading.name == FAULTS[fault][1]
+    assert leading.light is Light.LIMITS
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_first_page_has_no_warning(name):
+    assert strip(finished(default_spec(name))).leading is None
+
+
+def effect(name, seed):
+    """What the batches' gauge reads after its remedy, in units of what it was said to read then."""
+    bad = finished(faulty(name, "batches of two", seed))
+    gauge = strip(bad).leading
+    plain = bad.spec.to_dict()
+    better = finished(Spec.from_dict(plain | {"solver": plain["solver"] | gauge.changes}))
+    after = next(g for g in strip(better).gauges if g.name == gauge.name)
+    read, expected = (float(text.rstrip("%")) for text in (after.value, gauge.expected))
+    return read / expected
+
+
+@pytest.mark.slow
+def test_larger_batches_bring_what_is_said():
+    assert 1 / 1.5 <= np.median([effect(name, 1) for name in DATA]) <= 1.5
+
+
+def test_nothing_is_said_before_anything_can_be_told():
+    run = Run(spec_of("auc"))
+    run.advance(20)
+    assert {gauge.light for gauge in strip(run).gauges} == {Light.UNKNOWN}
+
+
+def test_an_earlier_iteration_says_what_was_said_there():
+    run, stopped = finished(spec_of("ordinal", n_features=4)), Run(spec_of("ordinal", n_features=4))
+    stopped.advance(200)
+    assert strip(run, 200) == strip(stopped)
+
+
+def test_what_has_no_meaning_for_a_method_is_not_made_up():
+    run = finished(default_spec("multiclass"))
+    assert [gauge.name for gauge in strip(run).gauges] == ["Step", "Batches", "Wander"]
+
+
+def test_the_batches_variance_is_that_of_repeated_draws():
+    """V_b / (the variance over 200 seeds of h, its gradients taken at one fixed f) is near 1: within four standard errors."""
+    rng, n, size, step, decay = np.random.default_rng(0), 60, 8, 0.3, 0.97
+    X, Z, c = rng.normal(size=(n, 2)), rng.normal(size=(5, 2)), rng.normal(size=n)
+    kernel = KERNELS["gaussian"](0.5)
+    K = kernel.matrix(X, Z)
+    ends, said = [], []
+    for seed in range(200):
+        draws, h, gauges = np.random.default_rng(seed), np.zeros(5), Gauges(5)
+        for t in range(1, 33):
+            rows = draws.integers(0, n, size)
+            h = decay * h - step * (c[rows] / size) @ K[rows]
+            one = SimpleNamespace(batch={"all": rows}, weights=c[rows] / size, points=X[rows])
+            each = lambda one=one: BatchSpread(kernel, Z).each(one)  # noqa: E731
+            gauges.advance(t, step, decay, size, lambda h=h, each=each: (h, 0.0, each))
+        ends.append(h)
+        said.append(gauges.readings[-1].batches)
+    ratio = np.var(ends, axis=0, ddof=1).mean() / np.mean(said)
+    assert ratio == pytest.approx(1.0, abs=4 * np.sqrt(2 / 200 / 2))
+
+
+def test_of_batches_of_one_the_variance_is_that_between_iterations():
+    gauges, draws = Gauges(1), np.random.default_rng(1)
+    for t in range(1, 801):
+        each = draws.normal(size=(1, 1))
+        gauges.advance(t, 0.1, 1.0, 1, lambda each=each: (np.zeros(1), 0.0, lambda: each))
+    assert gauges.readings[-1].batches == pytest.approx(800 * 0.01, rel=0.5)
+
+
+def test_an_iteration_that_is_made_again_counts_once():
+    run = Run(spec_of("auc", step_size=200.0))
+    run.advance()
+    times = [reading.t for reading in run.engine.gauges.readings]
+    assert times == sorted(set(times))
+    assert strip(run).leading.name == "Step"

@@ -1,0 +1,50 @@
+"""The strip on a setting's page: its lights, and a remedy that one click sets on the controls."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("streamlit")
+from test_app import open_auc
+
+pytestmark = pytest.mark.compiled
+
+FEW = {
+    "data": "Digits",
+    "n_labeled": "200",
+    "sigma": "0.5",
+    "lam": "0.01",
+    "n_features": "4",
+    "n_iter": "128",
+    "at": "100",
+}
+
+
+def labels(app):
+    return {button.key: button.label for button in app.button}
+
+
+def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_before_as_its_ghost():
+    app = open_auc(**FEW)
+    assert not app.exception
+    assert labels(app)["remedy-leading"] == "More features: 4 → 16"
+    app = app.button(key="remedy-leading").click().run()
+    assert not app.exception
+    bench = app.session_state["_bench_auc"]
+    assert app.session_state["n_features"] == 16
+    assert bench.live.run.spec.solver.n_features == 16
+    assert bench.live.ghost is not None
+    while not bench.live.run.is_finished:
+        app.run()
+        bench = app.session_state["_bench_auc"]
+    said = " ".join(markdown.value for markdown in app.markdown)
+    assert f"Features {bench.tried.before} → " in said
+    assert f"(expected {bench.tried.expected})" in said
+
+
+def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():
+    app = open_auc(at="3")
+    run = app.session_state["_bench_auc"].live.run
+    said = next(caption.value for caption in app.caption if "diverges above" in caption.value)
+    assert f"{run.engine.largest_step:.2g}" in said
+    assert f"{run.engine.automatic_step:.2g}" in said
