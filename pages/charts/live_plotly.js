@@ -1,4 +1,4 @@
-// Draws a figure in place, with its title and legend above it as text that wraps. Used by _live_plotly.py.
+// Draws a figure in place, with its title and legend above it as text that wraps. Used by live_plotly.py.
 const charts = new WeakMap();  // the component's element -> its chart
 let library;                   // promise of Plotly, one for the page
 let count = 0;                 // of charts, for the names of their tips
@@ -177,6 +177,14 @@ function react(chart, Plotly, {figure, config, template}) {
   return Plotly.react(chart.node, data, {...layout, ...own}, {...config, responsive: false});
 }
 
+/** Wait until an element is to be seen: a page is not while it is put together. */
+function shown(node) {
+  return new Promise(done => {
+    const look = () => getComputedStyle(node).visibility === "hidden" ? requestAnimationFrame(look) : done();
+    look();
+  });
+}
+
 async function draw(chart) {
   if (chart.isDrawing) return;  // the loop below takes the newest; what came between is skipped
   chart.isDrawing = true;
@@ -190,7 +198,7 @@ async function draw(chart) {
       const {occasion} = chart.drawn;
       if (occasion && chart.occasion !== occasion) {
         chart.occasion = occasion;
-        chart.report();
+        shown(chart.node).then(chart.report);
       }
     }
   } catch (error) {

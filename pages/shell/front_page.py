@@ -1,12 +1,14 @@
 """What the browser is given first: streamlit's own HTML with our style, title and chart library in its head.
 
 What a script says arrives later: a style sent by it moves what is already there, the browser's tab is called "Streamlit"
-until then, and the library would be read when all else is there, while everybody waits for the first chart.
+until then, and the library would be read when all else is there, while everybody waits for the first chart. Likewise
+streamlit's page asks for the code of a slider when it draws the first one, and for what that needs one after the other.
 """
 
 from __future__ import annotations
 
 import gzip
+import re
 from functools import cache, partial
 from pathlib import Path
 
@@ -20,11 +22,38 @@ from pages.charts.live_plotly import LIBRARY, LIBRARY_ADDRESS
 
 __all__ = ["routes"]
 
-_STREAMLITS_OWN = Path(st.__file__).parent / "static" / "index.html"
+_STATIC = Path(st.__file__).parent / "static"
+_STREAMLITS_OWN = _STATIC / "index.html"
 _STYLE = Path(__file__).with_name("style.css")
 
-
-_NOW = '<script defer src="{}" onerror="this.remove()"></script>\n'
+# What a setting's page is drawn with, each in a file of streamlit's own.
+_WIDGETS = (
+    "Selectbox",
+    "PageLink",
+    "Slider",
+    "ButtonGroup",
+    "Checkbox",
+    "BidiComponent",
+    "Button",
+    "NumberInput",
+    "Metric",
+)
+_IMPORTED = re.compile(r"""(?:from|import)["'`]\./([\w.-]+\.js)["'`]""")
+_AHEAD = '<link rel="modulepreload" crossorigin href="./static/js/{}">\n'
+# Fetched with the page, and begun while the server works on what it has been asked for: sooner it would keep the page from asking.
+_NOW = """<link rel="preload" as="script" href="{0}">
+<script>
+(function begin(waits) {{
+  const isAsked = document.querySelector('[data-test-connection-state="CONNECTED"]');
+  if (waits && !isAsked) return setTimeout(begin, 20, waits - 1);
+  if (document.querySelector('script[src$="{0}"]')) return;
+  const script = document.createElement("script");
+  script.src = "{0}";
+  script.onerror = () => script.remove();
+  document.head.append(script);
+}})(250);
+</script>
+"""
 _LATER = '<link rel="prefetch" as="script" href="{}">\n'
 
 
@@ -62,7 +91,20 @@ def _front_page(*, has_charts: bool) -> str | None:
         return None
     head, found, rest = html.partition("</head>")
     style = f"<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n"
-    # Deferred: it is run when streamlit's own script has begun and waits for the server.
-    library = (_NOW if has_charts else _LATER).format(f"./{LIBRARY_ADDRESS}")
+    library = (_NOW if has_charts else _LATER).format(LIBRARY_ADDRESS)
     head = head.replace("<title>Streamlit</title>", "<title>DSG Lab</title>")
-    return head + style + library + found + rest if found else None
+    ahead = "".join(_AHEAD.format(name) for name in _parts(head)) if has_charts else ""
+    return head + style + ahead + library + found + rest if found else None
+
+
+def _parts(head: str) -> list[str]:
+    """Return the files of the widgets and of what they need that `head` lacks; none where streamlit calls them otherwise."""
+    files = _STATIC / "static" / "js"
+    waiting = [path.name for widget in _WIDGETS for path in files.glob(f"{widget}.*.js")]
+    found: dict[str, None] = {}
+    while waiting:
+        name = waiting.pop()
+        if name not in found and name not in head:
+            found[name] = None
+            waiting += _IMPORTED.findall((files / name).read_text(encoding="utf-8"))
+    return list(found)

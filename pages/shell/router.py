@@ -49,7 +49,7 @@ def route() -> None:
     if is_admitted():
         page.run()
     # Says that all is there: until then the style keeps the page unseen.
-    st.markdown('<span class="page-end"></span>', unsafe_allow_html=True)
+    st.html('<span class="page-end"></span>')  # not as Markdown, whose HTML is read by code that comes later
 
 
 def _forget_runs_of_others(page: str) -> None:

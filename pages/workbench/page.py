@@ -44,6 +44,8 @@ from pages.workbench.transport import transport
 
 OTHER_TABS = ("Details", "Compare", "Theory", "Data", "Code")
 TICK_SECONDS = 0.25
+# Until the browser says that the first curve is there.
+WAITING_SECONDS = 5.0
 SLICE_SECONDS = 0.08
 INSTANT_SECONDS = 2.0
 # At normal speed a run takes about so many ticks, ten seconds.
@@ -81,17 +83,28 @@ def workbench(name: str) -> None:
         say_what_to_do(problem)
         return
     tiles, limits, health = st.empty(), st.empty(), st.empty()
-    run_every = TICK_SECONDS if bench.is_playing and not bench.live.is_finished else None
+    run_every = _tick_seconds(bench)
     live_tab, *other_tabs = _tabs()
     with live_tab:
         _view_controls(problem, bench)
-        st.fragment(_live, run_every=run_every)(name, status, tiles, limits, health)
+        st.fragment(_live, run_every=run_every)(name, run_every, status, tiles, limits, health)
     bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
     for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
         # Not before: the page is there sooner, and the browser reads tables and code when there are some to show.
         if tab in bench.opened:
             with place:
                 _draw_tab(tab, bench, problem)
+
+
+def _tick_seconds(bench: Bench) -> float | None:
+    """Return how often to advance and draw the run: seldom while nobody sees it, for each time puts off the first curve."""
+    if not bench.is_playing or bench.live is None or bench.live.is_finished:
+        return None
+    return TICK_SECONDS if _is_seen(bench) or bench.going_to else WAITING_SECONDS
+
+
+def _is_seen(bench: Bench) -> bool:
+    return bench.is_watched or "curves" in hidden_parts()
 
 
 def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
@@ -184,7 +197,12 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
 
 
 def _live(
-    name: str, status: DeltaGenerator, tiles: DeltaGenerator, limits: DeltaGenerator, health: DeltaGenerator
+    name: str,
+    run_every: float | None,
+    status: DeltaGenerator,
+    tiles: DeltaGenerator,
+    limits: DeltaGenerator,
+    health: DeltaGenerator,
 ) -> None:
     """Advance the run for one tick's slice, and draw it; its status, numbers and health where the page keeps room for them.
 
@@ -194,14 +212,14 @@ def _live(
     if bench.live is None:
         return
     keep_place(SETTINGS[name], bench)
-    if bench.wants_restart:
-        st.rerun()  # a button in here has moved a slider outside
+    if bench.wants_restart or _tick_seconds(bench) != run_every:
+        st.rerun()  # a button in here has moved a slider outside, or the first curve is there
     was_finished, hidden = bench.live.is_finished, hidden_parts()
     was_going = bench.going_to
     if was_going:
         go_on(bench, _gives_way)
     elif bench.is_playing and not was_finished:
-        _advance(bench, is_seen=bench.is_watched or "curves" in hidden)
+        _advance(bench, is_seen=_is_seen(bench))
     with status.container(key="status"):
         views.status(bench.live, is_playing=bench.is_playing, going_to=bench.going_to)
     if "tiles" not in hidden:

@@ -110,12 +110,15 @@ FIRST_STEP = """() => {
 @pytest.mark.parametrize("setting", ["auc", "multiclass"])
 def test_the_first_curve_is_that_of_a_run_that_has_just_begun(open_page, browser, app_url, setting):
     open_page(setting)  # the server is warm
-    page = browser.new_context().new_page()
+    page, asked = browser.new_context().new_page(), []
+    page.on("websocket", lambda connection: connection.on("framesent", asked.append))
     try:
         page.add_init_script(f"({FIRST_STEP})()")
         page.goto(f"{app_url}/{setting}")
         page.wait_for_function("window.firstStep !== undefined", timeout=90_000)
         assert page.evaluate("window.firstStep") <= 5
+        # Each further drawing that is asked for meanwhile puts off the first: one every few seconds, if nothing comes.
+        assert len(asked) <= 2 + page.evaluate("performance.now()") / 4000
     finally:
         page.context.close()
 

@@ -9,6 +9,8 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
+from pages.charts.live_plotly import LIBRARY
+
 PAGES = {
     "": "DSG Lab",
     "data": "Data - DSG Lab",
@@ -88,7 +90,7 @@ def test_a_run_waits_for_nothing_that_is_not_seen_yet(open_page):
     expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     began = {name.rpartition("/")[2]: start for name, start in page.evaluate(READ)}
     # The charts' library is asked for by the page's head: with the page, not after it.
-    assert began["plotly.min.js"] < min(start for name, start in began.items() if name == "health")
+    assert began[LIBRARY.name] < min(start for name, start in began.items() if name == "health")
     assert not any(kind in name for name in began for kind in ("DataFrame", "SyntaxHighlighter"))
     for tab, content in {"Compare": "stDataFrame", "Code": "stCode"}.items():
         page.get_by_role("tab", name=tab).click()
