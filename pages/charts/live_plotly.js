@@ -198,7 +198,7 @@ async function draw(chart) {
       const {occasion} = chart.drawn;
       if (occasion && chart.occasion !== occasion) {
         chart.occasion = occasion;
-        shown(chart.node).then(chart.report);
+        shown(chart.node).then(() => chart.report());
       }
     }
   } catch (error) {

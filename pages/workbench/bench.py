@@ -69,6 +69,7 @@ class Bench:
     since: float = field(default_factory=time.monotonic)  # when the page was come to
     opened: set[str] = field(default_factory=set)  # its tabs that have been looked at
     is_seen: bool = False  # the browser has drawn the curves since then
+    n_shown: int = 0  # drawings of the curves that the browser was asked to tell of
     session: str = field(default_factory=lambda: token_hex(8))  # under which it waits for its turn to compute
 
     @property
@@ -86,6 +87,11 @@ class Bench:
     def see(self) -> None:
         """Note that the browser has drawn the curves: what happens from now on is seen."""
         self.is_seen = True
+
+    def occasion(self) -> str:
+        """Return what the browser is to tell of this drawing of the curves, if anything: each time another, for one may be lost."""
+        self.n_shown += not self.is_watched
+        return "" if self.is_watched else str(self.n_shown)
 
     @property
     def is_watched(self) -> bool:

@@ -140,7 +140,7 @@ def _draw_curves(bench: Any, theme: str, revision: str) -> None:
         alt=alt_objective(live),
         height=CURVE_HEIGHT,
         on_drawn=bench.see,
-        occasion="" if bench.is_watched else "first",
+        occasion=bench.occasion(),
     )
     live_chart(score_figure(live, theme, revision), key="chart-score", alt=alt_score(live), height=CURVE_HEIGHT)
 

@@ -45,7 +45,7 @@ from pages.workbench.transport import transport
 OTHER_TABS = ("Details", "Compare", "Theory", "Data", "Code")
 TICK_SECONDS = 0.25
 # Until the browser says that the first curve is there.
-WAITING_SECONDS = 5.0
+WAITING_SECONDS = 3.0
 SLICE_SECONDS = 0.08
 INSTANT_SECONDS = 2.0
 # At normal speed a run takes about so many ticks, ten seconds.

@@ -118,7 +118,7 @@ def test_the_first_curve_is_that_of_a_run_that_has_just_begun(open_page, browser
         page.wait_for_function("window.firstStep !== undefined", timeout=90_000)
         assert page.evaluate("window.firstStep") <= 5
         # Each further drawing that is asked for meanwhile puts off the first: one every few seconds, if nothing comes.
-        assert len(asked) <= 2 + page.evaluate("performance.now()") / 4000
+        assert len(asked) <= 2 + page.evaluate("performance.now()") / 2000
     finally:
         page.context.close()
 
