@@ -28,6 +28,11 @@ def test_a_session_has_one_thread_at_a_time():
     assert config["runner"]["fastReruns"] is False
 
 
+def test_no_message_refers_to_one_that_the_browser_may_have_thrown_away():
+    config = tomllib.loads((Path(APP).parent / ".streamlit" / "config.toml").read_text())
+    assert config["global"]["minCachedMessageSize"] > config["server"]["maxMessageSize"] * 10**6
+
+
 @pytest.mark.compiled
 def test_a_moved_slider_ends_a_long_slice_of_training(monkeypatch):
     advance, follow, seen = Run._advance_once, workbench.follow, []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from test_app import open_page
@@ -101,6 +103,20 @@ def test_a_smaller_step_bears_more():
         return Run(small(step_size=step_size, features="linear", n=10_000)).engine.automatic_tau_I
 
     assert weight(5000.0) == pytest.approx(weight(1000.0) / 5)
+
+
+def test_a_weight_that_the_step_does_not_bear_is_said_before_the_run_begins():
+    largest = Run(small(tau_I=1e-3)).engine.largest_step * 1e-3  # of step times weight
+    step = Run(small(tau_I=1e-3)).engine.step_at(1)
+    assert "swing" in Run(small(tau_I=1.1 * largest / step)).engine.caution
+    assert Run(small(tau_I=0.9 * largest / step)).engine.caution == ""
+    assert Run(small()).engine.caution == ""
+
+
+def test_the_page_says_that_the_step_does_not_bear_the_weight():
+    app = open_page("multiclass", mc_n="200", mc_n_iter="20", mc_tau_I="1", mc_step_size="5")
+    (said,) = [box.value for box in app.warning if "τ_I" in box.value]
+    assert re.match(r"The graph's weight τ_I = 1 is more than a step of 5 bears, [\d.e-]+ at most: ", said)
 
 
 @pytest.fixture

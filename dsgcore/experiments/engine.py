@@ -127,6 +127,11 @@ class Engine(Protocol):
         """The constant step above which the iterate grows without end; None where there is none, or none is known."""
         ...
 
+    @property
+    def caution(self) -> str:
+        """What is to be said of the parameters before anybody trusts the numbers, in a sentence or two; mostly nothing."""
+        ...
+
     def step_at(self, t: int) -> float:
         """Return the step size that iteration `t` has, or is to have."""
         ...

@@ -190,6 +190,11 @@ class StochasticEngine:
         """The constant step above which the iterate grows without end; None where there is none."""
         return self.step_sizes.largest
 
+    @property
+    def caution(self) -> str:
+        """Nothing: a step that is too large is seen at once, for the run diverges."""
+        return ""
+
     def step_at(self, t: int) -> float:
         """Return the step size that iteration `t` has, or is to have."""
         return self.task.plan.at(t).size

@@ -194,6 +194,18 @@ class MultiClassEngine:
         tau_I = self._problem_at(self.t).tau_I
         return 1.0 / (tau_I * self._largest) if tau_I * self._largest > 0 else None
 
+    @property
+    def caution(self) -> str:
+        """That the graph's weight is more than the step bears: no run diverges, for the ball keeps the weights, but none learns."""
+        step, largest = self.step_at(max(self.t, 1)), self.largest_step
+        if largest is None or step <= largest:
+            return ""
+        tau_I = self._problem_at(self.t).tau_I
+        return (
+            f"The graph's weight τ_I = {tau_I:g} is more than a step of {step:.2g} bears, {tau_I * largest / step:.2g} at most: "
+            "the weights swing instead of settling. Take a smaller one or “auto”, or a smaller step."
+        )
+
     def step_at(self, t: int) -> float:
         """Return the step size that iteration `t` has, or is to have."""
         return self._task_of(self._problem_at(t)).step(t)

@@ -76,6 +76,8 @@ def workbench(name: str) -> None:
         bench.notices += [said for said in refused_axes(bench.live.run) if said not in bench.notices]
     for notice in bench.notices:
         st.warning(notice, icon=":material/link_off:")
+    if bench.live is not None and bench.live.run.engine.caution:
+        st.warning(bench.live.run.engine.caution, icon=":material/warning:")
     if bench.preparation is not None and not is_waiting:
         _prepare(bench, name, may_begin=asked is not None)
         return
