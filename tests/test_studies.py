@@ -39,11 +39,11 @@ class Here(Executor):
     def __init__(self):
         self.made = []
 
-    def submit(self, work, /, *arguments):
+    def submit(self, work, /, *arguments, **options):
         future = Future()
         self.made.append(arguments)
         try:
-            future.set_result(work(*arguments))
+            future.set_result(work(*arguments, **options))
         except (ValueError, MemoryError) as error:
             future.set_exception(error)
         return future

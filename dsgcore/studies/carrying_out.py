@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dsgcore.core._threads import n_workers
@@ -60,6 +61,7 @@ def carry_out(
     executor: Executor,
     at_once: int,
     tell: Callable[[Outcome], object] = lambda outcome: None,
+    folder: str | None = None,
 ) -> list[Outcome]:
     """Make all runs of a study that the store does not have; return an outcome for each, in the study's order.
 
@@ -72,6 +74,8 @@ def carry_out(
         How many runs it makes at a time.
     tell : callable, optional
         Gets each outcome as soon as it is there.
+    folder : str, optional
+        Where a person's own file is, if the spec names one without its place.
     """
     runs = list(study.runs())
     outcomes: dict[int, Outcome] = {}
@@ -88,20 +92,26 @@ def carry_out(
             settle(Outcome(run, stored, run.refused))
         else:
             missing.append(run)
-    for outcome in _made(missing, store, executor, at_once * AHEAD, study.seconds):
+    for outcome in _made(
+        missing, store, partial(executor.submit, make_run, folder=folder), at_once * AHEAD, study.seconds
+    ):
         settle(outcome)
     return [outcomes[run.place] for run in runs]
 
 
 def _made(
-    missing: list[StudyRun], store: Store, executor: Executor, most_waiting: int, seconds: float | None
+    missing: list[StudyRun],
+    store: Store,
+    submit: Callable[[str], Future[Made]],
+    most_waiting: int,
+    seconds: float | None,
 ) -> Iterator[Outcome]:
     start, left = time.monotonic(), iter(missing)
     waiting: dict[Future[Made], StudyRun] = {}
     while True:
         is_over = seconds is not None and time.monotonic() - start >= seconds
         while not is_over and len(waiting) < most_waiting and (run := next(left, None)) is not None:
-            waiting[executor.submit(make_run, _text(run))] = run
+            waiting[submit(_text(run))] = run
         if not waiting:
             break
         done, _ = wait(waiting, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)

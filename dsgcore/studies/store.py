@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS runs (
     machine TEXT NOT NULL, finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 ) WITHOUT ROWID
 """
-_COLUMNS = "sha256, score, objective, seconds, state, iterations"
+_COLUMNS = "sha256, score, objective, seconds, state, iterations, json_extract(summary, '$.last.error_mean')"
 # So many hashes are asked for in one question: SQLite allows no more than 32,766.
 HASHES_AT_ONCE = 10_000
 
@@ -53,6 +53,8 @@ class StoredRun:
         What it took when it was made.
     state : {"finished", "plateau", "diverged"}
     iterations : int
+    error : float or None
+        The mean of |f − h|² at the end.
     """
 
     sha256: str
@@ -61,6 +63,7 @@ class StoredRun:
     seconds: float
     state: str
     iterations: int
+    error: float | None = None
 
 
 def default_store() -> Path:
@@ -153,11 +156,18 @@ class Store:
 
     def history(self, sha256: str) -> dict[str, NDArray]:
         """Return the recorded columns of a run; raise `KeyError` where it is not there."""
+        return unpacked(self._one("history", sha256))
+
+    def spec(self, sha256: str) -> str:
+        """Return a run's spec as JSON text; raise `KeyError` where it is not there."""
+        return str(self._one("spec", sha256))
+
+    def _one(self, column: str, sha256: str) -> Any:
         with self._opened() as connection:
-            row = connection.execute("SELECT history FROM runs WHERE sha256 = ?", (sha256,)).fetchone()
+            row = connection.execute(f"SELECT {column} FROM runs WHERE sha256 = ?", (sha256,)).fetchone()
         if row is None:
             raise KeyError(sha256)
-        return unpacked(row[0])
+        return row[0]
 
     def __len__(self) -> int:
         with self._opened() as connection:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 from functools import lru_cache
+from multiprocessing.connection import wait
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -31,13 +34,28 @@ def begin_worker(given_up: Any, memory: int | None) -> None:
     """Prepare a process for runs: one thread, so much memory beyond what it has, and where it hears that it may end."""
     global _given_up
     _given_up = given_up
+    threading.Thread(target=_end_with_parent, name="parent's watch", daemon=True).start()
     set_workers(1)
     if memory is not None:
         limit_growth(memory, lambda: os._exit(1))
 
 
-def make_run(text: str) -> Made:
+def _end_with_parent() -> None:
+    """End this process when the one that began it has ended, however that came: nobody else would."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def make_run(text: str, folder: str | None = None) -> Made:
     """Carry out a spec, given as JSON text; return the text, the run's summary and its history's columns.
+
+    Parameters
+    ----------
+    text : str
+    folder : str, optional
+        Where a person's own file is, if the spec names one without its place.
 
     Raises
     ------
@@ -47,7 +65,7 @@ def make_run(text: str) -> Made:
         If the study has been given up meanwhile.
     """
     spec = Spec.from_json(text)
-    run = Run(spec, _split_of(spec.to_json()) if spec.data.path is None else load_split(spec))
+    run = Run(spec, _split_of(spec.to_json(), folder))
     while not run.is_finished:
         if _given_up.is_set():
             raise GivenUpError
@@ -56,12 +74,14 @@ def make_run(text: str) -> Made:
 
 
 @lru_cache(maxsize=4)
-def _split(text: str) -> Split:
-    return load_split(Spec.from_json(text))
+def _split(text: str, folder: str | None) -> Split:
+    return load_split(Spec.from_json(text), folder=None if folder is None else Path(folder))
 
 
-def _split_of(text: str) -> Split:
+def _split_of(text: str, folder: str | None) -> Split:
     """Return a spec's data; specs that differ in other things share them."""
     spec = Spec.from_json(text)
+    if spec.data.path is not None and folder is None:
+        return load_split(spec)  # which may have changed since
     plain = {"setting": spec.problem.name, "data": spec.to_dict()["data"], "seed": spec.seed}
-    return _split(Spec.from_dict(plain).to_json())
+    return _split(Spec.from_dict(plain).to_json(), folder)

@@ -1,0 +1,104 @@
+"""A study in the background of a server: a process of its own, whose finished runs others see in the store meanwhile."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from dsgcore.experiments.jobs import Job, JobQueue
+from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
+from dsgcore.studies.store import Store
+from dsgcore.studies.study import Study
+
+# Whoever looks on has the cores first.
+NICENESS = 10
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is.
+
+    Attributes
+    ----------
+    done, new : int
+        Runs that are there, and those of them that were made now.
+    failed : mapping of int to str
+        By a run's place in the study, what went wrong with it.
+    """
+
+    done: int = 0
+    new: int = 0
+    failed: Mapping[int, str] = field(default_factory=dict)
+
+
+@cache
+def study_jobs() -> JobQueue:
+    """Return the process's one queue of studies: one study at a time, which takes all cores that nobody else wants."""
+    queue = JobQueue(1)
+    atexit.register(queue.close)
+    return queue
+
+
+def begin_study(
+    study: Study,
+    store: Store,
+    *,
+    folder: Path | None = None,
+    memory: int,
+    lease: float | None = None,
+    is_wanted: Callable[[], bool] | None = None,
+) -> Job:
+    """Begin a study, or queue it behind the one that is going on.
+
+    Parameters
+    ----------
+    study : Study
+    store : Store
+    folder : path, optional
+        Where a person's own file is.
+    memory : int
+        Bytes that each run may take.
+    lease, is_wanted
+        As of `JobQueue.submit`.
+
+    Returns
+    -------
+    Job
+        Its progress is a `Progress`, its result the last one.
+    """
+    given = study.to_dict(), str(store.file), None if folder is None else str(folder), memory
+    return study_jobs().submit(make_study, *given, lease=lease, is_wanted=is_wanted)
+
+
+def make_study(
+    plain: dict, file: str, folder: str | None, memory: int, *, report: Callable[[Progress], None]
+) -> Progress:
+    """Make a study's runs in processes of this one; report how far it is, and return the last report."""
+    with suppress(AttributeError, OSError):  # not everywhere
+        os.nice(NICENESS)
+    # A study that is given up is killed: what its processes shared is tidied up by another one, which need not say so.
+    os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker"
+    counted = _Counted(report)
+    at_once = os.cpu_count() or 1
+    with local_processes(at_once, memory) as executor:
+        carry_out(Study.from_dict(plain), Store(file), executor, at_once, counted.tell, folder)
+    return counted.progress
+
+
+class _Counted:
+    """The outcomes so far, as a report."""
+
+    def __init__(self, report: Callable[[Progress], None]) -> None:
+        self.report, self.progress = report, Progress()
+
+    def tell(self, outcome: Outcome) -> None:
+        now, failed = self.progress, {}
+        if outcome.stored is None:
+            failed = {outcome.run.place: outcome.failed}
+        self.progress = Progress(now.done + 1, now.new + outcome.is_new, {**now.failed, **failed})
+        self.report(self.progress)

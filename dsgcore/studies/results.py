@@ -1,0 +1,187 @@
+"""What a study's runs say together: each point of the axes over its seeds, in order, and compared with the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from dsgcore.studies.carrying_out import Outcome
+from dsgcore.studies.store import Store, StoredRun
+from dsgcore.studies.study import Study
+
+DIVERGED = "diverged"
+CONFIDENCE = 0.95
+# Seeds from which on an interval is said.
+FEWEST_SEEDS = 3
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that runs are compared by: what it is called, and whether more of it is better."""
+
+    name: str
+    is_better_high: bool
+    of: Callable[[StoredRun], float | None]
+
+
+MEASURES = {
+    "score": Measure("test score", True, lambda run: run.score),
+    "objective": Measure("objective", False, lambda run: run.objective),
+    "error": Measure("|f − h|²", False, lambda run: run.error),
+    "seconds": Measure("seconds a run", False, lambda run: run.seconds),
+}
+
+
+class StudyRuns:
+    """A study's runs, and those of them that are there: looked up again without being made or hashed again.
+
+    Parameters
+    ----------
+    study : Study
+    """
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.runs = list(study.runs())
+        self.hashes = [None if run.spec is None else run.spec.sha256 for run in self.runs]
+        self.points = [run.values for run in self.runs[:: len(study.seeds)]]
+        self.stored: dict[str, StoredRun] = {}
+        self.failed: dict[int, str] = {run.place: run.refused for run in self.runs if run.spec is None}
+
+    @property
+    def n_there(self) -> int:
+        """How many runs are there, or have failed."""
+        return sum(name in self.stored for name in self.hashes) + len(self.failed)
+
+    def refresh(self, store: Store, failed: Mapping[int, str] | None = None) -> None:
+        """Look which runs have come since the last time."""
+        self.stored |= store.get({name for name in self.hashes if name is not None} - self.stored.keys())
+        self.failed |= failed or {}
+
+    def outcomes(self) -> list[Outcome]:
+        """Return an outcome for each run, in the study's order; one that is not there yet has none, and no failure."""
+        return [
+            Outcome(run, self.stored.get(name or ""), self.failed.get(run.place, ""))
+            for run, name in zip(self.runs, self.hashes, strict=True)
+        ]
+
+    def results(self, measure: str) -> Results:
+        """Return what is there of a measure."""
+        return Results(self, MEASURES[measure])
+
+
+class Results:
+    """One measure of a study's runs.
+
+    Attributes
+    ----------
+    points : list of tuple
+        The axes' values of each point.
+    values : ndarray of shape (points, seeds)
+        NaN where a run is not there, has diverged or has no such number.
+    n, n_diverged : ndarray of shape (points,)
+        Of a point, how many seeds have a value, and how many diverged.
+    mean, error, low, high : ndarray of shape (points,)
+        Over the seeds that have a value; `error` is the standard error of the mean, NaN with less than two.
+    """
+
+    def __init__(self, made: StudyRuns, measure: Measure) -> None:
+        self.study, self.measure, self.points = made.study, measure, made.points
+        stored = [made.stored.get(name or "") for name in made.hashes]
+        shape = len(self.points), len(made.study.seeds)
+        has_diverged = np.array([run is not None and run.state == DIVERGED for run in stored]).reshape(shape)
+        values = np.array([_value(run, measure) for run in stored]).reshape(shape)
+        self.values = np.where(has_diverged, np.nan, values)
+        self.n = np.isfinite(self.values).sum(axis=1)
+        self.n_diverged = has_diverged.sum(axis=1)
+        total = np.nansum(self.values, axis=1)
+        self.mean = np.where(self.n > 0, total / np.maximum(self.n, 1), np.nan)
+        squares = np.nansum((self.values - self.mean[:, None]) ** 2, axis=1)
+        spread = np.sqrt(squares / np.maximum(self.n - 1, 1) / np.maximum(self.n, 1))
+        self.error = np.where(self.n > 1, spread, np.nan)
+        self.low = np.where(self.n > 0, np.nanmin(np.where(np.isnan(self.values), np.inf, self.values), axis=1), np.nan)
+        self.high = np.where(
+            self.n > 0, np.nanmax(np.where(np.isnan(self.values), -np.inf, self.values), axis=1), np.nan
+        )
+
+    def ranking(self) -> NDArray[np.intp]:
+        """Return the points' places, best first: those with all seeds, then those of which some are missing, then the diverged."""
+        worth = np.where(np.isnan(self.mean), -np.inf, self.mean if self.measure.is_better_high else -self.mean)
+        kind = np.where(self.n_diverged > 0, 2, np.where(self.n < self.values.shape[1], 1, 0))
+        return np.lexsort((np.arange(len(worth)), -worth, kind))
+
+    def compared(self, place: int, with_place: int) -> Difference:
+        """Return by how much one point differs from another, over the seeds that both have."""
+        return paired_difference(self.values[place], self.values[with_place])
+
+
+def _value(run: StoredRun | None, measure: Measure) -> float:
+    found = None if run is None else measure.of(run)
+    return np.nan if found is None else found
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A mean difference over seeds, its 95 % interval (NaN with fewer than three seeds), and how many seeds there were."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves zero out."""
+        return self.low > 0 or self.high < 0
+
+
+def paired_difference(first: NDArray[Any], second: NDArray[Any]) -> Difference:
+    """Return the mean of first − second over the seeds at which both are finite, with Student's interval."""
+    differences = (first - second)[np.isfinite(first) & np.isfinite(second)]
+    n = len(differences)
+    if n == 0:
+        return Difference(np.nan, np.nan, np.nan, 0)
+    mean = float(differences.mean())
+    if n < FEWEST_SEEDS:
+        return Difference(mean, np.nan, np.nan, n)
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * differences.std(ddof=1) / np.sqrt(n))
+    return Difference(mean, mean - reach, mean + reach, n)
+
+
+def importance(results: Results) -> list[float]:
+    """Return for each axis the share of the points' variance that it explains alone: of the means at its values.
+
+    Points without a value are left out. Of an axis of many values, drawn ones say, ten stretches are taken.
+    """
+    known = np.isfinite(results.mean)
+    mean = results.mean[known]
+    total = float(np.var(mean)) if len(mean) else 0.0
+    if total <= 0.0:
+        return [0.0 for _ in results.study.axes]
+    points = [point for point, is_known in zip(results.points, known, strict=True) if is_known]
+    columns = ([point[i] for point in points] for i in range(len(results.study.axes)))
+    return [_explained(mean, _groups(column)) / total for column in columns]
+
+
+MOST_GROUPS = 10
+
+
+def _groups(column: list[Any]) -> NDArray[np.intp]:
+    """Return the number of the group that each value is in: equal ones together, or neighbours where there are many."""
+    different = list(dict.fromkeys(column))
+    if len(different) <= MOST_GROUPS or any(isinstance(value, str) for value in different):
+        return np.array([different.index(value) for value in column])
+    order = np.argsort(np.argsort(column, kind="stable"), kind="stable")
+    return order * MOST_GROUPS // len(column)
+
+
+def _explained(mean: NDArray, groups: NDArray[np.intp]) -> float:
+    sizes = np.bincount(groups)
+    sums = np.bincount(groups, weights=mean)
+    there = sizes > 0
+    return float(np.average((sums[there] / sizes[there] - mean.mean()) ** 2, weights=sizes[there]))
