@@ -1,21 +1,37 @@
 """Studies: a spec varied along axes and over seeds, its runs made once and kept."""
 
+from dsgcore.studies.background import Progress, begin_study
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
+from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
+from dsgcore.studies.results import MEASURES, Difference, Measure, Results, StudyRuns, importance, paired_difference
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
 from dsgcore.studies.study import Axis, Study, StudyError, StudyRun
 from dsgcore.studies.table import table_of
 
 __all__ = [
+    "MEASURES",
     "Axis",
+    "Difference",
+    "Measure",
     "Outcome",
+    "Price",
+    "Progress",
+    "Results",
     "Store",
     "StoreError",
     "StoredRun",
     "Study",
+    "StudyBudget",
     "StudyError",
     "StudyRun",
+    "StudyRuns",
+    "begin_study",
     "carry_out",
+    "check_price",
     "default_store",
+    "importance",
     "local_processes",
+    "paired_difference",
+    "price_of",
     "table_of",
 ]

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from dsgcore.core._threads import n_workers
@@ -93,7 +92,7 @@ def carry_out(
         else:
             missing.append(run)
     for outcome in _made(
-        missing, store, partial(executor.submit, make_run, folder=folder), at_once * AHEAD, study.seconds
+        missing, store, lambda text: executor.submit(make_run, text, folder=folder), at_once * AHEAD, study.seconds
     ):
         settle(outcome)
     return [outcomes[run.place] for run in runs]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dsgcore.experiments.cost import Budget, check_cost, cost_of
-from dsgcore.studies.study import Study, StudyError, StudyRun
+from dsgcore.experiments.spec import Spec, SpecError
+from dsgcore.studies.study import Study, StudyError
+
+
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -27,60 +30,60 @@ class StudyBudget:
     seconds: float
 
 
-def price_of(study: Study, runs: Sequence[StudyRun], shape: tuple[int, int] | None = None) -> Price:
+def price_of(study: Study, shape: tuple[int, int] | None = None) -> Price:
     """Return about what a study costs.
 
     Parameters
     ----------
     study : Study
-    runs : sequence of StudyRun
-        All of its runs.
     shape : tuple of two int, optional
         Rows and columns of its data, needed where they are a person's own file.
     """
-    n_seeds, seconds, memory = len(study.seeds), 0.0, 0
-    for run in runs[::n_seeds]:
-        if run.spec is not None:
-            cost = cost_of(run.spec, shape)
-            seconds += n_seeds * cost.seconds * run.spec.solver.n_iter
-            memory = max(memory, cost.memory)
-    return Price(len(runs), seconds, memory)
+    costs = [(cost_of(spec, shape), spec.solver.n_iter) for spec in _specs(study)]
+    seconds = len(study.seeds) * sum(cost.seconds * n_iter for cost, n_iter in costs)
+    return Price(len(study), seconds, max((cost.memory for cost, _ in costs), default=0))
 
 
-def check_price(study: Study, runs: Sequence[StudyRun], budget: StudyBudget, shape: tuple[int, int] | None) -> Price:
-    """Return what a study costs; refuse one that costs more than the budget.
+def _specs(study: Study) -> list[Spec]:
+    """Return one spec for each point; what seeds cost is the same."""
+    runs = replace(study, seeds=study.seeds[:1]).runs()
+    return [run.spec for run in runs if run.spec is not None]
+
+
+def check_price(study: Study, budget: StudyBudget, shape: tuple[int, int] | None = None) -> Price:
+    """Return what a study costs; refuse one that costs more than the budget. Arguments as of `price_of`.
 
     Raises
     ------
     StudyError
         In one sentence: what it would cost, the limit, and what would fit.
     """
-    for run in runs[:: len(study.seeds)]:
-        if run.spec is not None:
-            try:
-                check_cost(run.spec, budget.run, shape)
-            except ValueError as error:
-                raise StudyError(str(error)) from None
-    price = price_of(study, runs, shape)
-    if price.runs > budget.runs:
-        raise StudyError(
-            f"this study would be {price.runs:,} runs, and may be {budget.runs:,}; {_fits(study, budget.runs / price.runs)}"
-        )
+    if len(study) > budget.runs:
+        fits = _fits(study, budget.runs / len(study))
+        raise StudyError(f"this study would be {len(study):,} runs, and may be {budget.runs:,}; {fits}")
+    try:
+        for spec in _specs(study):
+            check_cost(spec, budget.run, shape)
+    except SpecError as error:
+        raise StudyError(str(error)) from None
+    price = price_of(study, shape)
     if price.seconds > budget.seconds:
+        fits = _fits(study, budget.seconds / price.seconds)
         raise StudyError(
-            f"this study would take about {minutes(price.seconds)} of one core, and may take {minutes(budget.seconds)}; "
-            f"{_fits(study, budget.seconds / price.seconds)}"
+            f"this study would take about {minutes(price.seconds)} of one core, and may take {minutes(budget.seconds)}; {fits}"
         )
     return price
 
 
 def _fits(study: Study, share: float) -> str:
     """Say what would fit, where only a share of the study does."""
-    seeds = int(len(study.seeds) * share)
+    seeds = int(len(study.seeds) * share + ROUNDING)
     if seeds:
         return f"with {seeds} seed{'s' if seeds > 1 else ''} it would fit"
+    if not study.axes:
+        return "with fewer iterations it would fit"
     longest = max(study.axes, key=lambda axis: len(axis.values))
-    n = int(len(longest.values) * share * len(study.seeds))
+    n = int(len(longest.values) * share * len(study.seeds) + ROUNDING)
     if n:
         return f"with one seed and {n} value{'s' if n > 1 else ''} of {longest.name} it would fit"
     return "with one seed, fewer values an axis and fewer iterations it would fit"
@@ -91,8 +94,3 @@ def minutes(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def with_seeds(study: Study, n: int) -> Study:
-    """Return the study over so many seeds, from its spec's own on."""
-    return replace(study, seeds=tuple(range(study.spec.seed, study.spec.seed + n)))

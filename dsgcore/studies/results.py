@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from dsgcore.studies.carrying_out import Outcome
 from dsgcore.studies.store import Store, StoredRun
@@ -149,7 +149,7 @@ def paired_difference(first: NDArray[Any], second: NDArray[Any]) -> Difference:
     mean = float(differences.mean())
     if n < FEWEST_SEEDS:
         return Difference(mean, np.nan, np.nan, n)
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * differences.std(ddof=1) / np.sqrt(n))
+    reach = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * differences.std(ddof=1) / np.sqrt(n))
     return Difference(mean, mean - reach, mean + reach, n)
 
 

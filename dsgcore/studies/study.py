@@ -127,14 +127,16 @@ class Study:
 
     def runs(self) -> Iterator[StudyRun]:
         """Return the runs in their order: the last axis changes before those ahead of it, the seed before all axes."""
-        combinations = itertools.product(*self._groups())
-        for place, (combination, seed) in enumerate(itertools.product(combinations, self.seeds)):
+        place = itertools.count()
+        for combination in itertools.product(*self._groups()):
             found = {axis.name: value for axis, value in itertools.chain(*combination)}
-            values = tuple(found[axis.name] for axis in self.axes)
+            values, refused = tuple(found[axis.name] for axis in self.axes), ""
             try:
-                yield StudyRun(place, values, seed, _varied(self.spec, found, seed))
+                spec = _varied(self.spec, found)
             except SpecError as error:
-                yield StudyRun(place, values, seed, None, str(error))
+                spec, refused = None, str(error)
+            for seed in self.seeds:
+                yield StudyRun(next(place), values, seed, spec and replace(spec, seed=seed), refused)
 
 
 def _study(given: object) -> Study:
@@ -240,12 +242,12 @@ def _in_range(said: Mapping[str, Any], parameter: Parameter) -> list[Any]:
     return [round(v) if isinstance(parameter, Integer) else float(f"{v:.6g}") for v in values.tolist()]
 
 
-def _varied(spec: Spec, values: Mapping[str, Any], seed: int) -> Spec:
-    """Return the spec with other values and another seed, checked as a whole."""
-    plain = spec.to_dict() | {"seed": seed}
+def _varied(spec: Spec, values: Mapping[str, Any]) -> Spec:
+    """Return the spec with other values, checked as a whole."""
+    plain = spec.to_dict()
     if "data.name" in values:  # of the set before, nothing but how labels are hidden goes with another one
         plain["data"] = {name: plain["data"][name] for name in _OF_ANY_SET}
     for name, value in values.items():
         section, _, own = name.partition(".")
         plain[section] = {**plain[section], own: value}
-    return replace(Spec.from_dict(plain), seed=seed)
+    return Spec.from_dict(plain)

@@ -121,6 +121,26 @@ function word(chart, trace) {
   return button;
 }
 
+/** Return a button that saves the chart as a file, with its title and legend in it. */
+function saver(chart, kind) {
+  const button = make("button", "save", kind.toUpperCase());
+  button.type = "button";
+  button.setAttribute("aria-label", "Save as " + kind.toUpperCase());
+  button.addEventListener("click", async () => {
+    const {figure, template, save} = chart.drawn, {data, layout} = JSON.parse(figure);
+    if (!Object.keys(layout.template ?? {}).length) layout.template = template;
+    const {clientWidth: width, clientHeight: height} = chart.root;
+    const margin = {...layout.margin, t: 60, r: Math.max(layout.margin?.r ?? 0, 24)};
+    const paper_bgcolor = getComputedStyle(chart.root).getPropertyValue("--st-background-color").trim();
+    const whole = {...layout, margin, paper_bgcolor, legend: {orientation: "h", y: 1, yanchor: "bottom"}};
+    const link = document.createElement("a");
+    link.href = await window.Plotly.toImage({data, layout: whole}, {format: kind, width, height, scale: kind === "png" ? 2 : 1});
+    link.download = save + "." + kind;
+    link.click();
+  });
+  return button;
+}
+
 /** Bring the head up to date; its words stay the same elements while they say the same, so that they keep the focus. */
 function write(chart, data, {title, meta = {}}) {
   const words = legendOf(data), text = title?.text ?? "";
@@ -139,6 +159,7 @@ function write(chart, data, {title, meta = {}}) {
     }
     // A single curve is named by the title.
     if (words.length > 1) parts.push(...words.map(trace => word(chart, trace)));
+    if (chart.drawn.save) parts.push(saver(chart, "png"), saver(chart, "svg"));
     chart.note = make("span", "note");
     chart.head.replaceChildren(...parts, chart.note);
   }
@@ -166,7 +187,7 @@ function create(parentElement) {
   return chart;
 }
 
-function react(chart, Plotly, {figure, config, template}) {
+async function react(chart, Plotly, {figure, config, template}) {
   const {data = [], layout = {}} = JSON.parse(figure);
   if (!Object.keys(layout.template ?? {}).length) layout.template = template;
   if (layout.uirevision !== chart.revision) chart.hidden.clear();
@@ -174,7 +195,14 @@ function react(chart, Plotly, {figure, config, template}) {
   write(chart, data, layout);
   for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
   const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
-  return Plotly.react(chart.node, data, {...layout, ...own}, {...config, responsive: false});
+  await Plotly.react(chart.node, data, {...layout, ...own}, {...config, responsive: false});
+  if (chart.hears !== chart.node) {
+    chart.hears = chart.node;
+    chart.node.on("plotly_click", ({points}) => {
+      const place = points.map(point => point.customdata).find(value => value !== undefined && value !== null);
+      if (place !== undefined) chart.click(place);
+    });
+  }
 }
 
 /** Wait until an element is to be seen: a page is not while it is put together. */
@@ -213,6 +241,7 @@ async function draw(chart) {
 export default function ({data, parentElement, setTriggerValue}) {
   const chart = charts.get(parentElement) ?? create(parentElement);
   chart.report = () => setTriggerValue("drawn", true);
+  chart.click = place => setTriggerValue("clicked", place);
   chart.root.setAttribute("aria-label", data.alt);
   chart.root.style.setProperty("--live-chart-height", data.height + "px");
   chart.newest = {...data, template: themed(parentElement)};

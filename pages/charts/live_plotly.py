@@ -20,7 +20,7 @@ from typing import Any
 
 import streamlit as st
 
-__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "live_chart"]
+__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "clicked", "live_chart"]
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +43,8 @@ def live_chart(
     config: Mapping[str, Any] = _CONFIG,
     on_drawn: Callable[[], None] | None = None,
     occasion: str = "",
+    on_clicked: Callable[[], None] | None = None,
+    save_as: str = "",
 ) -> None:
     """Draw `figure` in place: same node, no blank frame, zoom kept.
 
@@ -71,6 +73,10 @@ def live_chart(
         Called once the browser has drawn the chart; the page, or the fragment that the chart is in, is then drawn anew.
     occasion : str, optional
         `on_drawn` is called once for each occasion, and not where that is empty.
+    on_clicked : callable, optional
+        Called when a point of the chart has been clicked; `clicked` says which one.
+    save_as : str, optional
+        Name of the files, without ending, that buttons beside the title save the chart in, as PNG and as SVG.
     """
     pixels = height or (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT
     text = _to_json(figure)
@@ -90,13 +96,21 @@ def live_chart(
         return
     # The figure travels as text: encoded once, here, where NaN is dealt with.
     data = {"figure": text, "alt": alt, "height": pixels, "config": dict(config), "occasion": occasion}
+    clicks: dict[str, Any] = {} if on_clicked is None else {"on_clicked_change": on_clicked}
     mount(
         key=key,
-        data={**data, "library": LIBRARY_ADDRESS},
+        data={**data, "library": LIBRARY_ADDRESS, "save": save_as},
         width="stretch",
         height=pixels,
         on_drawn_change=on_drawn or _nobody_waits,
+        **clicks,
     )
+
+
+def clicked(key: str) -> Any:
+    """Return the `customdata` of the point of a chart that has just been clicked; None where there is none."""
+    state = st.session_state.get(key)
+    return None if state is None else state.get("clicked")
 
 
 def _nobody_waits() -> None:

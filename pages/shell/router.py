@@ -21,7 +21,8 @@ def all_pages() -> list[Any]:
     """Return the app's pages, in the order of the navigation."""
     home = st.Page("pages/home.py", title=TITLE, icon=":material/home:", default=True)
     data = st.Page("pages/data.py", title="Data", icon=":material/table_chart:")
-    return [home, *(page_of(setting, with_icon=True) for setting in SETTINGS.values()), data]
+    explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
+    return [home, *(page_of(setting, with_icon=True) for setting in SETTINGS.values()), explore, data]
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:

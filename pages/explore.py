@@ -1,0 +1,124 @@
+"""Explore: up to four sliders varied over seeds, their runs made in the background, and the choice that holds."""
+
+from __future__ import annotations
+
+import os
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore import ParameterError, ProblemError, SpecError
+from dsgcore.data import DataError
+from dsgcore.experiments.jobs import JobState
+from dsgcore.studies import StoreError, StudyError
+from dsgcore.studies.price import minutes
+from pages.controls.own_file import plain
+from pages.shell.warm_up import is_ready
+from pages.studies import showing
+from pages.studies.asking import draw_question
+from pages.studies.going import Exploring, begin, cancel, exploring, look_at, refresh
+
+BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError, StoreError)
+TICK_SECONDS = 0.3
+
+
+def page() -> None:
+    """Draw the question, how far its answer is, and the answer."""
+    st.title("Explore")
+    st.markdown("One run is an anecdote. Vary up to four sliders over several seeds, and see which choice holds.")
+    state = exploring("explore")
+    upload, question = st.container(), st.container(border=True, key="part-question")
+    try:
+        with st.sidebar:
+            asked = draw_question(question, upload)
+        if asked is None:
+            return  # said where the file is asked for
+        look_at(state, asked.study())
+        refresh(state)
+    except BAD_INPUT as error:
+        st.error(plain(str(error)))
+        return
+    if state.refused:
+        st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
+    if not is_ready():
+        return
+    status = _transport(state)
+    if state.made is None:
+        return
+    measure, view = showing.choose_view(state)
+    has_brush = view == showing.MAIN and showing.has_parallel_axes(state)
+    is_kept = showing.brush(state, state.made.results(measure)) if has_brush else None
+    look = showing.Look(measure, view, is_kept, state.chosen)
+    st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(status, look, state.is_going)
+    if state.made.n_there:
+        showing.draw_way_out(state, look)
+
+
+def _transport(state: Exploring) -> DeltaGenerator:
+    """Draw what begins and ends the work; return where it is said how far it is."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
+        if state.is_going:
+            st.button("Cancel", key="study-cancel", icon=":material/close:", on_click=cancel, args=(state,))
+        else:
+            is_done = state.made is None or state.made.n_there == len(state.made.runs)
+            st.button(
+                "Start",
+                key="study-start",
+                type="primary",
+                icon=":material/play_arrow:",
+                disabled=is_done,
+                on_click=_begin,
+                args=(state,),
+            )
+        with st.container(width="stretch"):
+            return st.empty()
+
+
+def _begin(state: Exploring) -> None:
+    try:
+        begin(state)
+    except (StudyError, StoreError) as error:
+        state.refused = str(error)
+
+
+def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None:
+    """Draw the answer as far as it is there: the page's one fragment, which ticks while runs are made."""
+    state = exploring("explore")
+    if state.made is None:
+        return
+    refresh(state)
+    with status.container(key="study-status"):
+        _say_status(state)
+    chart, ranking = st.columns([3, 2], gap="medium")
+    with chart:
+        showing.draw_chart(state, look)
+    with ranking:
+        showing.draw_ranking(state, look)
+    if (was_going and not state.is_going) or state.chosen != look.chosen:
+        st.rerun()  # once, so that what stands outside follows
+
+
+def _say_status(state: Exploring) -> None:
+    made, price = state.made, state.price
+    assert made is not None
+    assert price is not None
+    seeds = len(made.study.seeds)
+    size = f"{len(made.points):,} point{'s' * (len(made.points) > 1)} × {seeds} seed{'s' * (seeds > 1)} = {len(made.runs):,} runs"
+    left = 1.0 - made.n_there / len(made.runs)
+    if state.is_going and state.is_own_job:
+        waits = state.job is not None and state.job.state is JobState.WAITING
+        doing = "another study is being made on this server; this one waits" if waits else f"{made.n_there:,} there"
+        st.progress(1.0 - left, text=f"{size}: {doing}")
+        return
+    if state.is_going:
+        st.info("The study before is still being made; cancel it to begin this one.")
+    elif state.is_own_job and state.job is not None and state.job.state is JobState.FAILED:
+        st.error(plain(state.job.error))
+    some = f"; {made.n_there:,} of them are there already" if made.n_there and left else ""
+    about = (
+        f"About {minutes(left * price.seconds / (os.cpu_count() or 1))} of this server." if left else "All are there."
+    )
+    st.markdown(f"{size}{some}. {about}")
+
+
+page()

@@ -1,0 +1,136 @@
+"""The study that a session has begun, and what it looks at: runs come from the store as they are finished."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import streamlit as st
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dsgcore.experiments import Spec
+from dsgcore.experiments.cost import GIGABYTE, Budget
+from dsgcore.experiments.file_data import file_name
+from dsgcore.experiments.jobs import Job
+from dsgcore.experiments.settings import FILE
+from dsgcore.studies import (
+    Price,
+    Store,
+    Study,
+    StudyBudget,
+    StudyError,
+    StudyRuns,
+    begin_study,
+    check_price,
+    default_store,
+)
+from pages.controls.own_file import own_file
+from pages.controls.own_file import store as own_files
+
+# What strangers may ask for: each run as on a setting's page, and half an hour of a core for all of them.
+BUDGET = StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=2000, seconds=1800.0)
+LARGEST_STORE = 4 * GIGABYTE
+# How long a study goes on after the browser has gone.
+LEASE_SECONDS = 20.0
+SECONDS_TO_CANCEL = 2.0
+
+
+@dataclass
+class Exploring:
+    """What a session looks at in one place: a study, its runs, its price, and the background work for it or another one."""
+
+    text: str = ""
+    made: StudyRuns | None = None
+    price: Price | None = None
+    refused: str = ""
+    job: Job | None = None
+    job_text: str = ""
+    chosen: int | None = None
+    folder: TemporaryDirectory[str] | None = None
+
+    @property
+    def is_going(self) -> bool:
+        """Whether a study of the session is being made or waits for its turn."""
+        return self.job is not None and not self.job.is_over
+
+    @property
+    def is_own_job(self) -> bool:
+        """Whether the background work is for the study that is looked at."""
+        return self.job is not None and self.job_text == self.text
+
+
+def exploring(place: str) -> Exploring:
+    """Return what the session looks at in a place."""
+    return st.session_state.setdefault(f"_exploring_{place}", Exploring())
+
+
+def look_at(state: Exploring, study: Study) -> None:
+    """Turn to a study: its runs, its price, or why it is refused; nothing happens where it is looked at already."""
+    text = json.dumps(study.to_dict(), sort_keys=True)
+    if text == state.text:
+        return
+    state.text, state.made, state.price, state.chosen, state.refused = text, None, None, None, ""
+    try:
+        state.price = check_price(study, BUDGET, shape_of(study.spec))
+        state.made = StudyRuns(study)
+    except StudyError as error:
+        state.refused = str(error)
+
+
+def shape_of(spec: Spec) -> tuple[int, int] | None:
+    """Return the rows and columns of the session's own file; None where the spec says them itself."""
+    own = own_file(type(spec.problem)) if spec.data.name == FILE else None
+    return None if own is None else (own.n, own.d)
+
+
+def store_of(state: Exploring, spec: Spec) -> Store:
+    """Return where runs of a spec are kept: with the session where they come from a person's own file."""
+    return Store(folder_of(state) / "runs.sqlite") if spec.data.name == FILE else Store(default_store())
+
+
+def folder_of(state: Exploring) -> Path:
+    """Return the session's own folder, which goes with it."""
+    if state.folder is None:
+        state.folder = TemporaryDirectory(prefix="dsg-lab-")
+    return Path(state.folder.name)
+
+
+def begin(state: Exploring) -> None:
+    """Begin the study that is looked at, unless one is going on; raise `StudyError` where there is no room for its runs."""
+    if state.made is None or state.is_going:
+        return
+    spec, folder = state.made.study.spec, None
+    store = store_of(state, spec)
+    if store.file.stat().st_size > LARGEST_STORE:
+        raise StudyError(f"the store of runs is full: it has {LARGEST_STORE / GIGABYTE:.0f} GB")
+    if spec.data.name == FILE:
+        folder = folder_of(state)
+        (folder / file_name(str(spec.data.path))).write_bytes(own_files()[str(spec.data.sha256)])
+    context = get_script_run_ctx()
+    is_wanted = partial(_is_watched, "" if context is None else context.session_id)
+    state.job = begin_study(
+        state.made.study, store, folder=folder, memory=GIGABYTE, lease=LEASE_SECONDS, is_wanted=is_wanted
+    )
+    state.job_text = state.text
+
+
+def _is_watched(session: str) -> bool:
+    return not exists() or get_instance().is_active_session(session)
+
+
+def cancel(state: Exploring) -> None:
+    """End the background work; the runs that are finished stay."""
+    if state.job is not None:
+        state.job.cancel()
+        state.job.wait(SECONDS_TO_CANCEL)
+
+
+def refresh(state: Exploring) -> None:
+    """Look which runs of the study have come."""
+    if state.made is not None:
+        failed = state.job.progress.failed if state.is_own_job and state.job and state.job.progress else {}
+        state.made.refresh(store_of(state, state.made.study.spec), failed)

@@ -1,0 +1,271 @@
+"""What a study has shown so far: its charts, the ranking of its points, and the way from one of them to the workbench."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+from plotly.io import to_html
+
+from dsgcore.studies import MEASURES, Difference, Results, importance, table_of
+from dsgcore.studies.study import parameter_of
+from pages.charts.figures import Figure
+from pages.charts.live_plotly import clicked, live_chart
+from pages.shell.router import page_of
+from pages.studies import study_charts as charts
+from pages.studies.going import Exploring
+from pages.studies.links import link_to_run
+from pages.studies.study_charts import AxisView, short_number
+
+MEASURE, VIEW, BEST_SHARE = "x_measure", "x_view", "x_best"
+MAIN, SLICES = "Together", "One by one"
+SHARES = (1.0, 0.5, 0.25, 0.1, 0.05)
+CHART = "chart-study"
+HEIGHT, SLICE_HEIGHT = 460, 260
+MOST_RANKED = 200
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a study is looked at: by what, in which way, which points are selected, and which one is chosen."""
+
+    measure: str
+    view: str
+    is_kept: NDArray[np.bool_] | None
+    chosen: int | None
+
+
+def choose_view(state: Exploring) -> tuple[str, str]:
+    """Draw the choice of what is compared and how it is drawn."""
+    assert state.made is not None
+    score = state.made.study.spec.problem.score_name
+    with st.container(horizontal=True, vertical_alignment="center", key="part-study-view"):
+        measure = st.segmented_control(
+            "Compare by",
+            list(MEASURES),
+            default="score",
+            required=True,
+            key=MEASURE,
+            bind="query-params",
+            format_func=lambda name: f"test {score}" if name == "score" else MEASURES[name].name,
+            label_visibility="collapsed",
+        )
+        view = st.segmented_control(
+            "Axes",
+            (MAIN, SLICES),
+            default=MAIN,
+            required=True,
+            key=VIEW,
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+    return str(measure), str(view)
+
+
+def name_of(state: Exploring, measure: str) -> str:
+    """Return what a measure is called in this study."""
+    assert state.made is not None
+    return f"test {state.made.study.spec.problem.score_name}" if measure == "score" else MEASURES[measure].name
+
+
+def axes_of(state: Exploring) -> list[AxisView]:
+    """Return how the axes of the study are drawn."""
+    assert state.made is not None
+    study = state.made.study
+    views = []
+    for axis in study.axes:
+        p = parameter_of(study.spec, axis.name)
+        scale = getattr(p, "scale", "linear")
+        views.append(charts.axis_of(p.label or p.name, axis.values, is_log=scale != "linear"))
+    return views
+
+
+def brush(state: Exploring, results: Results) -> NDArray[np.bool_]:
+    """Draw what selects lines of the parallel axes; return for each point whether it is selected."""
+    axes = axes_of(state)
+    is_kept = np.ones(len(results.points), dtype=bool)
+    places = st.columns(len(axes) + 1, gap="medium")
+    for number, (axis, place) in enumerate(zip(axes, places, strict=False)):
+        options = list(axis.values)
+        if len(options) < 2 or axis.is_words:
+            continue
+        with place:
+            low, high = st.select_slider(
+                f"Select by {axis.label}",
+                options,
+                value=(options[0], options[-1]),
+                format_func=axis.text,
+                key=f"x-brush-{axis.label}-{hash(axis.values)}",
+            )
+        is_kept &= np.array([low <= point[number] <= high for point in results.points])
+    with places[-1]:
+        share = st.select_slider(
+            "Select the best", SHARES[::-1], value=1.0, format_func=lambda s: f"{s:.0%}", key=BEST_SHARE
+        )
+    best = results.ranking()[: max(1, round(share * len(results.points)))]
+    return is_kept & np.isin(np.arange(len(results.points)), best)
+
+
+def draw_chart(state: Exploring, look: Look) -> None:
+    """Draw the study in the way that goes with its number of axes."""
+    assert state.made is not None
+    axes, results, name = axes_of(state), state.made.results(look.measure), name_of(state, look.measure)
+    if look.view == SLICES and axes:
+        _slices(results, axes, name)
+        return
+    if not axes:
+        st.caption("Nothing varies but the seed: choose a slider under “Vary”.")
+        return
+    live_chart(
+        figure_of(state, look),
+        key=CHART,
+        alt=_alt(results, name),
+        height=HEIGHT,
+        on_clicked=partial(_choose, state),
+        save_as="study",
+    )
+
+
+def figure_of(state: Exploring, look: Look, theme: str = "") -> Figure:
+    """Return the study's figure."""
+    assert state.made is not None
+    results = state.made.results(look.measure)
+    theme = theme or ("dark" if st.context.theme.type == "dark" else "light")
+    return _figure(results, axes_of(state), name_of(state, look.measure), look.is_kept, state.chosen, theme)
+
+
+def _figure(
+    results: Results, axes: list[AxisView], name: str, is_kept: NDArray[np.bool_] | None, chosen: int | None, theme: str
+) -> Figure:
+    is_crossed = not any(axis.is_random for axis in results.study.axes)
+    if len(axes) == 1:
+        return charts.lines(results, axes[0], name=name, chosen=chosen)
+    if len(axes) == 2 and is_crossed:
+        return charts.heat_map(results, axes, name=name, chosen=chosen, theme=theme)
+    kept = np.ones(len(results.points), dtype=bool) if is_kept is None else is_kept
+    return charts.parallel(results, axes, name=name, is_kept=kept, chosen=chosen)
+
+
+def has_parallel_axes(state: Exploring) -> bool:
+    """Whether the study is drawn on parallel axes, where lines can be selected."""
+    assert state.made is not None
+    axes = state.made.study.axes
+    return len(axes) > 2 or (len(axes) == 2 and any(axis.is_random for axis in axes))
+
+
+def _choose(state: Exploring) -> None:
+    place = clicked(CHART)
+    if isinstance(place, int | float) and state.made is not None and 0 <= int(place) < len(state.made.points):
+        state.chosen = int(place)
+
+
+def _alt(results: Results, name: str) -> str:
+    ranking = results.ranking()
+    best = results.mean[ranking[0]] if len(ranking) else np.nan
+    return f"{name} of {len(results.points)} points; the best has {short_number(best)}."
+
+
+def _slices(results: Results, axes: list[AxisView], name: str) -> None:
+    shares = importance(results)
+    for number, (place, axis) in enumerate(zip(st.columns(min(len(axes), 2)) * 2, axes, strict=False)):
+        with place:
+            figure = charts.slice_of(results, number, axis, name=name, share=shares[number])
+            alt = f"{name} over {axis.label}, which explains {shares[number]:.0%} of the variance of the points."
+            live_chart(figure, key=f"{CHART}-{number}", alt=alt, height=SLICE_HEIGHT, save_as=f"study-{number}")
+    st.caption("“Explains”: the share of the variance of all points that the means at this axis' values have alone.")
+
+
+def draw_ranking(state: Exploring, look: Look) -> None:
+    """Draw the points in their order, each with its difference from the best over the same seeds."""
+    assert state.made is not None
+    results, name = state.made.results(look.measure), name_of(state, look.measure)
+    axes, ranking = axes_of(state), results.ranking()
+    ranking = ranking[(results.n + results.n_diverged)[ranking] > 0][:MOST_RANKED]
+    if not len(ranking):
+        return
+    rows = [_row(results, axes, name, int(place), int(ranking[0])) for place in ranking]
+    st.dataframe(pd.DataFrame(rows), width="stretch", height=HEIGHT - 60, hide_index=True)
+    n = len(results.study.seeds)
+    st.caption(
+        f"Mean ± standard error over {n} seed{'s' if n > 1 else ''}; the difference from the first with its 95 % interval, "
+        f"paired over seeds. The first of {len(results.points):,} was chosen by these very numbers: they flatter it."
+    )
+
+
+def _row(results: Results, axes: list[AxisView], name: str, place: int, best: int) -> dict[str, Any]:
+    point = dict(zip((axis.label for axis in axes), map(_text, axes, results.points[place]), strict=True))
+    error = f" ± {short_number(results.error[place])}" if results.n[place] > 1 else ""
+    seeds = f"{results.n[place]}"
+    if results.n_diverged[place]:
+        seeds += f", {results.n_diverged[place]} diverged"
+    mean = f"{results.mean[place]:.4g}{error}" if results.n[place] else "–"
+    difference = "" if place == best else said_difference(results.compared(place, best))
+    return {**point, name: mean, "seeds": seeds, "less the best": difference}
+
+
+def _text(axis: AxisView, value: Any) -> str:
+    return axis.text(value)
+
+
+def said_difference(difference: Difference) -> str:
+    """Return a paired difference as text, with its interval where there is one."""
+    if difference.n == 0:
+        return "–"
+    if not np.isfinite(difference.low):
+        return f"{difference.mean:+.3g}"
+    return f"{difference.mean:+.3g} [{difference.low:+.3g}, {difference.high:+.3g}]"
+
+
+def draw_way_out(state: Exploring, look: Look) -> None:
+    """Draw what can be taken away: a point as a run in the workbench, the table, the figure."""
+    assert state.made is not None
+    study, outcomes = state.made.study, state.made.outcomes()
+    with st.container(horizontal=True, vertical_alignment="bottom", key="part-study-out"):
+        _draw_point(state, look)
+        _download("Table (CSV)", "study.csv", "text/csv", lambda: table_of(study, outcomes))
+        if study.axes:
+            _download("Figure (HTML)", "study.html", "text/html", lambda: _html(figure_of(state, look, "light")))
+
+
+def _download(label: str, file: str, mime: str, make: Callable[[], str]) -> None:
+    st.download_button(label, make, file, mime, on_click="ignore", icon=":material/download:", key=f"get-{file}")
+
+
+def _draw_point(state: Exploring, look: Look) -> None:
+    """Draw the choice of a point and a seed, and the link to the run."""
+    assert state.made is not None
+    results, axes, seeds = state.made.results(look.measure), axes_of(state), state.made.study.seeds
+    there = results.n + results.n_diverged > 0
+    ranking = [int(place) for place in results.ranking() if there[place]][:MOST_RANKED]
+    if not ranking:
+        return
+    chosen = ranking[0] if state.chosen is None else state.chosen
+    options = ranking if chosen in ranking else [chosen, *ranking]
+    place = st.selectbox(
+        "Point",
+        options,
+        index=options.index(chosen),
+        key=f"x-point-{chosen}-{hash(state.text)}",
+        format_func=lambda i: f"{charts.axis_texts(axes, results.points[i]) or 'the run'}: {_mean(results, i)}",
+        width=420,
+    )
+    seed = st.selectbox("Seed", range(len(seeds)), format_func=lambda i: str(seeds[i]), width=90, key="x-point-seed")
+    run = state.made.runs[place * len(seeds) + min(seed, len(seeds) - 1)]
+    if run.spec is not None:
+        page, link = page_of(type(run.spec.problem)), link_to_run(run.spec)
+        st.page_link(page, label="Open this run", icon=":material/open_in_new:", query_params=link, width="content")
+
+
+def _mean(results: Results, place: int) -> str:
+    return short_number(results.mean[place]) if results.n[place] else "diverged"
+
+
+def _html(figure: Figure) -> str:
+    layout = {**figure["layout"], "template": "plotly_white", "margin": {"t": 80}}
+    return str(to_html({"data": figure["data"], "layout": layout}, validate=False))

@@ -1,0 +1,384 @@
+"""Figures of a study: lines with a band, a map with iso-lines, parallel coordinates, slices. Diverged runs stretch no axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly.colors import sample_colorscale
+
+from dsgcore.studies.results import Results
+from pages.charts import figures as charts
+
+DIVERGED_COLOR = "#8A949E"
+MEAN_COLOR = "#0072B2"
+N_COLORS = 12
+# Of the height of a chart, where the marks of diverged runs stand.
+FOOT = 0.03
+MOST_CURVES = 2000
+MOST_TICKS = 9
+
+
+def short_number(value: float) -> str:
+    """Return a number as a tick or a table shows it."""
+    return f"{value:.3g}"
+
+
+@dataclass(frozen=True)
+class AxisView:
+    """How one axis of a study is drawn: its name, its values in order, and whether they lie on a logarithmic scale."""
+
+    label: str
+    values: tuple[Any, ...]
+    is_log: bool
+
+    @property
+    def is_words(self) -> bool:
+        """Whether the values are words."""
+        return any(isinstance(value, str) for value in self.values)
+
+    def places(self, column: Sequence[Any]) -> NDArray[np.float64]:
+        """Return where values stand between the axis' ends, 0 and 1."""
+        if self.is_words:
+            at = np.array([self.values.index(value) for value in column], dtype=float)
+            return at / max(len(self.values) - 1, 1)
+        scale = np.log if self.is_log else np.asarray
+        low, high = scale(float(min(self.values))), scale(float(max(self.values)))
+        return (scale(np.array(column, dtype=float)) - low) / ((high - low) or 1.0)
+
+    def text(self, value: Any) -> str:
+        """Return a value as a tick shows it."""
+        return value if isinstance(value, str) else short_number(float(value))
+
+
+def axis_of(label: str, values: tuple[Any, ...], *, is_log: bool) -> AxisView:
+    """Return how an axis is drawn; of numbers in their order."""
+    is_words = any(isinstance(value, str) for value in values)
+    return AxisView(label, values if is_words else tuple(sorted(values)), is_log and not is_words)
+
+
+def title_of(results: Results, name: str) -> str:
+    """Return what is drawn, and over how many seeds."""
+    n = len(results.study.seeds)
+    return f"{name}, mean of {n} seeds" if n > 1 else name
+
+
+def lines(results: Results, axis: AxisView, *, name: str, chosen: int | None) -> charts.Figure:
+    """Return the means along one axis, with a band from the lowest to the highest seed."""
+    column = [point[0] for point in results.points]
+    order = np.argsort(axis.places(column), kind="stable")
+    x = np.array(column, dtype=object if axis.is_words else float)[order]
+    traces = _band(x, results.low[order], results.high[order]) if len(results.study.seeds) > 1 else []
+    said = [_said(results, axis_texts([axis], results.points[i]), i) for i in order]
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": "mean",
+            "x": x.tolist(),
+            "y": charts.four_digits(results.mean[order]),
+            "line": {"color": MEAN_COLOR},
+            "marker": {"color": MEAN_COLOR, "size": 8},
+            "customdata": order.tolist(),
+            "text": said,
+            "hovertemplate": "%{text}<extra></extra>",
+        }
+    )
+    traces += _feet(x, results.n_diverged[order], len(results.study.seeds))
+    figure = charts.plain_figure(traces, title=title_of(results, name))
+    kind = "category" if axis.is_words else "log" if axis.is_log else "linear"
+    figure["layout"] |= {
+        "xaxis": {"type": kind, "title": {"text": axis.label}, "exponentformat": "e"},
+        "yaxis": {"title": {"text": name}, "exponentformat": "e"},
+        "yaxis2": {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
+    }
+    if chosen is not None and np.isfinite(results.mean[chosen]):
+        figure["data"].append(_chosen_mark(results.points[chosen][0], float(results.mean[chosen])))
+    return figure
+
+
+def _band(x: NDArray, low: NDArray, high: NDArray) -> list[dict[str, Any]]:
+    if x.dtype == object:
+        return []
+    there = np.isfinite(low)
+    return charts.filled_between(x[there], low[there], high[there], "lowest to highest seed", MEAN_COLOR)
+
+
+def _feet(x: NDArray, n_diverged: NDArray, n_seeds: int) -> list[dict[str, Any]]:
+    """Return the marks of diverged runs at the chart's foot, on an axis of their own."""
+    some = n_diverged > 0
+    if not some.any():
+        return []
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "diverged",
+            "x": x[some].tolist(),
+            "y": [FOOT] * int(some.sum()),
+            "yaxis": "y2",
+            "marker": {"symbol": "x", "color": DIVERGED_COLOR, "size": 9},
+            "text": [f"{n} of {n_seeds} seeds diverged" for n in n_diverged[some]],
+            "hovertemplate": "%{text}<extra></extra>",
+        }
+    ]
+
+
+def _chosen_mark(x: Any, y: float) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "chosen",
+        "x": [x],
+        "y": charts.four_digits(np.array([y])),
+        "marker": {"symbol": "circle-open", "size": 16, "color": "#E69F00", "line": {"width": 2.5, "color": "#E69F00"}},
+        "hoverinfo": "skip",
+    }
+
+
+def axis_texts(axes: Sequence[AxisView], point: Sequence[Any]) -> str:
+    """Return a point as words: each axis with its value."""
+    return ", ".join(f"{axis.label} {axis.text(value)}" for axis, value in zip(axes, point, strict=True))
+
+
+def _said(results: Results, point: str, place: int) -> str:
+    mean, n, diverged = results.mean[place], results.n[place], results.n_diverged[place]
+    parts = [point]
+    if n:
+        error = f" ± {short_number(results.error[place])}" if n > 1 else ""
+        parts.append(f"{mean:.4g}{error} ({n} seed{'s' if n > 1 else ''})")
+    if diverged:
+        parts.append(f"{diverged} diverged")
+    return "<br>".join(parts)
+
+
+def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: int | None, theme: str) -> charts.Figure:
+    """Return the means over two crossed axes as cells with iso-lines; diverged cells are grey and crossed out."""
+    across, up = axes
+    place = {point: i for i, point in enumerate(results.points)}
+    cells = np.array([[place[(a, b)] for a in across.values] for b in up.values])
+    mean, diverged = results.mean[cells], results.n_diverged[cells]
+    said = [[_said(results, axis_texts(axes, results.points[i]), i) for i in row] for row in cells]
+    low_is_good = not results.measure.is_better_high
+    heat = {
+        "type": "heatmap",
+        "z": charts.four_digits(mean),
+        "text": said,
+        "customdata": cells.tolist(),
+        "hovertemplate": "%{text}<extra></extra>",
+        "colorscale": charts.SEQUENTIAL,
+        "reversescale": low_is_good,
+        "colorbar": charts.COLORBAR,
+        "xgap": 1,
+        "ygap": 1,
+    }
+    traces = [heat]
+    if min(mean.shape) > 1 and np.isfinite(mean).sum() > 3:
+        traces.append(_iso_lines(mean))
+    traces += _crosses(cells, diverged, said, len(results.study.seeds), theme)
+    if chosen is not None:
+        (row,), (column,) = np.nonzero(cells == chosen)
+        traces.append(_chosen_mark(int(column), float(row)))
+    figure = charts.plain_figure(traces, title=title_of(results, name))
+    figure["layout"] |= {"xaxis": _cell_axis(across), "yaxis": _cell_axis(up)}
+    return figure
+
+
+def _iso_lines(mean: NDArray) -> dict[str, Any]:
+    return {
+        "type": "contour",
+        "z": charts.four_digits(mean),
+        "contours": {"coloring": "none", "showlabels": True, "labelfont": {"size": 11, "color": "white"}},
+        "line": {"color": "white", "width": 1},
+        "ncontours": 6,
+        "showscale": False,
+        "hoverinfo": "skip",
+        "name": "iso-lines",
+        "showlegend": False,
+    }
+
+
+def _crosses(
+    cells: NDArray, diverged: NDArray, said: list[list[str]], n_seeds: int, theme: str
+) -> list[dict[str, Any]]:
+    traces = []
+    for name, which, symbol in (
+        ("all seeds diverged", diverged >= n_seeds, "x"),
+        ("some seeds diverged", (diverged > 0) & (diverged < n_seeds), "x-thin"),
+    ):
+        rows, columns = np.nonzero(which)
+        if len(rows):
+            traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": name,
+                    "x": columns.tolist(),
+                    "y": rows.tolist(),
+                    "customdata": cells[rows, columns].tolist(),
+                    "text": [said[r][c] for r, c in zip(rows, columns, strict=True)],
+                    "hovertemplate": "%{text}<extra></extra>",
+                    "marker": {
+                        "symbol": symbol,
+                        "size": 10,
+                        "color": DIVERGED_COLOR,
+                        "line": {"width": 2, "color": DIVERGED_COLOR if symbol == "x" else charts.INK[theme]},
+                    },
+                }
+            )
+    return traces
+
+
+def _cell_axis(axis: AxisView) -> dict[str, Any]:
+    n = len(axis.values)
+    step = -(-n // MOST_TICKS)
+    return {
+        "title": {"text": axis.label},
+        "tickvals": list(range(0, n, step)),
+        "ticktext": [axis.text(value) for value in axis.values[::step]],
+        "range": [-0.5, n - 0.5],
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def parallel(
+    results: Results, axes: Sequence[AxisView], *, name: str, is_kept: NDArray[np.bool_], chosen: int | None
+) -> charts.Figure:
+    """Return each point as a line across its axes to its mean; what is not kept is grey, what diverged ends nowhere."""
+    columns = np.array(
+        [axis.places([point[i] for point in results.points]) for i, axis in enumerate(axes)], dtype=float
+    )
+    known = np.isfinite(results.mean)
+    low, high = _ends(results.mean[known])
+    columns = np.vstack([columns, (results.mean - low) / ((high - low) or 1.0)])
+    shown = np.nonzero(known)[0][:MOST_CURVES]
+    grey = [i for i in shown if not is_kept[i]]
+    traces = [_curves(columns, grey, DIVERGED_COLOR, 0.25, "not selected")] if grey else []
+    traces += _by_color(results, columns, [i for i in shown if is_kept[i]])
+    gone = [i for i in np.nonzero(results.n_diverged >= len(results.study.seeds))[0][:MOST_CURVES]]
+    if gone:
+        traces.append(_curves(columns[:-1], gone, DIVERGED_COLOR, 0.5, "diverged", dash="dot"))
+    if chosen is not None:
+        traces.append(_curves(columns, [chosen], "#E69F00", 1.0, "chosen", width=3.5))
+    figure = charts.plain_figure(traces, title=title_of(results, name))
+    names = [axis.label for axis in axes]
+    figure["layout"] |= {
+        "xaxis": {
+            "tickvals": list(range(len(names) + 1)),
+            "ticktext": [*names, name],
+            "range": [-0.25, len(names) + 0.35],
+            "zeroline": False,
+            "gridwidth": 2,
+        },
+        "yaxis": {"visible": False, "range": [-0.06, 1.06]},
+        "annotations": _scale_texts(axes, (low, high)),
+        "hovermode": "closest",
+    }
+    return figure
+
+
+def _ends(values: NDArray) -> tuple[float, float]:
+    return (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+
+
+def _by_color(results: Results, columns: NDArray, kept: list[int]) -> list[dict[str, Any]]:
+    """Return the kept lines in a few colours by their place in the ranking, the best drawn last."""
+    best_first = [i for i in results.ranking() if i in set(kept)]
+    colors = sample_colorscale("Viridis", np.linspace(0.95, 0.0, N_COLORS).tolist())
+    groups = np.array_split(np.array(best_first, dtype=int), min(N_COLORS, max(len(best_first), 1)))
+    traces = [
+        _curves(columns, group.tolist(), color, 0.8, "", width=1.5)
+        for group, color in zip(groups, colors, strict=False)
+        if len(group)
+    ]
+    return traces[::-1]
+
+
+def _curves(
+    columns: NDArray,
+    which: list[int],
+    color: str,
+    opacity: float,
+    name: str,
+    *,
+    width: float = 1.0,
+    dash: str = "solid",
+) -> dict[str, Any]:
+    """Return many lines as one trace, with gaps between them."""
+    heights = np.full((len(which), len(columns) + 1), np.nan)
+    heights[:, :-1] = columns[:, which].T
+    x = np.tile([*range(len(columns)), len(columns) - 1], len(which))
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "showlegend": bool(name),
+        "x": x.tolist(),
+        "y": charts.four_digits(heights.ravel()),
+        "line": {"color": color, "width": width, "dash": dash},
+        "opacity": opacity,
+        "hoverinfo": "skip",
+        "connectgaps": False,
+    }
+
+
+def _scale_texts(axes: Sequence[AxisView], ends: tuple[float, float]) -> list[dict[str, Any]]:
+    """Return the values along each of the parallel axes."""
+    scales: list[list[tuple[float, str]]] = []
+    for axis in axes:
+        step = -(-len(axis.values) // MOST_TICKS)
+        some = axis.values[::step]
+        scales.append([(float(at), axis.text(v)) for at, v in zip(axis.places(some), some, strict=True)])
+    scales.append([(share, short_number(ends[0] + share * (ends[1] - ends[0]))) for share in (0, 0.25, 0.5, 0.75, 1)])
+    return [
+        {"x": i, "y": at, "text": text, "showarrow": False, "xanchor": "right", "xshift": -4, "font": {"size": 11}}
+        for i, scale in enumerate(scales)
+        for at, text in scale
+    ]
+
+
+def slice_of(results: Results, number: int, axis: AxisView, *, name: str, share: float) -> charts.Figure:
+    """Return all points over one axis, and the best of them at each of its values."""
+    column = [point[number] for point in results.points]
+    known = np.isfinite(results.mean)
+    x = [value for value, is_known in zip(column, known, strict=True) if is_known]
+    points = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "each point",
+        "x": x,
+        "y": charts.four_digits(results.mean[known]),
+        "marker": {"color": DIVERGED_COLOR, "size": 5},
+        "opacity": 0.7,
+        "hoverinfo": "x+y",
+    }
+    best = _best_at(results, column, axis)
+    figure = charts.plain_figure([points, best], title=f"{axis.label}: explains {share:.0%}")
+    kind = "category" if axis.is_words else "log" if axis.is_log else "linear"
+    figure["layout"] |= {
+        "xaxis": {"type": kind, "title": {"text": axis.label}, "exponentformat": "e", "nticks": 5},
+        "yaxis": {"title": {"text": name}, "exponentformat": "e"},
+    }
+    return figure
+
+
+def _best_at(results: Results, column: list[Any], axis: AxisView) -> dict[str, Any]:
+    choose = np.nanmax if results.measure.is_better_high else np.nanmin
+    found = []
+    for value in axis.values:
+        here = results.mean[[c == value for c in column]]
+        if np.isfinite(here).any():
+            found.append((value, float(choose(here))))
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "the best with it",
+        "x": [value for value, _ in found],
+        "y": charts.four_digits(np.array([best for _, best in found])),
+        "line": {"color": MEAN_COLOR},
+        "marker": {"color": MEAN_COLOR, "size": 6},
+    }

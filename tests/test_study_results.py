@@ -1,0 +1,170 @@
+"""What a study's runs say together: means over seeds, order, paired differences, prices, and a study in the background."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dsgcore.experiments.cost import GIGABYTE, Budget
+from dsgcore.studies import (
+    Store,
+    Study,
+    StudyBudget,
+    StudyError,
+    StudyRuns,
+    begin_study,
+    check_price,
+    importance,
+    paired_difference,
+    price_of,
+)
+
+SPEC = {
+    "setting": "auc",
+    "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
+    "solver": {"n_iter": 6, "n_features": 8},
+}
+STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
+STUDY = {
+    "spec": SPEC,
+    "axes": [{"name": "solver.step_size", "values": STEPS}, {"name": "kernel.sigma", "values": WIDTHS}],
+    "seeds": SEEDS,
+}
+
+
+def kept(store, run, score, state="finished"):
+    last = {"score_test": score, "objective": 1 - score, "error_mean": 0.1}
+    row = {"spec_sha256": run.spec.sha256, "last": last, "seconds": 0.1, "stop_reason": state, "iterations": 6}
+    store.put(run.spec.to_json(), row, {"t": np.arange(6.0)})
+
+
+@pytest.fixture
+def filled(tmp_path):
+    """A study whose runs are there: the score follows the step, the seed adds to it, and the widest step diverges."""
+    made, store = StudyRuns(Study.from_dict(STUDY)), Store(tmp_path / "runs.sqlite")
+    for run in made.runs:
+        step, width = run.values
+        has_diverged = step == 2.0 and width == 5.0 and run.seed > 0
+        kept(store, run, step / 4 + 0.01 * run.seed * step, "diverged" if has_diverged else "finished")
+    made.refresh(store)
+    return made
+
+
+def test_points_have_their_mean_and_standard_error_over_seeds(filled):
+    results = filled.results("score")
+    assert results.points == [(step, width) for step in STEPS for width in WIDTHS]
+    values = [0.1 / 4 + 0.01 * seed * 0.1 for seed in SEEDS]
+    assert results.mean[0] == pytest.approx(np.mean(values))
+    assert results.error[0] == pytest.approx(stats.sem(values))
+    assert (results.low[0], results.high[0]) == (min(values), max(values))
+    assert filled.results("error").mean[0] == pytest.approx(0.1)
+
+
+def test_diverged_runs_are_counted_apart_and_come_last(filled):
+    results = filled.results("score")
+    assert results.n_diverged.tolist() == [0, 0, 0, 0, 0, 2]
+    assert results.n.tolist() == [3, 3, 3, 3, 3, 1]
+    assert results.ranking().tolist() == [4, 2, 3, 0, 1, 5]
+    assert filled.results("objective").ranking().tolist() == [4, 2, 3, 0, 1, 5]
+
+
+def test_a_paired_difference_is_students(filled):
+    results = filled.results("score")
+    difference = results.compared(0, 4)
+    mine = results.values[0] - results.values[4]
+    low, high = stats.t.interval(0.95, 2, mine.mean(), stats.sem(mine))
+    assert (difference.mean, difference.low, difference.high) == pytest.approx((mine.mean(), low, high))
+    assert difference.is_clear
+    assert results.compared(5, 4).n == 1
+    assert np.isnan(results.compared(5, 4).low)
+    assert paired_difference(np.array([np.nan]), np.array([1.0])).n == 0
+
+
+def test_the_interval_covers_what_it_says():
+    draw = np.random.default_rng(0)
+    covered = 0
+    for _ in range(1000):
+        first, second = draw.normal(0.3, 1.0, 5), draw.normal(0.0, 1.0, 5)
+        difference = paired_difference(first, second)
+        covered += difference.low <= 0.3 <= difference.high
+    assert 930 <= covered <= 970
+
+
+def test_importance_is_the_share_that_an_axis_explains(filled):
+    step, width = importance(filled.results("score"))
+    assert step > 0.99
+    assert width < 0.01
+
+
+def test_what_is_there_is_not_asked_for_again(tmp_path):
+    made, store = StudyRuns(Study.from_dict(STUDY)), Store(tmp_path / "runs.sqlite")
+    made.refresh(store)
+    assert made.n_there == 0
+    assert not np.isfinite(made.results("score").mean).any()
+    for run in made.runs[:2]:
+        kept(store, run, 0.5)
+    made.refresh(store, {5: "no room"})
+    assert made.n_there == 3
+    assert [outcome.failed for outcome in made.outcomes()][5] == "no room"
+
+
+BUDGET = StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=100, seconds=600.0)
+REFUSED = {
+    "too many runs": ({**STUDY, "seeds": list(range(40))}, "may be 100; with 16 seeds it would fit"),
+    "too many values": (
+        {**STUDY, "axes": [{"name": "kernel.sigma", "from": 1, "to": 2, "n": 300}]},
+        "with one seed and 100 values of kernel.sigma it would fit",
+    ),
+    "too large a run": (
+        {
+            "spec": SPEC,
+            "axes": [
+                {"name": "solver.n_iter", "values": [6, 100_000]},
+                {"name": "solver.n_features", "values": [65_536]},
+            ],
+        },
+        "would fit",
+    ),
+    "too long": (
+        {"spec": {**SPEC, "solver": {"n_iter": 20_000}}, "seeds": list(range(99))},
+        "of one core, and may take 10 min; with",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(name):
+    plain, words = REFUSED[name]
+    with pytest.raises(StudyError) as caught:
+        check_price(Study.from_dict(plain), BUDGET)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_price_follows_the_number_of_runs():
+    one, three = (price_of(Study.from_dict({**STUDY, "seeds": seeds})) for seeds in ([0], [0, 1, 2]))
+    assert three.runs == 3 * one.runs == 18
+    assert three.seconds == pytest.approx(3 * one.seconds)
+    assert three.memory == one.memory
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled(tmp_path):
+    store = Store(tmp_path / "runs.sqlite")
+    small = begin_study(Study.from_dict({"spec": SPEC, "seeds": [0, 1]}), store, memory=GIGABYTE)
+    large = begin_study(Study.from_dict({"spec": SPEC, "seeds": list(range(5000))}), store, memory=GIGABYTE)
+    assert small.wait(120)
+    assert small.error == ""
+    assert (small.result.done, small.result.new) == (2, 2)
+    deadline = time.monotonic() + 120
+    while len(store) < 5:
+        assert time.monotonic() < deadline
+        large.wait(0.05)
+    began = time.monotonic()
+    large.cancel()
+    assert large.wait(10)
+    assert time.monotonic() - began < 2
