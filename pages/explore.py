@@ -59,17 +59,9 @@ def _transport(state: Exploring) -> DeltaGenerator:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
         if state.is_going:
             st.button("Cancel", key="study-cancel", icon=":material/close:", on_click=cancel, args=(state,))
-        else:
-            is_done = state.made is None or state.made.n_there == len(state.made.runs)
-            st.button(
-                "Start",
-                key="study-start",
-                type="primary",
-                icon=":material/play_arrow:",
-                disabled=is_done,
-                on_click=_begin,
-                args=(state,),
-            )
+        elif state.made is not None and state.made.n_there < len(state.made.runs):
+            icon = ":material/play_arrow:"
+            st.button("Start", key="study-start", type="primary", icon=icon, on_click=_begin, args=(state,))
         with st.container(width="stretch"):
             return st.empty()
 
@@ -89,7 +81,7 @@ def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None
     refresh(state)
     with status.container(key="study-status"):
         _say_status(state)
-    chart, ranking = st.columns([3, 2], gap="medium")
+    chart, ranking = st.columns([6, 5], gap="medium")
     with chart:
         showing.draw_chart(state, look)
     with ranking:

@@ -159,7 +159,7 @@ function write(chart, data, {title, meta = {}}) {
     }
     // A single curve is named by the title.
     if (words.length > 1) parts.push(...words.map(trace => word(chart, trace)));
-    if (chart.drawn.save) parts.push(saver(chart, "png"), saver(chart, "svg"));
+    if (chart.drawn.save) parts.push(make("span", "savers", saver(chart, "png"), saver(chart, "svg")));
     chart.note = make("span", "note");
     chart.head.replaceChildren(...parts, chart.note);
   }

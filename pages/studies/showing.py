@@ -200,13 +200,13 @@ def draw_ranking(state: Exploring, look: Look) -> None:
 
 def _row(results: Results, axes: list[AxisView], name: str, place: int, best: int) -> dict[str, Any]:
     point = dict(zip((axis.label for axis in axes), map(_text, axes, results.points[place]), strict=True))
-    error = f" ± {short_number(results.error[place])}" if results.n[place] > 1 else ""
+    error = f" ± {results.error[place]:.2g}" if results.n[place] > 1 else ""
     seeds = f"{results.n[place]}"
     if results.n_diverged[place]:
         seeds += f", {results.n_diverged[place]} diverged"
     mean = f"{results.mean[place]:.4g}{error}" if results.n[place] else "–"
     difference = "" if place == best else said_difference(results.compared(place, best))
-    return {**point, name: mean, "seeds": seeds, "less the best": difference}
+    return {**point, name: mean, "less the best": difference, "seeds": seeds}
 
 
 def _text(axis: AxisView, value: Any) -> str:
@@ -218,8 +218,8 @@ def said_difference(difference: Difference) -> str:
     if difference.n == 0:
         return "–"
     if not np.isfinite(difference.low):
-        return f"{difference.mean:+.3g}"
-    return f"{difference.mean:+.3g} [{difference.low:+.3g}, {difference.high:+.3g}]"
+        return f"{difference.mean:+.2g}"
+    return f"{difference.mean:+.2g} [{difference.low:+.2g}, {difference.high:+.2g}]"
 
 
 def draw_way_out(state: Exploring, look: Look) -> None:

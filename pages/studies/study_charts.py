@@ -89,9 +89,8 @@ def lines(results: Results, axis: AxisView, *, name: str, chosen: int | None) ->
     )
     traces += _feet(x, results.n_diverged[order], len(results.study.seeds))
     figure = charts.plain_figure(traces, title=title_of(results, name))
-    kind = "category" if axis.is_words else "log" if axis.is_log else "linear"
     figure["layout"] |= {
-        "xaxis": {"type": kind, "title": {"text": axis.label}, "exponentformat": "e"},
+        "xaxis": _value_axis(axis),
         "yaxis": {"title": {"text": name}, "exponentformat": "e"},
         "yaxis2": {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
     }
@@ -183,7 +182,8 @@ def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: i
         (row,), (column,) = np.nonzero(cells == chosen)
         traces.append(_chosen_mark(int(column), float(row)))
     figure = charts.plain_figure(traces, title=title_of(results, name))
-    figure["layout"] |= {"xaxis": _cell_axis(across), "yaxis": _cell_axis(up)}
+    note = "× all seeds diverged, + some" if (diverged > 0).any() else ""
+    figure["layout"] |= {"xaxis": _cell_axis(across), "yaxis": _cell_axis(up), "meta": {"note": note}}
     return figure
 
 
@@ -207,7 +207,7 @@ def _crosses(
     traces = []
     for name, which, symbol in (
         ("all seeds diverged", diverged >= n_seeds, "x"),
-        ("some seeds diverged", (diverged > 0) & (diverged < n_seeds), "x-thin"),
+        ("some seeds diverged", (diverged > 0) & (diverged < n_seeds), "cross-thin"),
     ):
         rows, columns = np.nonzero(which)
         if len(rows):
@@ -216,6 +216,7 @@ def _crosses(
                     "type": "scatter",
                     "mode": "markers",
                     "name": name,
+                    "showlegend": False,
                     "x": columns.tolist(),
                     "y": rows.tolist(),
                     "customdata": cells[rows, columns].tolist(),
@@ -230,6 +231,16 @@ def _crosses(
                 }
             )
     return traces
+
+
+def _value_axis(axis: AxisView) -> dict[str, Any]:
+    """Return an axis on its own scale, with ticks at values that were run."""
+    title = {"title": {"text": axis.label}}
+    if axis.is_words:
+        return {"type": "category", **title}
+    some = axis.values[:: -(-len(axis.values) // MOST_TICKS)]
+    ticks = {"tickvals": list(some), "ticktext": [axis.text(value) for value in some]}
+    return {"type": "log" if axis.is_log else "linear", **ticks, **title}
 
 
 def _cell_axis(axis: AxisView) -> dict[str, Any]:
@@ -358,9 +369,8 @@ def slice_of(results: Results, number: int, axis: AxisView, *, name: str, share:
     }
     best = _best_at(results, column, axis)
     figure = charts.plain_figure([points, best], title=f"{axis.label}: explains {share:.0%}")
-    kind = "category" if axis.is_words else "log" if axis.is_log else "linear"
     figure["layout"] |= {
-        "xaxis": {"type": kind, "title": {"text": axis.label}, "exponentformat": "e", "nticks": 5},
+        "xaxis": _value_axis(axis),
         "yaxis": {"title": {"text": name}, "exponentformat": "e"},
     }
     return figure

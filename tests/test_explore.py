@@ -1,0 +1,138 @@
+"""The Explore page without a browser: what is asked, what it costs, what is shown, and the way to the workbench."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dsgcore.experiments import SETTINGS, Spec
+from dsgcore.settings import profile_of
+from dsgcore.studies import Store, Study, StudyRuns, table_of
+from pages.controls import controls
+from pages.shell import warm_up
+from pages.studies import links
+
+pytestmark = pytest.mark.compiled
+
+APP = str(Path(__file__).parents[1] / "app.py")
+
+
+@pytest.fixture
+def store(monkeypatch, tmp_path):
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
+    return Store(tmp_path / "runs.sqlite")
+
+
+def opened(**link):
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    warm_up.warm_up().thread.join()
+    return checked(app.switch_page("pages/explore.py").run())
+
+
+def checked(app):
+    assert not app.exception
+    return app
+
+
+def looked_at(app):
+    return app.session_state["_exploring_explore"]
+
+
+def fill(store, made):
+    """Let every run of a study be there; those of the largest first value have diverged."""
+    last = max(point[0] for point in made.points)
+    for run in made.runs:
+        row = {
+            "spec_sha256": run.spec.sha256,
+            "last": {"score_test": 0.5 + 0.01 * run.place, "objective": 0.1, "error_mean": 0.1},
+            "seconds": 0.1,
+            "stop_reason": "diverged" if run.values[0] == last else "finished",
+            "iterations": 6,
+        }
+        store.put(run.spec.to_json(), row, {"t": np.arange(6.0)})
+
+
+def figure(app, key="chart-study"):
+    chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
+    return json.loads(json.loads(chart.proto.json)["figure"])
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_setting_has_a_question_that_can_be_asked(setting):
+    app = opened(x_setting=profile_of(SETTINGS[setting]).short)
+    assert not app.error
+    made = looked_at(app).made
+    assert made.study.spec.problem.name == setting
+    assert len(made.study.axes) == 2
+    assert all(run.spec is not None for run in made.runs)
+    assert app.button(key="study-start")
+
+
+@pytest.mark.usefixtures("store")
+def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
+    app = opened(x_seeds="50", x_step_size_n="20", x_sigma_n="20")
+    (error,) = app.error
+    assert "may be 2,000; with 5 seeds it would fit" in error.value.replace("\\", "")
+    assert looked_at(app).made is None
+
+
+def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store):
+    fill(store, looked_at(opened()).made)
+    app = opened()
+    assert "All are there" in "".join(m.value for m in app.markdown)
+    heat, *others = figure(app)["data"]
+    assert heat["type"] == "heatmap"
+    assert np.isfinite(np.array(heat["z"], dtype=float)).sum() == 30
+    assert [t["name"] for t in others if t.get("mode") == "markers"] == ["all seeds diverged"]
+    ranking = app.dataframe[0].value
+    assert len(ranking) == 36
+    assert ranking["seeds"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
+    assert ranking["less the best"][0] == ""
+    assert ranking["less the best"][1].count(",") == 1
+
+
+def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_selected_in_grey(store):
+    fill(store, looked_at(opened(x_vary="Step size")).made)
+    lines = figure(opened(x_vary="Step size"))["data"]
+    assert {"lowest to highest seed", "mean", "diverged"} <= {trace.get("name") for trace in lines}
+    three = {"x_vary": ["Step size", "Regularisation", "Mini-batch"], "x_random": "true", "x_points": "12"}
+    fill(store, looked_at(opened(**three)).made)
+    app = opened(**three)
+    assert len(looked_at(app).made.points) == 12
+    assert "not selected" not in {trace.get("name") for trace in figure(app)["data"]}
+    app.select_slider(key="x_best").set_value(0.25).run()
+    grey = next(trace for trace in figure(checked(app))["data"] if trace.get("name") == "not selected")
+    assert grey["y"].count(None) == 11 - 3  # a gap a line
+
+
+def test_the_table_is_the_commands(store):
+    made = looked_at(opened()).made
+    fill(store, made)
+    made.refresh(store)
+    again = StudyRuns(Study.from_dict(made.study.to_dict()))
+    again.refresh(store)
+    assert table_of(again.study, again.outcomes()) == table_of(made.study, made.outcomes())
+    assert table_of(made.study, made.outcomes()).splitlines()[1].startswith("0.05,0.05,0,0.5,0.1,0.1,finished,")
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_point_opens_as_the_same_run_in_the_workbench(setting):
+    made = looked_at(opened(x_setting=profile_of(SETTINGS[setting]).short)).made
+    spec = made.runs[4].spec
+    link = links.link_to_run(spec)
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in {**link, controls.key_of(SETTINGS[setting], "at"): "2"}.items():
+        app.query_params[name] = value
+    app.run()
+    checked(app.switch_page(f"pages/{setting}.py").run())
+    shown = next(c.value for c in app.code if c.language == "python").split('r"""')[1].split('"""')[0]
+    assert Spec.from_json(shown).to_dict() == spec.to_dict()
