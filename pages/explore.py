@@ -57,13 +57,19 @@ def page() -> None:
 def _transport(state: Exploring) -> DeltaGenerator:
     """Draw what begins and ends the work; return where it is said how far it is."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
-        if state.is_going:
-            st.button("Cancel", key="study-cancel", icon=":material/close:", on_click=cancel, args=(state,))
-        elif state.made is not None and state.made.n_there < len(state.made.runs):
-            icon = ":material/play_arrow:"
-            st.button("Start", key="study-start", type="primary", icon=icon, on_click=_begin, args=(state,))
+        # Always the same two places: what follows another one moves when that goes.
+        with st.container(width="content"):
+            _draw_button(state)
         with st.container(width="stretch"):
             return st.empty()
+
+
+def _draw_button(state: Exploring) -> None:
+    if state.is_going:
+        st.button("Cancel", key="study-cancel", icon=":material/close:", on_click=cancel, args=(state,))
+    elif state.made is not None and state.made.n_there < len(state.made.runs):
+        icon = ":material/play_arrow:"
+        st.button("Start", key="study-start", type="primary", icon=icon, on_click=_begin, args=(state,))
 
 
 def _begin(state: Exploring) -> None:

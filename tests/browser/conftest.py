@@ -67,7 +67,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = _free_port()
     url = f"http://127.0.0.1:{port}"
     log = tmp_path_factory.mktemp("app") / "server.log"
-    with log.open("wb") as output, _server(port, output) as server:
+    with log.open("wb") as output, _server(port, output, log.with_name("runs.sqlite")) as server:
         try:
             _wait_until_up(url, server, log)
             yield url
@@ -81,8 +81,8 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _server(port: int, output: Any) -> subprocess.Popen[bytes]:
-    """Start streamlit; its log goes to a file, for a full pipe would stop it."""
+def _server(port: int, output: Any, store: Path) -> subprocess.Popen[bytes]:
+    """Start streamlit with an empty store of runs; its log goes to a file, for a full pipe would stop it."""
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = {
         "server.address": "127.0.0.1",
@@ -92,7 +92,8 @@ def _server(port: int, output: Any) -> subprocess.Popen[bytes]:
         "browser.gatherUsageStats": "false",
     }
     command += [f"--{name}={value}" for name, value in options.items()]
-    return subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+    environment = {**os.environ, "DSGLAB_STORE": str(store)}
+    return subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=environment)
 
 
 def _wait_until_up(url: str, server: subprocess.Popen[bytes], log: Path) -> None:

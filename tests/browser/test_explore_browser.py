@@ -1,0 +1,66 @@
+"""A sweep from the keyboard to its answer: asked, filling in, looked at, taken away, and given up."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+
+SMALL = "explore?x_n_iter=16&x_batch_size=16&x_n_features=16&x_seeds=2&x_step_size_n=2&x_sigma_n=2"
+SECONDS_TO_CANCEL = 2.0
+AT_5_AND_5 = re.compile("Step size 5, Kernel sharpness 5: ")
+TRACES = "() => document.querySelector('.st-key-chart-study .js-plotly-plot').data"
+CELL = """() => { const box = document.querySelector('.st-key-chart-study .plotly .nsewdrag').getBoundingClientRect();
+    return [box.x + box.width * 0.75, box.y + box.height * 0.25]; }"""
+
+
+def filled_cells(page):
+    return page.evaluate(f"() => ({TRACES})()[0].z.flat().filter(z => z !== null).length")
+
+
+def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
+    page = open_page(SMALL)
+    seeds = page.get_by_role("spinbutton", name="Seeds")
+    seeds.focus()
+    seeds.press("ArrowUp")
+    seeds.press("Enter")
+    expect(page.locator(".st-key-study-status")).to_contain_text("4 points × 3 seeds = 12 runs", timeout=20_000)
+    start = page.get_by_role("button", name="Start")
+    start.focus()
+    start.press("Enter")
+    expect(page.locator(".st-key-study-status")).to_contain_text("All are there", timeout=120_000)
+    assert filled_cells(page) == 4
+    wait_ready(page)
+
+    page.mouse.click(*page.evaluate(CELL))  # the upper right cell: the largest of both
+    expect(page.get_by_role("combobox", name="Point")).to_have_value(AT_5_AND_5, timeout=20_000)
+    with page.expect_download() as table:
+        page.get_by_role("button", name="Table (CSV)").click()
+    text = table.value.path().read_text()
+    assert len(text.splitlines()) == 13
+    assert text.startswith("solver.step_size,kernel.sigma,seed,score,")
+    for kind in ("PNG", "SVG"):
+        with page.expect_download() as figure:
+            page.get_by_role("button", name=f"Save as {kind}").click()
+        content = figure.value.path().read_bytes()
+        assert content[1:4] == b"PNG" if kind == "PNG" else content.startswith(b"<svg")
+
+    page.get_by_role("link", name="Open this run").click()
+    expect(page.locator(".st-key-status")).to_contain_text("of 16", timeout=60_000)
+    assert "step_size=5" in page.url
+
+
+def test_a_study_that_is_given_up_ends_soon_and_keeps_what_is_there(open_page, wait_ready):
+    page = open_page("explore?x_seeds=40&x_n_iter=16&x_batch_size=16&x_n_features=32")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_function(f"() => ({TRACES})()[0].z.flat().some(z => z !== null)", timeout=120_000)
+    began = time.monotonic()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Start")).to_be_visible(timeout=20_000)
+    assert time.monotonic() - began < SECONDS_TO_CANCEL + 1.0  # and the page is drawn
+    wait_ready(page)
+    expect(page.locator(".st-key-study-status")).to_contain_text("of them are there already")
