@@ -9,17 +9,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.data import DataError
-from dsgcore.experiments.jobs import JobState
-from dsgcore.studies import StoreError, StudyError
+from dsgcore.studies import StoreError
 from dsgcore.studies.price import minutes
 from pages.controls.own_file import plain
 from pages.shell.warm_up import is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
-from pages.studies.going import Exploring, begin, cancel, exploring, look_at, refresh
+from pages.studies.going import Exploring, exploring, look_at, refresh
+from pages.studies.progress import TICK_SECONDS, draw_button, say_progress
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError, StoreError)
-TICK_SECONDS = 0.3
 
 
 def page() -> None:
@@ -59,24 +58,9 @@ def _transport(state: Exploring) -> DeltaGenerator:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
         # Always the same two places: what follows another one moves when that goes.
         with st.container(width="content"):
-            _draw_button(state)
+            draw_button(state, "study")
         with st.container(width="stretch"):
             return st.empty()
-
-
-def _draw_button(state: Exploring) -> None:
-    if state.is_going:
-        st.button("Cancel", key="study-cancel", icon=":material/close:", on_click=cancel, args=(state,))
-    elif state.made is not None and state.made.n_there < len(state.made.runs):
-        icon = ":material/play_arrow:"
-        st.button("Start", key="study-start", type="primary", icon=icon, on_click=_begin, args=(state,))
-
-
-def _begin(state: Exploring) -> None:
-    try:
-        begin(state)
-    except (StudyError, StoreError) as error:
-        state.refused = str(error)
 
 
 def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None:
@@ -103,15 +87,8 @@ def _say_status(state: Exploring) -> None:
     seeds = len(made.study.seeds)
     size = f"{len(made.points):,} point{'s' * (len(made.points) > 1)} × {seeds} seed{'s' * (seeds > 1)} = {len(made.runs):,} runs"
     left = 1.0 - made.n_there / len(made.runs)
-    if state.is_going and state.is_own_job:
-        waits = state.job is not None and state.job.state is JobState.WAITING
-        doing = "another study is being made on this server; this one waits" if waits else f"{made.n_there:,} there"
-        st.progress(1.0 - left, text=f"{size}: {doing}")
+    if say_progress(state, size):
         return
-    if state.is_going:
-        st.info("The study before is still being made; cancel it to begin this one.")
-    elif state.is_own_job and state.job is not None and state.job.state is JobState.FAILED:
-        st.error(plain(state.job.error))
     some = f"; {made.n_there:,} of them are there already" if made.n_there and left else ""
     about = (
         f"About {minutes(left * price.seconds / (os.cpu_count() or 1))} of this server." if left else "All are there."

@@ -2,6 +2,8 @@
 
 from dsgcore.studies.background import Progress, begin_study
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
+from dsgcore.studies.curves import Curves, curves_of
+from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
 from dsgcore.studies.results import MEASURES, Difference, Measure, Results, StudyRuns, importance, paired_difference
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
@@ -11,7 +13,9 @@ from dsgcore.studies.table import table_of
 __all__ = [
     "MEASURES",
     "Axis",
+    "Curves",
     "Difference",
+    "Gathered",
     "Measure",
     "Outcome",
     "Price",
@@ -28,6 +32,7 @@ __all__ = [
     "begin_study",
     "carry_out",
     "check_price",
+    "curves_of",
     "default_store",
     "importance",
     "local_processes",

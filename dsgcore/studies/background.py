@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
+from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import Study
 
@@ -45,7 +46,7 @@ def study_jobs() -> JobQueue:
 
 
 def begin_study(
-    study: Study,
+    study: Study | Gathered,
     store: Store,
     *,
     folder: Path | None = None,
@@ -57,7 +58,7 @@ def begin_study(
 
     Parameters
     ----------
-    study : Study
+    study : Study or Gathered
     store : Store
     folder : path, optional
         Where a person's own file is.
@@ -85,8 +86,9 @@ def make_study(
     os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker"
     counted = _Counted(report)
     at_once = os.cpu_count() or 1
+    study = Gathered.from_dict(plain) if "specs" in plain else Study.from_dict(plain)
     with local_processes(at_once, memory) as executor:
-        carry_out(Study.from_dict(plain), Store(file), executor, at_once, counted.tell, folder)
+        carry_out(study, Store(file), executor, at_once, counted.tell, folder)
     return counted.progress
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dsgcore.core._threads import n_workers
+from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import Study, StudyError, StudyRun
 from dsgcore.studies.work import GivenUpError, Made, begin_worker, make_run
@@ -55,7 +56,7 @@ def local_processes(jobs: int | None = None, memory: int | None = MEMORY) -> Ite
 
 
 def carry_out(
-    study: Study,
+    study: Study | Gathered,
     store: Store,
     executor: Executor,
     at_once: int,
@@ -66,7 +67,7 @@ def carry_out(
 
     Parameters
     ----------
-    study : Study
+    study : Study or Gathered
     store : Store
     executor : concurrent.futures.Executor
     at_once : int

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from dsgcore.experiments.cost import Budget, check_cost, cost_of
 from dsgcore.experiments.spec import Spec, SpecError
+from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.study import Study, StudyError
-
 
 ROUNDING = 1e-9
 
@@ -30,12 +30,12 @@ class StudyBudget:
     seconds: float
 
 
-def price_of(study: Study, shape: tuple[int, int] | None = None) -> Price:
+def price_of(study: Study | Gathered, shape: tuple[int, int] | None = None) -> Price:
     """Return about what a study costs.
 
     Parameters
     ----------
-    study : Study
+    study : Study or Gathered
     shape : tuple of two int, optional
         Rows and columns of its data, needed where they are a person's own file.
     """
@@ -44,13 +44,13 @@ def price_of(study: Study, shape: tuple[int, int] | None = None) -> Price:
     return Price(len(study), seconds, max((cost.memory for cost, _ in costs), default=0))
 
 
-def _specs(study: Study) -> list[Spec]:
+def _specs(study: Study | Gathered) -> list[Spec]:
     """Return one spec for each point; what seeds cost is the same."""
     runs = replace(study, seeds=study.seeds[:1]).runs()
     return [run.spec for run in runs if run.spec is not None]
 
 
-def check_price(study: Study, budget: StudyBudget, shape: tuple[int, int] | None = None) -> Price:
+def check_price(study: Study | Gathered, budget: StudyBudget, shape: tuple[int, int] | None = None) -> Price:
     """Return what a study costs; refuse one that costs more than the budget. Arguments as of `price_of`.
 
     Raises
@@ -75,7 +75,7 @@ def check_price(study: Study, budget: StudyBudget, shape: tuple[int, int] | None
     return price
 
 
-def _fits(study: Study, share: float) -> str:
+def _fits(study: Study | Gathered, share: float) -> str:
     """Say what would fit, where only a share of the study does."""
     seeds = int(len(study.seeds) * share + ROUNDING)
     if seeds:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from dsgcore.studies.carrying_out import Outcome
+from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import Study
 
@@ -42,10 +43,10 @@ class StudyRuns:
 
     Parameters
     ----------
-    study : Study
+    study : Study or Gathered
     """
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study | Gathered) -> None:
         self.study = study
         self.runs = list(study.runs())
         self.hashes = [None if run.spec is None else run.spec.sha256 for run in self.runs]

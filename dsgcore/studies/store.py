@@ -30,6 +30,13 @@ CREATE TABLE IF NOT EXISTS runs (
     machine TEXT NOT NULL, finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 ) WITHOUT ROWID
 """
+# Specs that somebody wants to find again, whether they have been run or not.
+_PINS = """
+CREATE TABLE IF NOT EXISTS pins (
+    sha256 TEXT PRIMARY KEY, spec TEXT NOT NULL, pinned TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) WITHOUT ROWID
+"""
+MOST_PINS = 10_000
 _COLUMNS = "sha256, score, objective, seconds, state, iterations, json_extract(summary, '$.last.error_mean')"
 # So many hashes are asked for in one question: SQLite allows no more than 32,766.
 HASHES_AT_ONCE = 10_000
@@ -93,6 +100,7 @@ class Store:
                 connection.execute("PRAGMA journal_mode = WAL")
                 self._check_version(connection)
                 connection.execute(_TABLE)
+                connection.execute(_PINS)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"{self.file} cannot be used as a store of runs: {error}") from None
 
@@ -168,6 +176,25 @@ class Store:
         if row is None:
             raise KeyError(sha256)
         return row[0]
+
+    def pin(self, sha256: str, spec: str) -> None:
+        """Keep a spec, so that `pinned` finds it; of very many, those pinned first are forgotten."""
+        with self._opened() as connection:
+            connection.execute("INSERT OR REPLACE INTO pins (sha256, spec) VALUES (?, ?)", (sha256, spec))
+            connection.execute(
+                "DELETE FROM pins WHERE sha256 IN (SELECT sha256 FROM pins ORDER BY pinned DESC LIMIT -1 OFFSET ?)",
+                (MOST_PINS,),
+            )
+
+    def pinned(self, beginning: str) -> str | None:
+        """Return the spec of a pin, or of a run, whose hash begins so; None where there is none, or more than one."""
+        question = "SELECT spec FROM {} WHERE sha256 >= ? AND sha256 < ? LIMIT 2"
+        with self._opened() as connection:
+            for table in ("pins", "runs"):
+                rows = connection.execute(question.format(table), (beginning, beginning + "g")).fetchall()
+                if len(rows) == 1:
+                    return str(rows[0][0])
+        return None
 
     def __len__(self) -> int:
         with self._opened() as connection:

@@ -116,6 +116,11 @@ class Study:
             "budget": {"seconds": self.seconds},
         }
 
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        """What is varied: one spec."""
+        return (self.spec,)
+
     def __len__(self) -> int:
         return math.prod(len(group) for group in self._groups()) * len(self.seeds)
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from dsgcore.studies.carrying_out import Outcome
+from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.study import Study
 
 RESULTS = ("seed", "score", "objective", "seconds", "state", "sha256")
 
 
-def table_of(study: Study, outcomes: Sequence[Outcome]) -> str:
+def table_of(study: Study | Gathered, outcomes: Sequence[Outcome]) -> str:
     """Return the table as CSV text: the axes' values, seed, score, objective, seconds, state, the spec's sha256.
 
     The state is that of a stored run, "finished", "plateau" or "diverged"; else what went wrong, in one sentence.

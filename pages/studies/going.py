@@ -18,6 +18,7 @@ from dsgcore.experiments.file_data import file_name
 from dsgcore.experiments.jobs import Job
 from dsgcore.experiments.settings import FILE
 from dsgcore.studies import (
+    Gathered,
     Price,
     Store,
     Study,
@@ -68,7 +69,7 @@ def exploring(place: str) -> Exploring:
     return st.session_state.setdefault(f"_exploring_{place}", Exploring())
 
 
-def look_at(state: Exploring, study: Study) -> None:
+def look_at(state: Exploring, study: Study | Gathered) -> None:
     """Turn to a study: its runs, its price, or why it is refused; nothing happens where it is looked at already."""
     text = json.dumps(study.to_dict(), sort_keys=True)
     if text == state.text:

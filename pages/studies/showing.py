@@ -21,6 +21,7 @@ from pages.shell.router import page_of
 from pages.studies import study_charts as charts
 from pages.studies.going import Exploring
 from pages.studies.links import link_to_run
+from pages.studies.pins import draw_pin
 from pages.studies.study_charts import AxisView, short_number
 
 MEASURE, VIEW, BEST_SHARE = "x_measure", "x_view", "x_best"
@@ -260,6 +261,7 @@ def _draw_point(state: Exploring, look: Look) -> None:
     if run.spec is not None:
         page, link = page_of(type(run.spec.problem)), link_to_run(run.spec)
         st.page_link(page, label="Open this run", icon=":material/open_in_new:", query_params=link, width="content")
+        draw_pin(run.spec, "pin-point")
 
 
 def _mean(results: Results, place: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -18,11 +17,11 @@ from dsgcore.experiments import History, LiveRun, Run, script
 from pages.controls.own_file import plain
 from pages.gallery import data_views
 from pages.race.views import race
+from pages.studies.differing import differing
+from pages.studies.pins import draw_pin
+from pages.studies.repeats import draw_repeats
 from pages.workbench.bench import PLAYING, Bench
 from pages.workbench.map_axes import axes_asked
-
-# In place of the value that a setting of the other run has: another kernel has other parameters.
-NOT_THERE = "–"
 
 
 def as_of(bench: Bench, tab: str) -> None:
@@ -52,6 +51,9 @@ def compare(live: LiveRun) -> None:
         st.caption(
             "Change a setting and run again: the previous run stays as a pale line, and this table says what differs."
         )
+    with st.container(horizontal=True, vertical_alignment="center", key="part-pin"):
+        draw_pin(live.run.spec, f"pin-{live.run.problem.name}")
+    draw_repeats(live.run)
     race(live, axes_asked(live.run))
 
 
@@ -71,21 +73,7 @@ def _summary(history: History) -> dict[str, float]:
 def _differences(live: LiveRun) -> list[dict[str, str]]:
     if live.previous_spec is None:
         return []
-    now, before = _flat(live.run.spec.to_dict()), _flat(live.previous_spec.to_dict())
-    sections = list(live.run.spec.to_dict())
-    names = sorted(now | before, key=lambda name: sections.index(name.split(".")[0]))
-    return [
-        {"setting": name, "this run": str(now.get(name, NOT_THERE)), "previous run": str(before.get(name, NOT_THERE))}
-        for name in names
-        if now.get(name, NOT_THERE) != before.get(name, NOT_THERE)
-    ]
-
-
-def _flat(plain: dict[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in plain.items():
-        flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, dict) else {name: value}
-    return flat
+    return differing([live.run.spec, live.previous_spec], ["this run", "previous run"])
 
 
 def data(live: LiveRun) -> None:

@@ -1,0 +1,183 @@
+"""Compare: two to eight pinned runs over seeds, what differs between them, and by how much their scores do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.experiments import Spec
+from dsgcore.studies import Gathered, Results, StoreError, curves_of
+from dsgcore.studies.curves import BY, EVALUATIONS, ITERATIONS, x_values
+from pages.charts.live_plotly import live_chart
+from pages.controls.own_file import entry_of, plain
+from pages.shell.browser import keep_in_link
+from pages.shell.router import page_of
+from pages.shell.warm_up import is_ready
+from pages.studies.curve_charts import Compared, compared_figure
+from pages.studies.differing import differing
+from pages.studies.going import Exploring, exploring, look_at, refresh, store_of
+from pages.studies.links import link_to_run
+from pages.studies.pins import in_link, linked, pins
+from pages.studies.progress import TICK_SECONDS, draw_button, say_progress
+from pages.studies.showing import said_difference
+
+BY_KEY, SEEDS, LINK = "c_by", "c_seeds", "runs"
+USUAL_SEEDS, MOST_SEEDS = 5, 20
+HEIGHT = 400
+X_TITLES = {
+    ITERATIONS: "iteration t",
+    EVALUATIONS: "random features × points of batches",
+    "seconds": "seconds (a run's, spread evenly)",
+}
+
+
+def page() -> None:
+    """Draw the pinned runs beside each other."""
+    st.title("Compare")
+    known = _known()
+    keep_in_link("compare", {LINK: in_link(known)})
+    if len(known) < 2:
+        st.markdown(
+            "Pin two runs or more, and see here what differs: the Compare tab of a setting's page has a button for its run, and "
+            f"Explore one for each of its points. {'One is pinned.' if known else 'None is pinned yet.'}"
+        )
+    if not known or not is_ready():
+        return
+    settings = {spec.problem.name for spec in known.values()}
+    if len(settings) > 1:
+        st.info(
+            "These runs are of different settings: their scores mean different things, and stand beside each other only."
+        )
+    state = exploring("compare")
+    status = _transport(state, known)
+    if status is None or state.made is None:
+        return
+    st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(status, state.is_going)
+    _draw_runs(known)
+
+
+def _known() -> dict[str, Spec]:
+    """Return the session's pins, those of the link it is opened with first."""
+    known = pins()
+    given = st.query_params.get(LINK, "")
+    if given and "_compare_read" not in st.session_state:
+        st.session_state["_compare_read"] = True
+        try:
+            found, unknown = linked(given)
+        except StoreError as error:
+            st.error(plain(str(error)))
+            return known
+        known |= found
+        if unknown:
+            names = plain(", ".join(unknown))
+            st.warning(
+                f"In the link, runs names what nobody has pinned here: {names}; that is left out.",
+                icon=":material/link_off:",
+            )
+    return known
+
+
+def _transport(state: Exploring, known: dict[str, Spec]) -> DeltaGenerator | None:
+    """Draw how many seeds, by what the curves are drawn, and what begins the runs that are missing."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-compare"):
+        seeds = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", width=120)
+        st.segmented_control("Over", BY, default=BY[0], required=True, key=BY_KEY, bind="query-params")
+        try:
+            look_at(state, Gathered(tuple(known.values()), tuple(range(int(seeds)))))
+            refresh(state)
+        except StoreError as error:
+            st.error(plain(str(error)))
+            return None
+        with st.container(width="content"):
+            draw_button(state, "compare", "Make the missing runs")
+        with st.container(width="stretch"):
+            status = st.empty()
+    if state.refused:
+        st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
+    return status
+
+
+def _answer(status: DeltaGenerator, was_going: bool) -> None:
+    """Draw the curves and the differences as far as they are there."""
+    state = exploring("compare")
+    if state.made is None:
+        return
+    refresh(state)
+    with status.container():
+        if not say_progress(state, f"{len(state.made.runs)} runs"):
+            st.caption(f"{state.made.n_there} of {len(state.made.runs)} runs are there.")
+    specs = state.made.study.specs
+    names = names_of(specs)
+    curves, tables = st.columns([6, 5], gap="medium")
+    with curves:
+        _draw_curves(state, specs, names, str(st.session_state.get(BY_KEY, BY[0])))
+    with tables:
+        _draw_scores(state.made.results("score"), specs, names)
+    if was_going and not state.is_going:
+        st.rerun()
+
+
+def names_of(specs: tuple[Spec, ...]) -> list[str]:
+    """Return what the runs are called: a letter, and its data."""
+    return [
+        f"{chr(ord('A') + i)}: {entry_of(type(spec.problem), spec.data.name).title}" for i, spec in enumerate(specs)
+    ]
+
+
+def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str], by: str) -> None:
+    assert state.made is not None
+    compared, n_seeds = [], len(state.made.study.seeds)
+    for i, (spec, name) in enumerate(zip(specs, names, strict=True)):
+        own = state.made.hashes[i * n_seeds : (i + 1) * n_seeds]
+        there = [sha256 for sha256 in own if sha256 in state.made.stored and sha256 is not None]
+        if there:
+            curves = curves_of(store_of(state, spec), there)
+            x = x_values(by, curves.t, spec, [state.made.stored[sha256] for sha256 in there])
+            compared.append(Compared(name, x, curves))
+    if not compared:
+        st.caption("None of these runs is there yet.")
+        return
+    title = f"Test {specs[0].problem.score_name}: median, and from the lowest to the highest seed"
+    figure = compared_figure(compared, title=title, x_title=X_TITLES[by])
+    live_chart(figure, key="chart-compare", alt=f"{title}, of {', '.join(names)}.", height=HEIGHT, save_as="compare")
+
+
+def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) -> None:
+    """Draw the table of what differs, and that of the scores with their difference from the first run."""
+    rows = []
+    for i, name in enumerate(names):
+        error = f" ± {results.error[i]:.2g}" if results.n[i] > 1 else ""
+        seeds = f"{results.n[i]}" + (f", {results.n_diverged[i]} diverged" if results.n_diverged[i] else "")
+        difference = said_difference(results.compared(i, 0)) if i else ""
+        mean = f"{results.mean[i]:.4g}{error}" if results.n[i] else "–"
+        rows.append({"run": name, f"test {specs[i].problem.score_name}": mean, "less A": difference, "seeds": seeds})
+    st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
+    st.caption(
+        "Mean ± standard error over seeds; the difference from A paired over seeds, with its 95 % interval from three on."
+    )
+    table = differing(specs, [name[0] for name in names], leave_out=("seed",))
+    if table:
+        st.markdown("What differs:")
+        st.dataframe(pd.DataFrame(table), width="stretch", hide_index=True)
+    elif len(specs) > 1:
+        st.caption("Their settings are the same but for the seed.")
+
+
+def _draw_runs(known: dict[str, Spec]) -> None:
+    """Draw for each run the way to the workbench, and the way out of this page."""
+    specs = tuple(known.values())
+    for (sha256, spec), name in zip(list(known.items()), names_of(specs), strict=True):
+        page, link, key = page_of(type(spec.problem)), link_to_run(spec), f"unpin-{sha256[:12]}"
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.page_link(page, label=f"Open {name}", icon=":material/open_in_new:", query_params=link, width="content")
+            st.button(f"Unpin {name[0]}", key=key, type="tertiary", on_click=_unpin, args=(known, sha256))
+
+
+def _unpin(known: dict[str, Any], sha256: str) -> None:
+    known.pop(sha256, None)
+
+
+page()

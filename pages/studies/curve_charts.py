@@ -1,0 +1,56 @@
+"""Figures of runs over seeds: thin traces, their median, and the band from the lowest to the highest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.studies import Curves
+from pages.charts import figures as charts
+
+# Okabe and Ito's, in an order that is told apart; the dash differs as well.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A949E", "#7A3B00")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid", "dash", "dot")
+THIN = 0.35
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One of several runs over seeds: what it is called, its x, and its curves."""
+
+    name: str
+    x: NDArray[np.float64]
+    curves: Curves
+
+
+def seeds_figure(curves: Curves, *, title: str, n_iter: int, color: str) -> charts.Figure:
+    """Return the same run over seeds: each a thin trace, the median, and a band."""
+    thin = [
+        charts.Curve(f"seed {i}", curves.t, row, color, width=1.0, opacity=THIN, in_legend=False)
+        for i, row in enumerate(curves.values)
+    ]
+    middle = charts.Curve("median", curves.t, curves.middle, color, width=3.0)
+    figure = charts.line_chart([*thin, middle], title=title, x_range=(0, n_iter))
+    figure["data"] = _band(curves.t, curves, "lowest to highest", color) + figure["data"]
+    return figure
+
+
+def compared_figure(compared: Sequence[Compared], *, title: str, x_title: str, is_log_x: bool = False) -> charts.Figure:
+    """Return the medians of several runs, each with its seeds' band."""
+    lines, bands = [], list[dict[str, Any]]()
+    for one, color, dash in zip(compared, COLORS, DASHES, strict=False):
+        lines.append(charts.Curve(one.name, one.x, one.curves.middle, color, dash=dash, width=2.5))
+        if len(one.curves.values) > 1:
+            bands += [{**trace, "showlegend": False} for trace in _band(one.x, one.curves, one.name, color)]
+    figure = charts.line_chart(lines, title=title, x_title=x_title, is_log_x=is_log_x)
+    figure["data"] = bands + figure["data"]
+    return figure
+
+
+def _band(x: NDArray, curves: Curves, name: str, color: str) -> list[dict[str, Any]]:
+    there = np.isfinite(curves.low) & np.isfinite(curves.high)
+    return charts.filled_between(x[there], curves.low[there], curves.high[there], name, color)

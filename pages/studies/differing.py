@@ -1,0 +1,34 @@
+"""What differs between specs, as a table: a row for each setting that is not the same in all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dsgcore.experiments import Spec
+
+# In place of the value that a setting of another run has: another kernel has other parameters.
+NOT_THERE = "–"
+
+
+def differing(specs: Sequence[Spec], names: Sequence[str], leave_out: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Return a row for each setting that differs, with its value in each spec, by the specs' names."""
+    flat = [_flat(spec.to_dict()) for spec in specs]
+    settings = dict.fromkeys(setting for one in flat for setting in one)
+    rows = [
+        (setting, [str(one.get(setting, NOT_THERE)) for one in flat])
+        for setting in settings
+        if setting not in leave_out
+    ]
+    return [
+        {"setting": setting, **dict(zip(names, values, strict=True))}
+        for setting, values in rows
+        if len(set(values)) > 1
+    ]
+
+
+def _flat(plain: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in plain.items():
+        flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, dict) else {name: value}
+    return flat

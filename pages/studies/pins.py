@@ -1,0 +1,56 @@
+"""The session's pins: specs of runs that are to be compared, whether they have been made or not."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsgcore.experiments import Spec
+from dsgcore.experiments.settings import FILE
+from dsgcore.studies import Store, StoreError, default_store
+
+MOST = 8
+SHORT = 12
+_PINS = "_pins"
+
+
+def pins() -> dict[str, Spec]:
+    """Return the session's pins by their hash, in the order in which they were pinned."""
+    return st.session_state.setdefault(_PINS, {})
+
+
+def draw_pin(spec: Spec, key: str) -> None:
+    """Draw the button that pins a run, or says that it is pinned; those of a person's own file stay with the session."""
+    known = pins()
+    if spec.sha256 in known:
+        st.page_link("pages/compare.py", label=f"Pinned: compare {len(known)}", icon=":material/keep:", width="content")
+        return
+    st.button("Pin", key=key, icon=":material/keep:", on_click=_pin, args=(known, spec), disabled=len(known) >= MOST)
+
+
+def _pin(known: dict[str, Spec], spec: Spec) -> None:
+    known[spec.sha256] = spec
+    if spec.data.name != FILE:
+        try:
+            Store(default_store()).pin(spec.sha256, spec.to_json())
+        except StoreError:
+            return  # it is pinned in this session all the same
+
+
+def linked(given: str) -> tuple[dict[str, Spec], list[str]]:
+    """Return the specs that a link names by the beginnings of their hashes, and those that nobody knows here."""
+    store, found, unknown = Store(default_store()), dict[str, Spec](), list[str]()
+    for beginning in dict.fromkeys(part for part in given.split(",") if part):
+        is_hash = len(beginning) >= SHORT and set(beginning) <= set("0123456789abcdef")
+        own = next((spec for sha256, spec in pins().items() if sha256.startswith(beginning)), None)
+        text = store.pinned(beginning) if is_hash and own is None else None
+        spec = own if text is None else Spec.from_json(text)
+        if spec is None or len(found) >= MOST:
+            unknown.append(beginning[:SHORT])
+        else:
+            found[spec.sha256] = spec
+    return found, unknown
+
+
+def in_link(known: dict[str, Spec]) -> str:
+    """Return pins as a link names them."""
+    return ",".join(sha256[:SHORT] for sha256 in known)

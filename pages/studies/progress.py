@@ -1,0 +1,47 @@
+"""How far a session's background runs are, and the way to begin and to end them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsgcore.experiments.jobs import JobState
+from dsgcore.studies import StoreError, StudyError
+from pages.controls.own_file import plain
+from pages.studies.going import Exploring, begin, cancel
+
+TICK_SECONDS = 0.3
+
+
+def draw_button(state: Exploring, key: str, label: str = "Start", *, is_primary: bool = True) -> None:
+    """Draw what begins the runs that are missing, or ends the work; nothing where all are there."""
+    if state.is_going:
+        st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=cancel, args=(state,))
+    elif state.made is not None and state.made.n_there < len(state.made.runs):
+        kind = "primary" if is_primary else "secondary"
+        icon = ":material/play_arrow:"
+        st.button(label, key=f"{key}-start", type=kind, icon=icon, on_click=_begin, args=(state,))  # type: ignore[arg-type]
+
+
+def _begin(state: Exploring) -> None:
+    try:
+        begin(state)
+    except (StudyError, StoreError) as error:
+        state.refused = str(error)
+
+
+def say_progress(state: Exploring, size: str) -> bool:
+    """Draw how far the work is, or why it has failed; return whether there was something to say."""
+    assert state.made is not None
+    if state.is_going and state.is_own_job:
+        waits = state.job is not None and state.job.state is JobState.WAITING
+        doing = (
+            "another study is being made on this server; this one waits" if waits else f"{state.made.n_there:,} there"
+        )
+        st.progress(state.made.n_there / len(state.made.runs), text=f"{size}: {doing}")
+        return True
+    if state.is_going:
+        st.info("What was begun before is still being made; cancel it to begin this.")
+        return True
+    if state.is_own_job and state.job is not None and state.job.state is JobState.FAILED:
+        st.error(plain(state.job.error))
+    return False
