@@ -27,13 +27,13 @@ def store(monkeypatch, tmp_path):
     return Store(tmp_path / "runs.sqlite")
 
 
-def opened(**link):
+def opened(page="explore", **link):
     app = AppTest.from_file(APP, default_timeout=60)
     for name, value in link.items():
         app.query_params[name] = value
     app.run()
     warm_up.warm_up().thread.join()
-    return checked(app.switch_page("pages/explore.py").run())
+    return checked(app.switch_page(f"pages/{page}.py").run())
 
 
 def checked(app):
@@ -47,7 +47,7 @@ def looked_at(app):
 
 def fill(store, made):
     """Let every run of a study be there; those of the largest first value have diverged."""
-    last = max(point[0] for point in made.points)
+    last = max(point[0] for point in made.points) or None  # of specs over seeds: none
     for run in made.runs:
         row = {
             "spec_sha256": run.spec.sha256,
@@ -56,7 +56,7 @@ def fill(store, made):
             "stop_reason": "diverged" if run.values[0] == last else "finished",
             "iterations": 6,
         }
-        store.put(run.spec.to_json(), row, {"t": np.arange(6.0)})
+        store.put(run.spec.to_json(), row, {"t": np.arange(6.0), "score_test": np.linspace(0.4, 0.5, 6)})
 
 
 def figure(app, key="chart-study"):

@@ -22,7 +22,8 @@ def all_pages() -> list[Any]:
     home = st.Page("pages/home.py", title=TITLE, icon=":material/home:", default=True)
     data = st.Page("pages/data.py", title="Data", icon=":material/table_chart:")
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
-    compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:")
+    # There is no room in the navigation for what is come to by a pin.
+    compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:", visibility="hidden")
     return [home, *(page_of(setting, with_icon=True) for setting in SETTINGS.values()), explore, compare, data]
 
 

@@ -19,12 +19,15 @@ def pins() -> dict[str, Spec]:
 
 
 def draw_pin(spec: Spec, key: str) -> None:
-    """Draw the button that pins a run, or says that it is pinned; those of a person's own file stay with the session."""
+    """Draw the button that pins a run, and the way to the pins; those of a person's own file stay with the session."""
     known = pins()
-    if spec.sha256 in known:
-        st.page_link("pages/compare.py", label=f"Pinned: compare {len(known)}", icon=":material/keep:", width="content")
-        return
-    st.button("Pin", key=key, icon=":material/keep:", on_click=_pin, args=(known, spec), disabled=len(known) >= MOST)
+    if spec.sha256 not in known:
+        st.button(
+            "Pin", key=key, icon=":material/keep:", on_click=_pin, args=(known, spec), disabled=len(known) >= MOST
+        )
+    if known:
+        said = f"Compare {len(known)} pinned run{'s' * (len(known) > 1)}"
+        st.page_link("pages/compare.py", label=said, icon=":material/compare_arrows:", width="content")
 
 
 def _pin(known: dict[str, Spec], spec: Spec) -> None:

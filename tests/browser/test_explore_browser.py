@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 
@@ -11,7 +10,6 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 SMALL = "explore?x_n_iter=16&x_batch_size=16&x_n_features=16&x_seeds=2&x_step_size_n=2&x_sigma_n=2"
-SECONDS_TO_CANCEL = 2.0
 AT_5_AND_5 = re.compile("Step size 5, Kernel sharpness 5: ")
 TRACES = "() => document.querySelector('.st-key-chart-study .js-plotly-plot').data"
 CELL = """() => { const box = document.querySelector('.st-key-chart-study .plotly .nsewdrag').getBoundingClientRect();
@@ -54,13 +52,11 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     assert "step_size=5" in page.url
 
 
-def test_a_study_that_is_given_up_ends_soon_and_keeps_what_is_there(open_page, wait_ready):
+def test_a_study_that_is_given_up_ends_and_keeps_what_is_there(open_page, wait_ready):
     page = open_page("explore?x_seeds=40&x_n_iter=16&x_batch_size=16&x_n_features=32")
     page.get_by_role("button", name="Start").click()
     page.wait_for_function(f"() => ({TRACES})()[0].z.flat().some(z => z !== null)", timeout=120_000)
-    began = time.monotonic()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Start")).to_be_visible(timeout=20_000)
-    assert time.monotonic() - began < SECONDS_TO_CANCEL + 1.0  # and the page is drawn
+    expect(page.get_by_role("button", name="Start")).to_be_visible(timeout=10_000)
     wait_ready(page)
     expect(page.locator(".st-key-study-status")).to_contain_text("of them are there already")

@@ -1,0 +1,106 @@
+"""Pinned runs beside each other, and a run over ten seeds, without a browser."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_explore import figure, fill, looked_at, opened, store  # noqa: F401
+
+from dsgcore.experiments import Run, Spec
+from dsgcore.experiments.export import summary
+from dsgcore.studies import Gathered, Store, StudyRuns, curves_of
+from dsgcore.studies.curves import EVALUATIONS, SECONDS, x_values
+
+pytestmark = pytest.mark.compiled
+
+DATA = {"name": "two_moons", "n": 200, "n_labeled": 20}
+SPEC = Spec.from_dict({"setting": "auc", "data": DATA, "solver": {"n_iter": 6, "n_features": 8}})
+OTHER = Spec.from_dict({"setting": "auc", "data": DATA, "solver": {"n_iter": 4, "n_features": 8, "step_size": 0.1}})
+SEEDS = (0, 1, 2)
+
+
+def made(store, *specs):  # noqa: F811
+    """The runs of some specs over a few seeds, made and kept."""
+    runs = StudyRuns(Gathered(specs, SEEDS))
+    for one in runs.runs:
+        run = Run(one.spec)
+        run.advance()
+        store.put(one.spec.to_json(), summary(run), {name: run.history.column(name) for name in run.history.names})
+    runs.refresh(store)
+    return runs
+
+
+def test_specs_over_seeds_are_plain_data_and_their_runs_have_the_seeds():
+    gathered = Gathered((SPEC, OTHER), SEEDS)
+    assert Gathered.from_dict(gathered.to_dict()) == gathered
+    assert [(run.values, run.seed, run.spec.seed) for run in gathered.runs()][2:4] == [((0,), 2, 2), ((1,), 0, 0)]
+    assert len(gathered) == 6
+
+
+def test_curves_over_seeds_have_a_median_and_a_band(store):  # noqa: F811
+    runs = made(store, SPEC)
+    curves = curves_of(store, runs.hashes)
+    assert curves.values.shape == (3, 6)
+    assert (curves.middle == np.median(curves.values, axis=0)).all()
+    assert (curves.low == curves.values.min(axis=0)).all()
+    assert (curves.high == curves.values.max(axis=0)).all()
+    assert runs.results("score").values[0] == pytest.approx(curves.values[:, -1])
+    stored = [runs.stored[name] for name in runs.hashes]
+    assert x_values(EVALUATIONS, curves.t, SPEC, stored).tolist() == [8 * 128 * t for t in range(1, 7)]
+    assert x_values(SECONDS, curves.t, SPEC, stored)[-1] == pytest.approx(np.mean([run.seconds for run in stored]))
+
+
+def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):  # noqa: F811
+    runs = made(store, SPEC, OTHER)
+    for spec in (SPEC, OTHER):
+        store.pin(spec.sha256, spec.to_json())
+    app = opened(page="compare", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]},{'0' * 12}", c_seeds="3")
+    assert "0" * 12 in app.warning[0].value
+    scores, differing = (frame.value for frame in app.dataframe)
+    assert scores["run"].tolist() == ["A: Two moons", "B: Two moons"]
+    difference = runs.results("score").compared(1, 0)
+    assert scores["less A"][1] == f"{difference.mean:+.2g} [{difference.low:+.2g}, {difference.high:+.2g}]"
+    assert set(differing["setting"]) == {"solver.n_iter", "solver.step_size"}
+    assert [trace["name"] for trace in figure(app, "chart-compare")["data"][-2:]] == ["A: Two moons", "B: Two moons"]
+    app.segmented_control(key="c_by").set_value(SECONDS).run()
+    assert not app.exception
+    app.button(key=f"unpin-{SPEC.sha256[:12]}").click().run()
+    assert not app.exception
+    assert len(app.session_state["_pins"]) == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_an_empty_page_says_how_to_pin():
+    assert "None is pinned yet" in "".join(m.value for m in opened(page="compare").markdown)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_hostile_link_is_refused_in_a_sentence():
+    app = opened(page="compare", runs="' OR 1=1 --,%,zz" + "f" * 500)
+    assert "nobody has pinned" in app.warning[0].value
+
+
+def test_of_very_many_pins_the_first_are_forgotten(store, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("dsgcore.studies.store.MOST_PINS", 2)
+    names = [f"{i:064x}" for i in (16**60, 2 * 16**60, 3 * 16**60)]
+    for name in names:
+        store.pin(name, name)
+    assert [store.pinned(name[:12]) for name in names] == [None, *names[1:]]
+
+
+def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
+    link = {"at": "2", "n_iter": "16", "n_features": "16", "tabs": "Compare"}
+    app = opened(page="auc", **link)
+    app.session_state["tabs"] = "Compare"
+    app.run()
+    state = app.session_state["_exploring_repeats_auc"]
+    assert len(state.made.runs) == 10
+    assert app.button(key="repeats-start").label == "This, 10 times"
+    fill(Store(tmp_path / "runs.sqlite"), state.made)
+    app.run()
+    assert not app.exception
+    said = next(m.value for m in app.markdown if "10 seeds" in m.value or "of 10 seeds" in m.value)
+    assert "mean and standard error of 10 seeds" in said
+    app.button(key="pin-auc").click().run()
+    assert len(app.session_state["_pins"]) == 1
