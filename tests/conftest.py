@@ -44,7 +44,7 @@ def nobody_waits_for_a_browser(monkeypatch):
 @pytest.fixture(autouse=True)
 def every_tab_has_been_opened(monkeypatch):
     """Draw all of a page's tabs, of which the app draws those that have been looked at."""
-    opened = partial(Bench, opened={"Details", "Compare", "Theory", "Data", "Code"})
+    opened = partial(Bench, opened={"Details", "Limits", "Compare", "Theory", "Data", "Code"})
     monkeypatch.setattr("pages.workbench.coming.Bench", opened)
 
 

@@ -74,6 +74,13 @@ def test_the_strip_names_what_limits_a_run_of_one_setting(fault):
     assert leading.light is Light.LIMITS
 
 
+def test_of_two_noises_the_larger_one_is_named():
+    """Batches of two also make the features' noise large, for their coefficients are."""
+    found = {gauge.name: gauge for gauge in strip(finished(spec_of("auc", batch_size=2))).gauges}
+    assert found["Batches"].light is Light.LIMITS
+    assert found["Features"].light is Light.GOOD
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_first_page_has_no_warning(name):
     assert strip(finished(default_spec(name))).leading is None

@@ -11,7 +11,7 @@ coefficients and so reacts to f's errors: the two parts are strongly correlated,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -130,38 +130,81 @@ def four_runs(
     DiagnosticsError
         If the setting's gradient is not a stochastic functional one, or there are too many training points.
     """
+    return runs_of_seeds(spec, (spec.seed if seed is None else seed,), split=split, tell=tell)[0]
+
+
+def runs_of_seeds(
+    spec: Spec,
+    seeds: Sequence[int],
+    *,
+    split: Split | None = None,
+    tell: Callable[[float], object] = lambda share: None,
+) -> tuple[FourRuns, ...]:
+    """Make the four runs with each of several seeds; what has no noise is made once. Parameters as of `four_runs`."""
+    check_possible(spec)
+    split = load_split(spec) if split is None else split
+    check_possible(spec, len(split.X_train))
+    task: Task = engine_for(spec, split).task  # type: ignore[attr-defined]
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        still = _noiseless(task, lambda share: tell(share / (1 + len(seeds))))
+        return tuple(
+            _measured(replace(task, seed=seed), still, lambda share, i=i: tell((i + share) / (1 + len(seeds))))  # type: ignore[misc]
+            for i, seed in enumerate(seeds, start=1)
+        )
+
+
+def check_possible(spec: Spec, n: int = 0) -> None:
+    """Raise `DiagnosticsError`, with the reason, where the four runs cannot be made of a spec with `n` training points."""
     if spec.problem.engine != "stochastic":
         raise DiagnosticsError(
             f"what limits a run is found for stochastic functional gradients; {spec.problem.title} has none"
         )
-    split = load_split(spec) if split is None else split
-    if len(split.X_train) > min(MAX_POINTS, MAX_EXACT_POINTS):
+    if n > min(MAX_POINTS, MAX_EXACT_POINTS):
         raise DiagnosticsError(
-            f"the kernel matrix of all training points is needed: at most {MAX_POINTS:,}, got {len(split.X_train):,}; "
-            "take fewer points (n)"
+            f"the kernel matrix of all training points is needed: at most {MAX_POINTS:,}, got {n:,}; take fewer points (n)"
         )
-    engine = engine_for(spec, split)
-    task: Task = replace(engine.task, seed=spec.seed if seed is None else seed)  # type: ignore[attr-defined]
-    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        return _measured(task, tell)
 
 
-def _measured(task: Task, tell: Callable[[float], object]) -> FourRuns:
+@dataclass(frozen=True, eq=False)
+class _Noiseless:
+    """What has no noise, and so is the same for all seeds: the kernel matrix, g at the recorded iterations, and where it leads."""
+
+    K: NDArray
+    whole: GradientNorm
+    g: dict[int, NDArray]
+    end: NDArray
+    optimum: NDArray | None
+
+
+def _noiseless(task: Task, tell: Callable[[float], object]) -> _Noiseless:
     X = np.asarray(task.X, dtype=np.float64)
     K = task.kernel.matrix(X, X)
-    whole = GradientNorm(task.problem, task.rows, K)
-    g, h = _Dual(K), _Dual(K)
-    rows = list(_steps(task, whole, g, h, set(_recorded(task.plan.n_iter).tolist()), tell))
+    whole, path = GradientNorm(task.problem, task.rows, K), _Dual(K)
+    g, values = {}, path.values
+    wanted = set(_recorded(task.plan.n_iter).tolist())
+    for t in range(1, task.plan.n_iter + 1):
+        path.advance(slice(None), whole.slopes(values), task.plan.at(t))
+        values = path.values
+        tell(t / task.plan.n_iter)
+        if t in wanted:
+            g[t] = values
     optimum = _optimum(task, K, whole)
     # Where there are several minima, each run has its own: the one that it would go to without noise.
-    of_g, of_f = (_led_to(task, whole, one) for one in (g, h)) if optimum is None else (optimum, optimum)
+    end = _led_to(task, whole, path) if optimum is None else optimum
+    return _Noiseless(K, whole, g, end, optimum)
+
+
+def _measured(task: Task, still: _Noiseless, tell: Callable[[float], object]) -> FourRuns:
+    h = _Dual(still.K)
+    rows = list(_steps(task, still, h, tell))
+    of_f = _led_to(task, still.whole, h) if still.optimum is None else still.optimum
     squares = [
-        [np.mean(d**2) for d in (at.g - of_g, at.b - at.g, at.r - at.g, at.f - of_f, at.f - at.h)] for at in rows
+        [np.mean(d**2) for d in (at.g - still.end, at.b - at.g, at.r - at.g, at.f - of_f, at.f - at.h)] for at in rows
     ]
     parts = np.array(squares, dtype=np.float64).reshape(len(rows), 5).T
     t = np.array([at.t for at in rows])
     optimisation, batches, features, together, error = parts
-    scale, is_exact = float(np.mean(of_f**2)), optimum is not None
+    scale, is_exact = float(np.mean(of_f**2)), still.optimum is not None
     return FourRuns(t, optimisation, batches, features, together, error, scale, is_exact)
 
 
@@ -181,21 +224,19 @@ class _At:
     h: NDArray
 
 
-def _steps(
-    task: Task, whole: GradientNorm, g: _Dual, h: _Dual, wanted: set[int], tell: Callable[[float], object]
-) -> Iterator[_At]:
-    """Make all four at once, and yield the iterations that are wanted."""
-    model, b = task.new_model(), _Dual(whole.K)
-    points, r = AllPoints(task, model), np.zeros(len(whole.K), dtype=task.dtype)
+def _steps(task: Task, still: _Noiseless, h: _Dual, tell: Callable[[float], object]) -> Iterator[_At]:
+    """Make the runs that have noise all at once, and yield the iterations that are recorded."""
+    model, b = task.new_model(), _Dual(still.K)
+    points, r = AllPoints(task, model), np.zeros(len(still.K), dtype=task.dtype)
     for iterate in solve(task, model, training=points):
         step, batch = iterate.step, np.concatenate(list(iterate.batch.values()))
-        g.advance(slice(None), whole.slopes(g.values), step)
         b.advance(batch, _batch_slopes(task, iterate, b), step)
         h.advance(batch, iterate.weights, step)
-        _advance_features(task, iterate, whole, points.X, r)
+        _advance_features(task, iterate, still.whole, points.X, r)
         tell(iterate.t / task.plan.n_iter)
-        if iterate.t in wanted:
-            yield _At(iterate.t, g.values, b.values, r.astype(np.float64), points.values.astype(np.float64), h.values)
+        if iterate.t in still.g:
+            f = points.values.astype(np.float64)
+            yield _At(iterate.t, still.g[iterate.t], b.values, r.astype(np.float64), f, h.values)
 
 
 def _batch_slopes(task: Task, iterate: Iterate, b: _Dual) -> NDArray:
@@ -225,9 +266,11 @@ def _led_to(task: Task, whole: GradientNorm, start: _Dual) -> NDArray:
     path = _Dual(whole.K)
     path.a[:] = start.a
     step = task.plan.at(task.plan.n_iter)
+    values = path.values
     for _ in range(LONGEST_WAY * task.plan.n_iter):
-        before = path.values
+        before = values
         path.advance(slice(None), whole.slopes(before), step)
-        if np.linalg.norm(path.values - before) <= STANDS_STILL * np.linalg.norm(before):
+        values = path.values
+        if not np.linalg.norm(values - before) > STANDS_STILL * np.linalg.norm(before):
             break
-    return path.values
+    return values

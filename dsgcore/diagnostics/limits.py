@@ -10,7 +10,8 @@ import numpy as np
 
 from dsgcore.core.automatic_step import step_sizes
 from dsgcore.core.diagnostics import slope
-from dsgcore.diagnostics.four_runs import FourRuns, four_runs
+from dsgcore.data import Split
+from dsgcore.diagnostics.four_runs import FourRuns, check_possible, runs_of_seeds
 from dsgcore.experiments.engine import engine_for
 from dsgcore.experiments.run import load_split
 from dsgcore.experiments.spec import Spec
@@ -80,7 +81,11 @@ def _finite(value: Any) -> Any:
 
 
 def limits(
-    spec: Spec, seeds: int | Sequence[int] = 5, *, tell: Callable[[float], object] = lambda share: None
+    spec: Spec,
+    seeds: int | Sequence[int] = 5,
+    *,
+    split: Split | None = None,
+    tell: Callable[[float], object] = lambda share: None,
 ) -> Limits:
     """Find what limits a run, by making it four times with every seed: with and without each of its two noises.
 
@@ -90,6 +95,8 @@ def limits(
         Of one of the stochastic settings, with at most some 4,000 training points.
     seeds : int or sequence of int, default 5
         Of batches and features; a number stands for so many from the spec's own on. The data stay the same.
+    split : Split, optional
+        The data, where they are there already.
     tell : callable, optional
         Gets the share that is done.
 
@@ -103,11 +110,9 @@ def limits(
         As of `four_runs`.
     """
     used = tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
-    split = load_split(spec)
-    runs = tuple(
-        four_runs(spec, seed, split=split, tell=lambda share, i=i: tell((i + share) / len(used)))  # type: ignore[misc]
-        for i, seed in enumerate(used)
-    )
+    check_possible(spec)
+    split = load_split(spec) if split is None else split
+    runs = runs_of_seeds(spec, used, split=split, tell=tell)
     largest = step_sizes(engine_for(spec, split).task).largest  # type: ignore[attr-defined]
     return _verdict(spec, used, runs, largest)
 
@@ -178,7 +183,7 @@ def _remedy(
         above = "" if largest is None else f": above about {largest:.3g} the run grows without end"
         return {"step_size": float(f"{step:.3g}")}, f"A smaller step, {step:.3g}{above}."
     now, then = parts["together"], _expected(parts, leading)
-    brings = f"||f - f*|| should fall from {now:.3g} to about {then:.3g} of ||f*||"
+    brings = f"the distance to f* should fall from {now:.3g} to about {then:.3g} of the size of f*"
     if leading == "batches":
         size = min(FACTOR * solver.batch_size, LARGEST_BATCH)
         return {"batch_size": size}, f"Larger batches, {size} instead of {solver.batch_size}: {brings}."

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from dsgcore.diagnostics.gauged import Gauged
 from dsgcore.experiments.run import Run, StopReason
 
@@ -27,6 +29,8 @@ MOVES_FAR, AGREE = 0.25, 0.3
 OPPOSED, LEAP = 0.3, 0.5
 # Before so many readings, or this share of the iterations, nothing is said.
 FEWEST_READINGS, EARLIEST = 3, 0.2
+# A noise below half of the other adds next to nothing to it.
+HALF = 0.5
 # A remedy makes a variance so many times smaller.
 FACTOR = 4
 MOST_FEATURES, LARGEST_BATCH, MOST_ITERATIONS = 65_536, 65_536, 100_000
@@ -218,11 +222,8 @@ def _more_iterations(now: int) -> tuple[str, dict[str, Any]]:
 def _batches(at: Gauged) -> Gauge:
     share, size = at.relative(at.last.batches), at.run.spec.solver.batch_size
     sentence = f"The chance of which points are drawn has come to {_percent(share)} of the size of f"
-    leads = not at.last.features > at.last.batches
-    severity = max(share / MUCH_OF_BATCHES, _unrest(at) * leads)
-    return _noise(
-        BATCHES, share, severity, sentence, ("Larger batches", "batch_size", size, min(FACTOR * size, LARGEST_BATCH))
-    )
+    change = ("Larger batches", "batch_size", size, min(FACTOR * size, LARGEST_BATCH))
+    return _noise(BATCHES, share, _severity_of(BATCHES, at), sentence, change)
 
 
 def _features(at: Gauged) -> Gauge:
@@ -230,10 +231,22 @@ def _features(at: Gauged) -> Gauge:
     sentence = (
         f"The chance of which features are drawn has led f {_percent(share)} of its size away from the exact kernel"
     )
-    severity = max(share / MUCH_OF_FEATURES, _unrest(at) * (at.last.features > at.last.batches))
-    return _noise(
-        FEATURES, share, severity, sentence, ("More features", "n_features", m, min(FACTOR * m, MOST_FEATURES))
-    )
+    change = ("More features", "n_features", m, min(FACTOR * m, MOST_FEATURES))
+    return _noise(FEATURES, share, _severity_of(FEATURES, at), sentence, change)
+
+
+def _severity_of(name: str, at: Gauged) -> float:
+    """Return how far a noise limits: the larger of the two also by how far f wanders, the smaller only where it comes near that."""
+    shares = {BATCHES: at.relative(at.last.batches), FEATURES: at.relative(at.last.features)}
+    larger = FEATURES if shares[FEATURES] > shares[BATCHES] else BATCHES
+    worst = max(shares[larger] / _MUCH[larger], _unrest(at))
+    if name == larger:
+        return worst
+    ratio = shares[name] / shares[larger] if shares[larger] > 0 else 0.0
+    return min(shares[name] / _MUCH[name], worst * ratio, np.inf if ratio > HALF else 0.99)
+
+
+_MUCH = {BATCHES: MUCH_OF_BATCHES, FEATURES: MUCH_OF_FEATURES}
 
 
 def _noise(name: str, share: float, severity: float, sentence: str, change: tuple[str, str, int, int]) -> Gauge:

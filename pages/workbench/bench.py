@@ -54,6 +54,7 @@ class Bench:
     surface: Any = None  # the map as it was drawn last
     number: int = 0  # of the run: charts let go of zoom when it changes
     tried: Tried | None = None
+    diagnosis: Any = None  # what has been found out of what limits a run
     notices: list[str] = field(default_factory=list)
     drawn: int = 0  # how often the whole page has been drawn
     answered: int = -1  # the drawing whose buttons have been answered last

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.diagnostics import Gauge, Light, Strip, strip
-from dsgcore.experiments import Setting
 from pages.controls.controls import controls_for
 from pages.workbench.bench import Bench, Tried, once
 
@@ -87,11 +87,15 @@ def _remedy(bench: Bench, gauge: Gauge, where: str) -> None:
 
 
 def _apply(bench: Bench, gauge: Gauge) -> None:
-    """Set the controls to the remedy's values, and begin again; remember what the gauge read, to say what it has brought."""
+    """Take a gauge's remedy; remember what it read, to say what that has brought."""
+    bench.tried = Tried(bench.number + 1, gauge.name, gauge.value, gauge.expected)
+    take(bench, gauge.changes)
+
+
+def take(bench: Bench, changes: Mapping[str, Any]) -> None:
+    """Set the controls of the solver to other values, and begin again."""
     assert bench.live is not None
     spec = bench.live.run.spec
-    problem: type[Setting] = type(spec.problem)
-    offered = controls_for(problem, spec.data.name, spec.kernel.name)
-    bench.given |= {offered[name].key: value for name, value in gauge.changes.items()}
-    bench.tried = Tried(bench.number + 1, gauge.name, gauge.value, gauge.expected)
+    offered = controls_for(type(spec.problem), spec.data.name, spec.kernel.name)
+    bench.given |= {offered[name].key: value for name, value in changes.items()}
     bench.wants_restart = True

@@ -32,6 +32,7 @@ from pages.workbench import tabs
 from pages.workbench.bench import Bench, go_on, once, try_again
 from pages.workbench.coming import bench_key, bench_of, keep_place
 from pages.workbench.details import details
+from pages.workbench.four_runs_view import four_runs_tab
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
 from pages.workbench.limits_view import limits_strip, step_limits
@@ -42,7 +43,7 @@ from pages.workbench.steering import BAD_INPUT, follow
 from pages.workbench.theory_tab import theory
 from pages.workbench.transport import transport
 
-OTHER_TABS = ("Details", "Compare", "Theory", "Data", "Code")
+OTHER_TABS = ("Details", "Limits", "Compare", "Theory", "Data", "Code")
 TICK_SECONDS = 0.25
 # Until the browser says that the first curve is there.
 WAITING_SECONDS = 3.0
@@ -172,11 +173,13 @@ def _tabs() -> Any:
 
 def _draw_tab(tab: str, bench: Bench, problem: type[Setting]) -> None:
     assert bench.live is not None
-    if tab != "Data":
+    if tab not in ("Data", "Limits"):
         tabs.as_of(bench, tab.lower())
     match tab:
         case "Details":
             details(bench.live, theme=_theme())
+        case "Limits":
+            four_runs_tab(bench, _theme())
         case "Compare":
             tabs.compare(bench.live)
         case "Theory":

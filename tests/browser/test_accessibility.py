@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 SETTINGS = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "ord_", "multiclass": "mc_"}
-TABS = ("Live", "Details", "Compare", "Theory", "Data", "Code")
+TABS = ("Live", "Details", "Limits", "Compare", "Theory", "Data", "Code")
 THEMES = ("light", "dark")
 STEPS = 5  # enough for every tab to have something to show
 BARRED = ("serious", "critical")

@@ -1,0 +1,203 @@
+"""The tab "Limits": what limits the run by intervention, four runs over seeds in the background, and what a change has brought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from dsgcore.core.diagnostics import DiagnosticsError
+from dsgcore.diagnostics import Limits, begin_limits, check_possible
+from dsgcore.experiments.jobs import Job, JobError, JobState, shared_jobs
+from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
+from pages.charts.live_plotly import live_chart
+from pages.controls.own_file import plain
+from pages.workbench.bench import Bench, once
+from pages.workbench.limits_view import take
+
+TICK_SECONDS, LEASE_SECONDS, HEIGHT = 0.5, 90.0, 300
+WHAT = (
+    "The run is made four times with the same seed: as it is, with batches of everything, with the exact kernel in place of random "
+    "features, and with both. The differences are what batches and features cost, and what is left is the way still to go. Over "
+    "five seeds, in the background."
+)
+READ = (
+    "Each part is relative to the size of the optimum f*, over the training points. The remainder is what the parts make of each "
+    "other: below zero where they cancel. |f − h|² below the map overstates what features cost: later steps mend most of it."
+)
+
+
+@dataclass
+class Diagnosis:
+    """The four runs of one run, and what they were before a change that was taken from there."""
+
+    job: Job
+    number: int  # of the run
+    before: Limits | None = None
+    is_taken: bool = False
+
+
+def four_runs_tab(bench: Bench, theme: str) -> None:
+    """Offer the four runs, show how far they are, and what they say."""
+    assert bench.live is not None
+    st.caption(WHAT)
+    run = bench.live.run
+    try:
+        check_possible(run.spec, len(run.split.X_train))
+    except DiagnosticsError as error:
+        st.info(f"Not here: {plain(str(error))}.", icon=":material/info:")
+        return
+    found: Diagnosis | None = bench.diagnosis
+    if found is not None and found.is_taken and bench.number > found.number:
+        _begin(bench, found.job.result)  # the change's own run: what has it brought?
+    found = bench.diagnosis
+    is_going = found is not None and not found.job.is_over
+    _button(bench, is_going=is_going)
+    st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(bench, theme, is_going)
+
+
+def _button(bench: Bench, *, is_going: bool) -> None:
+    arguments = (bench, bench.drawn, _begin, bench)
+    is_first = bench.diagnosis is None
+    st.button(
+        "Find out" if is_first else "Find out anew, for the run as it is now",
+        key="find-limits",
+        icon=":material/troubleshoot:",
+        type="primary" if is_first else "secondary",
+        disabled=is_going,
+        on_click=once,
+        args=arguments,
+    )
+
+
+def _begin(bench: Bench, before: Limits | None = None) -> None:
+    assert bench.live is not None
+    run = bench.live.run
+    try:
+        job = begin_limits(shared_jobs(), run.spec, run.split, lease=LEASE_SECONDS)
+    except (DiagnosticsError, JobError) as error:
+        bench.notices.append(str(error))
+        return
+    bench.diagnosis = Diagnosis(job, bench.number, before)
+
+
+def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
+    found: Diagnosis | None = bench.diagnosis
+    if found is None:
+        return
+    job = found.job
+    job.keep()
+    if not job.is_over:
+        _going(job)
+    elif job.state is JobState.CANCELLED:
+        st.info(f"It was cancelled after {job.seconds:.1f} s.", icon=":material/block:")
+    elif job.state is JobState.FAILED:
+        st.error(plain(job.error), icon=":material/error:")
+    elif not is_ticking:
+        _result(bench, found, theme)
+    if job.is_over and is_ticking:
+        st.rerun()  # once, so that the ticking ends
+
+
+def _going(job: Job) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        with st.container(key="limits-progress", width="stretch"):
+            text = job.state.value if job.state is JobState.WAITING else f"Four runs, five seeds: {job.seconds:.0f} s"
+            st.progress(min(1.0, job.progress or 0.0), text=text)
+        st.button("Cancel", key="limits-cancel", icon=":material/close:", on_click=job.cancel)
+
+
+def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
+    limits: Limits = found.job.result
+    if found.number != bench.number:
+        st.caption("Of the run before this one.")
+    if found.before is not None:
+        st.success(_brought(found.before, limits), icon=":material/compare_arrows:")
+    _words(bench, found, limits)
+    runs = [run for run in limits.runs if len(run.t) == len(limits.runs[0].t)]
+    if any(run.has_grown for run in limits.runs) or not runs:
+        return
+    t = runs[0].t
+    parts = {name: _relative(runs, name) for name in (*NAMES, "together")}
+    left, right = st.columns(2)
+    with left:
+        live_chart(parts_chart(t, parts, theme=theme), key="chart-parts", alt=_alt(limits), height=HEIGHT)
+    with right:
+        live_chart(shares_chart(t, _shares(parts)), key="chart-shares", alt=_alt_shares(limits), height=HEIGHT)
+    st.dataframe(_table(limits), width="stretch")
+    st.caption(READ)
+
+
+def _relative(runs: list[Any], name: str) -> NDArray:
+    """Return a part's root mean square relative to the optimum, (seeds, iterations)."""
+    return np.array([np.sqrt(getattr(run, name) / run.scale) for run in runs])
+
+
+def _shares(parts: dict[str, NDArray]) -> dict[str, NDArray]:
+    squares = {name: np.mean(values**2, axis=0) for name, values in parts.items()}
+    shares = {name: squares[name] / squares["together"] for name in NAMES}
+    return shares | {"remainder": 1.0 - sum(shares.values())}
+
+
+def _brought(before: Limits, now: Limits) -> str:
+    expected = f"expected {before.expected:.3g}, " if before.expected is not None else ""
+    was, is_now = before.parts["together"], now.parts["together"]
+    was_said = f"{was:.3g}" if np.isfinite(was) and was < 1e4 else "growing without end"
+    now_said = f"{expected}it is {is_now:.3g} of the optimum's size"
+    return f"What the change has brought: the distance to the optimum was {was_said}; {now_said}."
+
+
+_LEADS = {
+    "optimisation": "The way still to go limits it",
+    "batches": "The batches' noise limits it",
+    "features": "The features' noise limits it",
+    "none": "Nothing limits it that is worth a word",
+}
+
+
+def _words(bench: Bench, found: Diagnosis, limits: Limits) -> None:
+    has_grown = any(run.has_grown for run in limits.runs)
+    state = "It has converged" if limits.converged else "It has not converged"
+    distance = f"{state}: at the end f is {limits.parts['together']:.3g} of the optimum's size away from it."
+    lead = "The run grows without end." if has_grown else f"{distance} {_LEADS[limits.leading]}."
+    st.markdown(f"**{lead}** {plain(limits.remedy)}")
+    if limits.changes and found.number == bench.number:
+        st.button("Do it", key="do-it", icon=":material/build:", on_click=once, args=(bench, bench.drawn, _take, bench))
+
+
+def _take(bench: Bench) -> None:
+    """Set the controls to the remedy; the run that begins is looked at in the same way."""
+    found: Diagnosis | None = bench.diagnosis
+    if found is not None:
+        found.is_taken = True
+        take(bench, found.job.result.changes)
+
+
+def _table(limits: Limits) -> pd.DataFrame:
+    rows = {
+        **{NAMES[name]: (limits.parts[name], limits.shares[name]) for name in NAMES},
+        "remainder, signed": (np.nan, limits.shares["remainder"]),
+        "all together": (limits.parts["together"], 1.0),
+    }
+    plain_rows = {
+        name: {
+            "of the optimum's size": f"{part:.3g}" if np.isfinite(part) else "–",
+            "of the squared distance": f"{share:.0%}",
+        }
+        for name, (part, share) in rows.items()
+    }
+    return pd.DataFrame(plain_rows).T
+
+
+def _alt(limits: Limits) -> str:
+    said = ", ".join(f"{NAMES[name]} {limits.parts[name]:.3g}" for name in NAMES)
+    return f"Distance to the optimum over iterations, at the end: {said}, all together {limits.parts['together']:.3g}."
+
+
+def _alt_shares(limits: Limits) -> str:
+    said = ", ".join(f"{NAMES.get(name, name)} {share:.0%}" for name, share in limits.shares.items())
+    return f"Shares of the squared distance over iterations, at the end: {said}."

@@ -1,0 +1,68 @@
+"""The Limits tab: four runs in the background, what they say, and what the change that they advise has brought."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("streamlit")
+from test_app import open_auc, open_page
+
+from dsgcore.diagnostics import limits
+
+pytestmark = pytest.mark.compiled
+
+SMALL = {
+    "data": "Two moons",
+    "n": "200",
+    "n_labeled": "40",
+    "sigma": "10",
+    "batch_size": "2",
+    "n_iter": "64",
+    "at": "64",
+}
+SECONDS = 120
+
+
+def said(app):
+    assert not app.exception
+    return " ".join(words.value for kind in (app.markdown, app.success, app.info, app.caption) for words in kind)
+
+
+def when_done(app):
+    """Draw the page again once its job is over."""
+    job = app.session_state["_bench_auc"].diagnosis.job
+    assert job.wait(SECONDS)
+    return app.run()
+
+
+def test_four_runs_say_what_limits_the_run_and_one_click_what_the_remedy_brings():
+    app = open_auc(**SMALL)
+    app = when_done(app.button(key="find-limits").click().run())
+    bench = app.session_state["_bench_auc"]
+    found = bench.diagnosis.job.result
+    assert found.to_dict() == limits(bench.live.run.spec).to_dict()
+    assert found.leading == "batches"
+    assert "The batches' noise limits it." in said(app)
+    assert "8 instead of 2" in said(app)
+    app = app.button(key="do-it").click().run()
+    assert app.session_state["batch_size"] == 8
+    app = when_done(app.run())
+    after = app.session_state["_bench_auc"].diagnosis.job.result
+    assert "What the change has brought" in said(app)
+    assert f"expected {found.expected:.3g}, it is {after.parts['together']:.3g}" in said(app)
+    assert after.parts["together"] < found.parts["together"]
+
+
+def test_a_job_that_is_cancelled_says_so_and_leaves_the_page_as_it_was():
+    app = open_auc(**SMALL | {"n_iter": "2048"})
+    app = app.button(key="find-limits").click().run()
+    app = app.button(key="limits-cancel").click().run()
+    app = when_done(app)
+    assert "It was cancelled" in said(app)
+    assert not app.button(key="find-limits").disabled
+
+
+def test_where_it_cannot_be_found_out_the_page_says_why():
+    app = open_page("multiclass")
+    assert "Not here: what limits a run is found for stochastic functional gradients" in said(app)
+    assert "find-limits" not in [button.key for button in app.button]
