@@ -12,9 +12,9 @@ from dsgcore.settings import Profile, profile_of
 from pages.pictures.making import file_of
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
-from pages.workbench.link import link_to_lesson
+from pages.workbench.link import link_to_guided
 
-START = "auc"  # its first lesson shows at a glance what unlabeled points are good for
+START = "auc"  # its first guided lesson shows in two minutes what unlabeled points are good for
 
 
 def home() -> None:
@@ -39,16 +39,17 @@ def home() -> None:
 
 
 def _start_here(setting: type[Setting]) -> None:
-    lesson = profile_of(setting).lessons[0]
+    lesson = profile_of(setting).guided[0]
     with st.container(key="start-here", horizontal=True, vertical_alignment="center", gap="medium"):
         st.page_link(
             page_of(setting),
             label="Start here",
             icon=":material/play_arrow:",
-            query_params=link_to_lesson(setting),
+            query_params=link_to_guided(setting, lesson.name),
             width="content",
         )
-        st.markdown(lesson.sentence)
+        st.markdown(f"**{lesson.title}** A lesson of {lesson.minutes} minutes: guess, watch, and read why.")
+        st.page_link("pages/lessons.py", label="All lessons", icon=":material/school:", width="content")
 
 
 def _setting_card(setting: type[Setting]) -> None:

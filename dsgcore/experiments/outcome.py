@@ -22,8 +22,8 @@ def outcome_of(live: LiveRun) -> dict[str, float]:
     dict
         score; gain: the score less the twin's; verdict: 1 better than it, -1 worse, 0 a tie; objective; growth: the highest
         objective over that at the start, infinite where the run has diverged; error_share: |f - h|^2 over |h|^2;
-        lag: the score of h less that of f; rank; positive_share: the part of the test points called positive. What a run
-        does not have is left out.
+        lag: the score of h less that of f; rank; positive_share: the part of the test points called positive; by name, the
+        numbers that can be steered, as they were at the end. What a run does not have is left out.
     """
     run = live.run
     row = run.history.last()
@@ -33,6 +33,7 @@ def outcome_of(live: LiveRun) -> dict[str, float]:
         "objective": row["objective"],
         "growth": math.inf if run.health is Health.DIVERGED else growth,
         **({"rank": row["rank"]} if "rank" in row else {}),
+        **{name: value for name, value in run.spec.values_at(run.t).items() if isinstance(value, int | float)},
     }
     return measures | _against_twin(live) | ({} if run.health is Health.DIVERGED else _of_values(run, row))
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from dsgcore.settings.auc import AUC
+from dsgcore.settings.guided.lesson import Claim, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick
 from dsgcore.settings.multiclass import MULTICLASS
 from dsgcore.settings.ordinal import ORDINAL
-from dsgcore.settings.profile import Claim, Lesson, Profile
+from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.s3vm import S3VM
 from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
 from dsgcore.settings.theorem import Assumption, Theorem
@@ -39,4 +40,18 @@ def profile_of(problem: Any) -> Profile:
     )
 
 
-__all__ = ["PROFILES", "Assumption", "Claim", "Lesson", "Profile", "Theorem", "profile_of"]
+__all__ = [
+    "PROFILES",
+    "Assumption",
+    "Claim",
+    "Estimate",
+    "Goal",
+    "GuidedLesson",
+    "Lesson",
+    "LessonStep",
+    "Option",
+    "Pick",
+    "Profile",
+    "Theorem",
+    "profile_of",
+]

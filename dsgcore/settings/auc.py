@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dsgcore.settings import panels
-from dsgcore.settings.profile import BETTER, DIVERGES, WORSE, Claim, Lesson, Profile, short, usual_run
+from dsgcore.settings.guided import auc as guided
+from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import convex_theorem
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ AUC = Profile(
     ),
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
+    guided=guided.LESSONS,
     lessons=(
         Lesson(
             "works",

@@ -9,7 +9,9 @@ import numpy as np
 from dsgcore.core.schedules import SCHEDULE_WORDS
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
-from dsgcore.settings.profile import BETTER, WORSE, Claim, Lesson, Profile
+from dsgcore.settings.guided import multiclass as guided
+from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
+from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.theorem import Assumption, Theorem
 
 if TYPE_CHECKING:
@@ -120,6 +122,7 @@ MULTICLASS = Profile(
         _papers_algorithm,
         names_kernel=False,
     ),
+    guided=guided.LESSONS,
     lessons=(
         Lesson(
             "works",

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
-from dsgcore.settings.profile import BETTER, DIVERGES, WORSE, Claim, Lesson, Profile, short, usual_run
+from dsgcore.settings.guided import ordinal as guided
+from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import convex_theorem
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ ORDINAL = Profile(
     translations={"SVOREX": _slacks},
     details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),
+    guided=guided.LESSONS,
     lessons=(
         Lesson(
             "works",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dsgcore.core.schedules import STEERABLE
+from dsgcore.settings.guided.lesson import Claim, GuidedLesson
 from dsgcore.settings.panels import Details, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
 
@@ -17,23 +17,6 @@ if TYPE_CHECKING:
 
 # A competitor's parameters from a run's spec and its numbers of labeled and unlabeled points.
 Translation = Callable[["Spec", int, int], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a lesson says of its run as a number: a measure (of `experiments.outcome_of`) that lies in [low, high]."""
-
-    measure: str
-    low: float = -math.inf
-    high: float = math.inf
-
-    def holds(self, outcome: Mapping[str, float]) -> bool:
-        """Whether a run came to this; not where the measure is missing or is no number."""
-        return self.low <= outcome.get(self.measure, math.nan) <= self.high
-
-
-BETTER, WORSE = Claim("verdict", low=1.0), Claim("verdict", high=-1.0)
-DIVERGES = Claim("growth", low=math.inf)
 
 
 @dataclass(frozen=True)
@@ -106,6 +89,7 @@ class Profile:
         Those of the problem's own parameters that are seldom moved.
     theorem : Theorem
     lessons : tuple of Lesson
+    guided : tuple of GuidedLesson
     translations : mapping of str to callable
         By the name of a competitor's class: its parameters where they have another name or unit than the run's.
     details : callable
@@ -127,5 +111,6 @@ class Profile:
     seldom: tuple[str, ...] = ()
     theorem: Theorem = NO_THEOREM
     lessons: tuple[Lesson, ...] = ()
+    guided: tuple[GuidedLesson, ...] = ()
     translations: Mapping[str, Translation] = field(default_factory=dict)
     details: Callable[[Run], Details] = plain_details

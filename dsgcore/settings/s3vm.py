@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dsgcore.settings import panels
-from dsgcore.settings.profile import BETTER, WORSE, Claim, Lesson, Profile, short, usual_run
+from dsgcore.settings.guided import s3vm as guided
+from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
+from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import constant_step_theorem
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ S3VM = Profile(
 $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|^2$ is $O(1/T^{1/4})$.""",
         schedule="theta/T^(3/4)",
     ),
+    guided=guided.LESSONS,
     lessons=(
         Lesson(
             "works",

@@ -9,7 +9,9 @@ import numpy as np
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import panels
-from dsgcore.settings.profile import BETTER, DIVERGES, WORSE, Claim, Lesson, Profile, short, usual_run
+from dsgcore.settings.guided import similar_unlabeled as guided
+from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import constant_step_theorem
 
 if TYPE_CHECKING:
@@ -97,6 +99,7 @@ $\\theta / \\sqrt{T}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ 
 point, not the optimum.""",
         schedule="theta/sqrt(T)",
     ),
+    guided=guided.LESSONS,
     lessons=(
         Lesson(
             "works",

@@ -33,8 +33,14 @@ def ticks_to(end: float, *, is_log: bool = False) -> dict[str, Any]:
 
 
 def value_axis(values: Sequence[NDArray], *, is_log: bool) -> dict[str, Any]:
-    """Return the axis of the values; plotly makes the text of "power" larger than all other."""
-    axis: dict[str, Any] = {"type": "log" if is_log else "linear", "exponentformat": "e", "nticks": 6}
+    """Return the axis of the values, without numbers where there are none."""
+    axis: dict[str, Any] = {
+        "type": "log" if is_log else "linear",
+        "exponentformat": "e",
+        "nticks": 6,
+    }  # "power" is larger
+    if not any(np.isfinite(column).any() for column in values):
+        return axis | {"showticklabels": False}  # plotly would make numbers up
     return axis | (_log_ticks(values) if is_log else {})
 
 

@@ -21,10 +21,12 @@ def all_pages() -> list[Any]:
     """Return the app's pages, in the order of the navigation."""
     home = st.Page("pages/home.py", title=TITLE, icon=":material/home:", default=True)
     data = st.Page("pages/data.py", title="Data", icon=":material/table_chart:")
+    lessons = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
     # There is no room in the navigation for what is come to by a pin.
     compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:", visibility="hidden")
-    return [home, *(page_of(setting, with_icon=True) for setting in SETTINGS.values()), explore, compare, data]
+    settings = (page_of(setting, with_icon=True) for setting in SETTINGS.values())
+    return [home, lessons, *settings, explore, compare, data]
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:

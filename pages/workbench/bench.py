@@ -13,6 +13,7 @@ from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost
 from pages.shell.turns import turns
+from pages.workbench.lesson_place import Place
 from pages.workbench.preparing import Preparation, prepare
 
 # The most that the run of one page may cost: many share the server.
@@ -72,6 +73,7 @@ class Bench:
     is_seen: bool = False  # the browser has drawn the curves since then
     n_shown: int = 0  # drawings of the curves that the browser was asked to tell of
     session: str = field(default_factory=lambda: token_hex(8))  # under which it waits for its turn to compute
+    place: Place | None = None  # in a guided lesson
 
     @property
     def spec(self) -> Spec | None:
@@ -79,6 +81,11 @@ class Bench:
         if self.preparation is not None:
             return self.preparation.spec
         return None if self.live is None else self.live.run.spec
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the run waits for the answer to a lesson's question."""
+        return self.place is not None and self.place.waits
 
     @property
     def shape(self) -> tuple[int, int] | None:

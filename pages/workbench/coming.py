@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import streamlit as st
 
 from dsgcore.experiments import Setting
+from dsgcore.settings import profile_of
 from pages.controls.control import key_of
-from pages.controls.from_link import without_bad_seed
+from pages.controls.from_link import refused, without_bad_seed
 from pages.controls.own_file import store
 from pages.shell.browser import keep_in_link
 from pages.shell.visits import visit
 from pages.workbench import link
 from pages.workbench.bench import PLAYING, Bench
+from pages.workbench.head import given_for
 from pages.workbench.layout import refused_parts
+from pages.workbench.lesson_place import place_in
 
 # While a run goes on, the link says where it is so often.
 SECONDS_BETWEEN_PLACES = 3.0
@@ -47,11 +51,35 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
     if bench.live is not None and not set(own) - set(OF_THE_FRAME):
         own |= {name: text for name, text in bench.link.items() if text}
     bench.notices = [*refused_parts(), *link.read_link(problem, own)]
+    _take_place(problem, bench, own)
     bench.wants_link, bench.visit = True, visit()
     own = without_bad_seed(own, key_of(problem, "seed"))
     if own != given:
         st.query_params.from_dict(own)
         st.rerun()  # controls are set by a link that they are drawn with first
+
+
+def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) -> None:
+    """Take the place in a guided lesson that the link names; where it says no control's value, with the step's."""
+    text = own.get(key_of(problem, link.LESSON), "")
+    if bench.place is not None and text == bench.place.text:
+        return
+    bench.place = place_in(problem, text) if text else None
+    if text and bench.place is None:
+        bench.notices.append(_no_lesson(problem, text))
+        return
+    given = given_for(problem, bench.place.lesson.values_at(bench.place.number)) if bench.place is not None else {}
+    if given and not set(own) & set(given):
+        bench.given |= given
+        bench.wants_restart = bench.live is not None
+
+
+def _no_lesson(problem: type[Setting], text: str) -> str:
+    known = [lesson.name for lesson in profile_of(problem).guided]
+    allowed = (
+        f"one of {', '.join(known)}, and after a colon one of its steps" if known else "left out: there is none here"
+    )
+    return f"In the link, lesson must be {allowed}, got {refused(text)}; the page begins without."
 
 
 def _take_given(bench: Bench) -> None:
@@ -66,7 +94,8 @@ def keep_place(problem: type[Setting], bench: Bench) -> None:
     """Keep in the link what was changed during the run, and where it is: at rest, and every few seconds while it goes on."""
     assert bench.spec is not None
     _note_place(bench)
-    kept = link.kept(problem, changes=link.changes_to_text(bench.spec), at=bench.at)
+    lesson = bench.place.text if bench.place is not None else ""
+    kept = link.kept(problem, changes=link.changes_to_text(bench.spec), at=bench.at, lesson=lesson)
     keep_in_link(problem.name, kept)
     said = st.query_params.to_dict()
     bench.link = {name: text for name, text in said.items() if name not in OF_THE_FRAME} | kept

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE, DataSpec
-from dsgcore.settings import Lesson, profile_of
+from dsgcore.settings import GuidedLesson, Lesson, profile_of
 from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.data_picker import seen_key
 from pages.controls.own_file import own_file, plain
 from pages.workbench.bench import Bench
+from pages.workbench.lesson_place import Place
 
 
 def head(problem: type[Setting], bench: Bench) -> None:
@@ -23,7 +27,7 @@ def head(problem: type[Setting], bench: Bench) -> None:
             st.button(
                 "Forget the changes", key="forget", type="tertiary", on_click=_forget, args=(bench,), help=_FORGET_HELP
             )
-        if profile_of(problem).lessons:
+        if profile_of(problem).lessons or profile_of(problem).guided:
             _lessons(problem, bench)
 
 
@@ -33,19 +37,38 @@ LESSONS = "lessons"
 def _lessons(problem: type[Setting], bench: Bench) -> None:
     # One that tells whether it is open can be closed from here.
     with st.popover("Lessons", icon=":material/school:", width="content", key=LESSONS, on_change="rerun"):
+        for guided in profile_of(problem).guided:
+            _guided(problem, bench, guided)
         for number, lesson in enumerate(profile_of(problem).lessons):
             key = f"preset-{number}"
             st.button(lesson.name, key=key, help=lesson.sentence, on_click=_apply, args=(bench, problem, lesson))
 
 
-def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
-    """Set every control to the lesson's value, or back to its default."""
-    dataset = lesson.values.get("data", controls.dataset_choice(problem).default)
-    offered = controls.controls_for(problem, dataset, lesson.values.get("kernel"), for_lesson=True)
-    bench.given = {c.key: lesson.values.get(name, c.parameter.default) for name, c in offered.items()}
-    # Open it would lie over what the lesson shows.
-    bench.given |= {key_of(problem, "data"): dataset, seen_key(problem): dataset, LESSONS: False}
+def _guided(problem: type[Setting], bench: Bench, lesson: GuidedLesson) -> None:
+    key = f"guided-{lesson.name}"
+    icon = ":material/school:"
+    st.button(lesson.title, key=key, icon=icon, help=lesson.learned, on_click=_guide, args=(bench, problem, lesson))
+
+
+def _guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
+    """Begin a guided lesson at its first step."""
+    bench.place = Place(lesson)
+    bench.given = given_for(problem, lesson.values_at(0)) | {LESSONS: False}
     bench.wants_restart = True
+
+
+def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
+    # Open it would lie over what the lesson shows.
+    bench.given = given_for(problem, lesson.values) | {LESSONS: False}
+    bench.wants_restart = True
+
+
+def given_for(problem: type[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by key what every control is to say: its value of a lesson, or its default."""
+    dataset = values.get("data", controls.dataset_choice(problem).default)
+    offered = controls.controls_for(problem, dataset, values.get("kernel"), for_lesson=True)
+    given = {c.key: values.get(name, c.parameter.default) for name, c in offered.items()}
+    return given | {key_of(problem, "data"): dataset, seen_key(problem): dataset}
 
 
 _FORGET_HELP = "Begin again with the sliders as they are now, without the record of how they were moved."

@@ -15,13 +15,14 @@ from pages.controls.from_link import SHOWN_FROM_LINK, in_link, read_controls, re
 from pages.controls.own_file import entry_of
 from pages.controls.view_choices import ONCE_SHARED, choices_of
 
-# What no control holds: the changes made during the run, and where it is.
-KEPT = ("changes", "at")
+# What no control holds: the changes made during the run, where it is, and where the reader is in a guided lesson.
+LESSON = "lesson"
+KEPT = ("changes", "at", LESSON)
 
 
-def kept(problem: type[Setting], *, changes: str, at: str) -> dict[str, str]:
+def kept(problem: type[Setting], *, changes: str, at: str, lesson: str) -> dict[str, str]:
     """Return what the link says of a run besides its controls, by its names there."""
-    return {key_of(problem, name): text for name, text in zip(KEPT, (changes, at), strict=True)}
+    return {key_of(problem, name): text for name, text in zip(KEPT, (changes, at, lesson), strict=True)}
 
 
 def without_others(page: str, given: dict[str, str]) -> dict[str, str]:
@@ -63,6 +64,11 @@ def link_to_lesson(problem: type[Setting]) -> dict[str, str]:
     if "data" in values:
         values["data"] = DATASETS[values["data"]].title
     return {key_of(problem, name): in_link(value) for name, value in values.items()}
+
+
+def link_to_guided(problem: type[Setting], name: str) -> dict[str, str]:
+    """Return what a link to the first step of a guided lesson says."""
+    return {key_of(problem, LESSON): name}
 
 
 def changes_to_text(spec: Spec) -> str:

@@ -35,6 +35,7 @@ from pages.workbench.details import details
 from pages.workbench.four_runs_view import four_runs_tab
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
+from pages.workbench.lesson_panel import panel
 from pages.workbench.limits_view import limits_strip, step_limits
 from pages.workbench.map_axes import draw_axes, refused_axes
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
@@ -70,9 +71,12 @@ def workbench(name: str) -> None:
         follow(problem, bench, asked)
     step_limits(bench, step_place)
     head(problem, bench)
+    lesson = st.container()
     is_waiting = waits_for_file(problem)
     has_run = bench.live is not None or bench.preparation is not None
     status = transport(problem, bench, is_active=has_run and not is_waiting)
+    with lesson:
+        panel(problem, bench)
     if bench.live is not None:
         bench.notices += [said for said in refused_axes(bench.live.run) if said not in bench.notices]
     for notice in bench.notices:
@@ -101,7 +105,7 @@ def workbench(name: str) -> None:
 
 def _tick_seconds(bench: Bench) -> float | None:
     """Return how often to advance and draw the run: seldom while nobody sees it, for each time puts off the first curve."""
-    if not bench.is_playing or bench.live is None or bench.live.is_finished:
+    if not bench.is_playing or bench.is_held or bench.live is None or bench.live.is_finished:
         return None
     return TICK_SECONDS if _is_seen(bench) or bench.going_to else WAITING_SECONDS
 
@@ -223,10 +227,10 @@ def _live(
     was_going = bench.going_to
     if was_going:
         go_on(bench, _gives_way)
-    elif bench.is_playing and not was_finished:
+    elif bench.is_playing and not was_finished and not bench.is_held:
         _advance(bench, is_seen=_is_seen(bench))
     with status.container(key="status"):
-        views.status(bench.live, is_playing=bench.is_playing, going_to=bench.going_to)
+        views.status(bench.live, is_playing=bench.is_playing and not bench.is_held, going_to=bench.going_to)
     if "tiles" not in hidden:
         with tiles.container(key="part-tiles"):
             views.tiles(bench.live)

@@ -20,9 +20,9 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
     """Draw the bar with play, step, reset, speed and seed; return the place in it that says where the run is."""
     bench.drawn += 1
     is_finished = bench.live is not None and bench.live.run.is_finished
-    off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None}
+    off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None or bench.is_held}
     with st.container(key="part-transport", horizontal=True, vertical_alignment="center", gap="xsmall"):
-        is_going = is_active and bench.is_playing and not is_finished
+        is_going = is_active and bench.is_playing and not is_finished and not bench.is_held
         icon = ":material/pause:" if is_going else ":material/play_arrow:"
         label = "Pause" if is_going else "Play"
         _button(bench, label, "play", _toggle, bench, icon=icon, shortcut="P", type="primary", **off)

@@ -13,6 +13,7 @@ from pages.charts.live_plotly import LIBRARY
 
 PAGES = {
     "": "DSG Lab",
+    "lessons": "Lessons - DSG Lab",
     "explore": "Explore - DSG Lab",
     "data": "Data - DSG Lab",
     "data?set=Two+moons": "Data - DSG Lab",
@@ -47,7 +48,7 @@ def warm_app(browser, app_url):
 def test_a_page_has_its_name_and_does_not_jump_while_it_loads(open_page, path, title):
     page = open_page(path)
     page.get_by_role("heading", level=1).wait_for()
-    if path.partition("?")[0] not in ("", "data", "explore"):
+    if path.partition("?")[0] not in ("", "lessons", "data", "explore"):
         expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     assert page.evaluate(SHIFTS) < GOOD
     assert page.title() == title

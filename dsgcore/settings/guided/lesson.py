@@ -1,0 +1,192 @@
+"""A guided lesson as plain data: steps that ask for a guess, run, and say what came of it.
+
+What is right is never written down: it is what the claims of an option find in the run that the reader sees.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something said of a run as a number: a measure (of `experiments.outcome_of`) that lies in [low, high]."""
+
+    measure: str
+    low: float = -math.inf
+    high: float = math.inf
+
+    def holds(self, outcome: Mapping[str, float]) -> bool:
+        """Whether a run came to this; not where the measure is missing or is no number."""
+        return self.low <= outcome.get(self.measure, math.nan) <= self.high
+
+
+BETTER, WORSE = Claim("verdict", low=1.0), Claim("verdict", high=-1.0)
+TIE = Claim("verdict", low=0.0, high=0.0)
+DIVERGES = Claim("growth", low=math.inf)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of the answers to a question; it is right of a run of which all its claims hold."""
+
+    words: str
+    claims: tuple[Claim, ...]
+
+    def holds(self, outcome: Mapping[str, float]) -> bool:
+        """Whether this is what a run came to."""
+        return all(claim.holds(outcome) for claim in self.claims)
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A question with a few answers.
+
+    Attributes
+    ----------
+    text : str
+    options : tuple of Option
+        The first whose claims hold is right.
+    expected : int
+        The option that is right on nine of ten seeds and more: the one that the step explains.
+    """
+
+    text: str
+    options: tuple[Option, ...]
+    expected: int
+
+    def right(self, outcome: Mapping[str, float]) -> Option | None:
+        """Return the option that is right of a run; None where the run came to none of them."""
+        return next((option for option in self.options if option.holds(outcome)), None)
+
+    def read(self, text: str) -> int | None:
+        """Return the number of the option that a link says; None where it says none."""
+        return int(text) if text in map(str, range(len(self.options))) else None
+
+    def is_right(self, guess: float, outcome: Mapping[str, float]) -> bool | None:
+        """Whether an option is right of a run; None where the run came to none of them."""
+        right = self.right(outcome)
+        return None if right is None else right is self.options[int(guess)]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A question for a number: a measure of the run's end, to be guessed between `low` and `high`.
+
+    Attributes
+    ----------
+    text : str
+    measure, words : str
+        Of `experiments.outcome_of`, and what it is called beside the number.
+    low, high : float
+        The ends of the slider on which it is guessed.
+    near : float
+        A guess that is off by no more is called good.
+    """
+
+    text: str
+    measure: str
+    words: str
+    low: float
+    high: float
+    near: float
+
+    def read(self, text: str) -> float | None:
+        """Return the guess that a link says; None where it says none on the slider."""
+        try:
+            value = float(text)
+        except ValueError:
+            return None
+        return value if self.low <= value <= self.high else None
+
+    def is_right(self, guess: float, outcome: Mapping[str, float]) -> bool | None:
+        """Whether a guess is near what a run came to; None where it came to no number."""
+        came_to = outcome.get(self.measure, math.nan)
+        return abs(guess - came_to) <= self.near if math.isfinite(came_to) else None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the reader is to bring about with the step's controls.
+
+    Attributes
+    ----------
+    text : str
+    claims : tuple of Claim
+        All hold at the end of a run that reaches it, and not all of the run that the step begins with.
+    solution : mapping
+        Values of the step's controls that reach it on nine of ten seeds and more, for those who want to be shown.
+    """
+
+    text: str
+    claims: tuple[Claim, ...]
+    solution: Mapping[str, Any]
+
+    def is_reached(self, outcome: Mapping[str, float]) -> bool:
+        """Whether a run has come to it."""
+        return all(claim.holds(outcome) for claim in self.claims)
+
+
+@dataclass(frozen=True)
+class LessonStep:
+    """A text, a run, and what it teaches.
+
+    Attributes
+    ----------
+    text : str
+        What is there to see, before the run. Markdown with formulas.
+    explanation : str
+        What came of it, and why: shown when the run has ended.
+    values : mapping
+        The controls that differ from the step before (of the first one: from the setting's defaults).
+    controls : tuple of str
+        Those that it is about: they are lit up.
+    asks : Pick, Estimate or None
+        To be answered before the run begins.
+    goal : Goal or None
+        To be reached before the next step.
+    claims : tuple of Claim
+        What the explanation says of the run, as numbers: each holds on nine of ten seeds and more.
+    """
+
+    text: str
+    explanation: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    controls: tuple[str, ...] = ()
+    asks: Pick | Estimate | None = None
+    goal: Goal | None = None
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True)
+class GuidedLesson:
+    """Three to seven steps that answer one question.
+
+    Attributes
+    ----------
+    name : str
+        In links.
+    title : str
+        The question that it answers.
+    learned : str
+        What one knows afterwards, in a sentence.
+    minutes : int
+        How long it takes.
+    steps : tuple of LessonStep
+    """
+
+    name: str
+    title: str
+    learned: str
+    minutes: int
+    steps: tuple[LessonStep, ...]
+
+    def values_at(self, number: int) -> dict[str, Any]:
+        """Return by name what the controls say at a step, where that is not the setting's default."""
+        values: dict[str, Any] = {}
+        for step in self.steps[: number + 1]:
+            values |= step.values
+        return values

@@ -1,0 +1,178 @@
+"""A guided lesson on a setting's page: a text, a question before the run, and after it what came of the guess."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.experiments import Setting
+from dsgcore.settings import Estimate, Pick
+from pages.controls.control import key_of
+from pages.workbench.bench import Bench, once
+from pages.workbench.head import given_for
+from pages.workbench.lesson_place import Place
+
+
+def panel(problem: type[Setting], bench: Bench) -> None:
+    """Draw the step that the reader is at; nothing where the page shows no lesson."""
+    place = bench.place
+    if place is None:
+        return
+    place.note(bench.live)
+    _light_up(problem, place)
+    with st.container(key="part-lesson", border=True):
+        _header(bench, place)
+        text, answer = st.columns([3, 2], gap="medium")
+        with text:
+            st.markdown(place.step.text)
+        with answer:
+            if place.waits:
+                _question(bench, place)
+            elif place.outcome is None:
+                _meanwhile(problem, bench, place)
+            else:
+                _verdict(place)
+                st.markdown(place.step.explanation)
+                _onwards(problem, bench, place)
+
+
+def _header(bench: Bench, place: Place) -> None:
+    with st.container(key="lesson-head", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"## {place.lesson.title}")
+        st.caption(f"Step {place.number + 1} of {len(place.lesson.steps)}", width="content")
+        _button(bench, "Leave the lesson", "lesson-leave", _leave, bench, type="tertiary", icon=":material/close:")
+
+
+def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
+    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
+
+
+def _question(bench: Bench, place: Place) -> None:
+    """Ask for a guess; the run waits for it."""
+    asks, key = place.step.asks, f"lesson-guess-{place.text}"
+    assert asks is not None
+    with st.container(key="lesson-question", gap="small"):
+        guess: float | None
+        if isinstance(asks, Pick):
+            words = [option.words for option in asks.options]
+            chosen = st.radio(asks.text, words, index=None, key=key, width="content")
+            guess = None if chosen is None else words.index(chosen)
+        else:
+            middle = (asks.low + asks.high) / 2
+            guess = st.slider(asks.text, asks.low, asks.high, middle, key=key)
+        off = guess is None
+        _button(bench, "Run it", "lesson-run", _answer, bench, guess, type="primary", disabled=off, shortcut="Enter")
+
+
+def _answer(bench: Bench, guess: float) -> None:
+    assert bench.place is not None
+    bench.place.guesses[bench.place.number] = guess
+    bench.is_playing = True
+
+
+def _meanwhile(problem: type[Setting], bench: Bench, place: Place) -> None:
+    """Say what there is to do while the run goes on, or until the goal is reached."""
+    goal = place.step.goal
+    if goal is None:
+        st.caption("Watch: the explanation comes when the run has ended.")
+        return
+    with st.container(key="lesson-goal", gap="small"):
+        st.markdown(f":material/flag: **{goal.text}**")
+        _button(bench, "Show me", "lesson-show", _show, problem, bench, type="tertiary", icon=":material/visibility:")
+    if bench.live is not None and bench.live.is_finished:
+        st.caption("Not yet: this run has not come there. Move what is marked at the side, and run again.")
+
+
+def _show(problem: type[Setting], bench: Bench) -> None:
+    """Set the controls to values that reach the goal."""
+    place = bench.place
+    assert place is not None
+    assert place.step.goal is not None
+    place.shown.add(place.number)
+    bench.given = given_for(problem, place.lesson.values_at(place.number) | dict(place.step.goal.solution))
+    bench.wants_restart = True
+
+
+def _verdict(place: Place) -> None:
+    """Lay the guess over the outcome."""
+    asks = place.step.asks
+    if isinstance(asks, Pick):
+        _picked(asks, place)
+    elif isinstance(asks, Estimate):
+        _estimated(asks, place)
+    elif place.step.goal is not None:
+        st.markdown(":green[:material/check_circle:] **Reached.**")
+
+
+def _onwards(problem: type[Setting], bench: Bench, place: Place) -> None:
+    with st.container(key="lesson-on", horizontal=True, vertical_alignment="center", gap="small"):
+        if place.number:
+            _button(bench, "Back", "lesson-back", _go, problem, bench, -1, icon=":material/arrow_back:")
+        if place.is_last:
+            st.markdown(f":material/school: **What you know now:** {place.lesson.learned}")
+            st.page_link("pages/lessons.py", label="All lessons", icon=":material/arrow_forward:", width="content")
+        else:
+            _button(bench, "Next", "lesson-next", _go, problem, bench, 1, type="primary", shortcut="Enter")
+
+
+def _picked(asks: Pick, place: Place) -> None:
+    assert place.outcome is not None
+    right, guessed = asks.right(place.outcome), asks.options[int(place.guess)]
+    if right is None:
+        st.markdown(f"You guessed *{guessed.words}*. This run came to none of these: another seed will.")
+    elif right is guessed:
+        st.markdown(f":green[:material/check_circle:] You guessed *{guessed.words}*, and so it came.")
+    else:
+        st.markdown(f":orange[:material/info:] You guessed *{guessed.words}*. It came otherwise: *{right.words}*.")
+
+
+def _estimated(asks: Estimate, place: Place) -> None:
+    """Draw the guess and what the run came to on one line of numbers."""
+    assert place.outcome is not None
+    came_to = place.outcome.get(asks.measure)
+    if came_to is None:
+        st.markdown(f"You guessed {place.guess:.2f}; this run came to no number.")
+        return
+    good = ":green[:material/check_circle:] A good guess" if place.was_right() else ":orange[:material/info:] Not quite"
+    st.markdown(f"{good}: you said {place.guess:.2f}, and {asks.words} came to **{came_to:.2f}**.")
+    st.html(_line_of_numbers(asks, float(place.guess), came_to))
+
+
+def _line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:
+    """Return a line from the lowest to the highest guess: an open mark for the guess, a full one for what came."""
+
+    def at(value: float) -> float:
+        return 100 * min(1.0, max(0.0, (value - asks.low) / (asks.high - asks.low)))
+
+    low, high = sorted((at(guess), at(came_to)))
+    said = f"Guess {guess:.2f}, outcome {came_to:.2f}, on a line from {asks.low:g} to {asks.high:g}"
+    return (
+        f'<div class="lesson-line" role="img" aria-label="{said}"><span style="left: {low:.1f}%; width: {high - low:.1f}%"></span>'
+        f'<i style="left: {at(guess):.1f}%"></i><b style="left: {at(came_to):.1f}%"></b></div>'
+        f'<div class="lesson-ends"><span>{asks.low:g}</span><span>○ guess ● outcome</span><span>{asks.high:g}</span></div>'
+    )
+
+
+def _go(problem: type[Setting], bench: Bench, steps: int) -> None:
+    """Go to another step: with its values, and its question open again where it has not been answered."""
+    place = bench.place
+    assert place is not None
+    place.number += steps
+    bench.given = given_for(problem, place.lesson.values_at(place.number))
+    bench.wants_restart = True
+
+
+def _leave(bench: Bench) -> None:
+    bench.place = None
+
+
+def _light_up(problem: type[Setting], place: Place) -> None:
+    """Mark the controls that the step is about, and let the others stand back."""
+    keys = [f".st-key-{key_of(problem, name)}" for name in place.step.controls]
+    if keys:
+        lit, side = ", ".join(keys), '[data-testid="stSidebar"]'
+        style = f"{lit} {{box-shadow: -4px 0 0 var(--lit), -10px 0 18px -8px var(--lit); padding-left: 0.4rem}} "
+        rest = f'{side} [data-testid="stElementContainer"][class*="st-key-"]:not({lit})'
+        st.html(f"<style>{style}{rest} {{opacity: 0.82}}</style>")

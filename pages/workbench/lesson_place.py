@@ -1,0 +1,79 @@
+"""Where a reader is in a guided lesson: which step, what was guessed there, and what the run came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dsgcore.experiments import LiveRun, Setting, outcome_of
+from dsgcore.settings import GuidedLesson, LessonStep, profile_of
+
+
+@dataclass
+class Place:
+    """A step of a lesson. The outcome is that of the run that the question was about: later runs do not change it."""
+
+    lesson: GuidedLesson
+    number: int = 0
+    guesses: dict[int, Any] = field(default_factory=dict)  # by step: an option's number, or a number
+    outcomes: dict[int, dict[str, float]] = field(default_factory=dict)  # by step, of the run that ended it
+    shown: set[int] = field(default_factory=set)  # steps whose solution was asked for
+
+    @property
+    def step(self) -> LessonStep:
+        """The step that the reader is at."""
+        return self.lesson.steps[self.number]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no step follows."""
+        return self.number == len(self.lesson.steps) - 1
+
+    @property
+    def waits(self) -> bool:
+        """Whether a question is open: the run begins when it is answered."""
+        return self.step.asks is not None and self.number not in self.guesses
+
+    @property
+    def guess(self) -> Any:
+        """What was guessed at this step."""
+        return self.guesses.get(self.number)
+
+    @property
+    def outcome(self) -> dict[str, float] | None:
+        """What this step's run came to; None before it has ended, or where the goal has not been reached."""
+        return self.outcomes.get(self.number)
+
+    @property
+    def text(self) -> str:
+        """How a link says it: the lesson's name, the step counted from 1, and what was guessed there."""
+        guess = [] if self.guess is None else [f"{self.guess:g}"]
+        return ":".join([self.lesson.name, str(self.number + 1), *guess])
+
+    def note(self, live: LiveRun | None) -> None:
+        """Keep what a run came to that has ended, where it ends the step."""
+        if live is None or not live.is_finished or not live.run.t or self.waits or self.outcome is not None:
+            return
+        outcome = outcome_of(live)
+        if self.step.goal is None or self.step.goal.is_reached(outcome):
+            self.outcomes[self.number] = outcome
+
+    def was_right(self) -> bool | None:
+        """Whether the guess was good; None where nothing was asked or the run came to none of what was offered."""
+        asks, outcome = self.step.asks, self.outcome
+        return None if asks is None or outcome is None or self.guess is None else asks.is_right(self.guess, outcome)
+
+
+def place_in(problem: type[Setting], text: str) -> Place | None:
+    """Return the place that a link names; None where there is no such lesson, step or answer."""
+    name, number, guess = [*text.split(":", 2), "", ""][:3]
+    lesson = next((lesson for lesson in profile_of(problem).guided if lesson.name == name), None)
+    if lesson is None or (number or "1") not in {str(k + 1) for k in range(len(lesson.steps))}:
+        return None
+    place = Place(lesson, int(number or "1") - 1)
+    if guess and place.step.asks is not None:
+        answer = place.step.asks.read(guess)
+        if answer is None:
+            return None
+        place.guesses[place.number] = answer
+    return place

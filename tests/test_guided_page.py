@@ -1,0 +1,85 @@
+"""A guided lesson on its page: the run waits for the guess, and the guess is laid over what came of it."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("streamlit")
+from test_app import open_auc
+from test_theory_page import finished
+
+pytestmark = pytest.mark.compiled
+
+
+def words(app):
+    assert not app.exception
+    return " ".join(markdown.value for markdown in app.markdown)
+
+
+def bench(app):
+    return app.session_state["_bench_auc"]
+
+
+def open_lesson(text, **link):
+    return open_auc(lesson=text, speed="instant", **link)
+
+
+def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
+    app = open_auc(lesson="unlabeled")
+    app.session_state["speed"] = "instant"
+    for _ in range(3):
+        app.run()
+    assert bench(app).live.run.t == 0
+    assert app.button(key="lesson-run").disabled
+    assert app.button(key="play").disabled
+    app.radio[0].set_value("lower: they hurt").run()
+    app.button(key="lesson-run").click().run()
+    finished(app)
+    assert "You guessed *lower: they hurt*. It came otherwise: *higher: they help*" in words(app)
+    app.button(key="lesson-next").click().run()
+    app.run()
+    assert bench(app).place.number == 1
+    assert bench(app).live.run.t == 0
+    assert bench(app).live.run.spec.data.n_labeled == 200
+
+
+def test_a_goal_is_reached_by_its_solution_and_not_before():
+    app = open_lesson("step-size:3")
+    assert bench(app).live.run.spec.solver.step_size == 0.001
+    finished(app)
+    assert "Not yet" in " ".join(caption.value for caption in app.caption)
+    assert "lesson-next" not in [button.key for button in app.button]
+    app.button(key="lesson-show").click().run()
+    app.run()
+    assert bench(app).live.run.spec.solver.step_size is None
+    finished(app)
+    assert "Reached" in words(app)
+    assert "What you know now" in words(app)
+
+
+def test_a_number_is_guessed_and_drawn_beside_the_outcome():
+    app = open_lesson("random-features:1:0.4")
+    finished(app)
+    assert "you said 0.40, and the share came to" in words(app)
+
+
+def test_a_link_holds_the_step_and_the_guess():
+    app = open_lesson("unlabeled:2:1")
+    assert bench(app).place.text == "unlabeled:2:1"
+    assert not bench(app).is_held
+    assert bench(app).live.run.spec.data.n_labeled == 200
+
+
+@pytest.mark.parametrize("text", ["nothing", "unlabeled:9", "unlabeled:1:7", "a:" * 400])
+def test_a_link_to_no_lesson_says_so_and_the_page_is_there(text):
+    app = open_lesson(text)
+    assert any("lesson must be one of unlabeled" in warning.value for warning in app.warning)
+    assert bench(app).place is None
+    assert bench(app).live is not None
+
+
+def test_who_leaves_a_lesson_keeps_the_page_as_it_is():
+    app = open_lesson("unlabeled:2:1")
+    app.button(key="lesson-leave").click().run()
+    assert bench(app).place is None
+    assert bench(app).live.run.spec.data.n_labeled == 200
