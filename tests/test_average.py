@@ -167,11 +167,20 @@ def test_a_run_records_the_average_only_where_its_spec_asks_for_it(name):
     for column in plain.history.names:
         np.testing.assert_array_equal(run.history.column(column), plain.history.column(column))
     row = run.history.column
-    at = [1, 8, 12]  # measured at the first, at every eighth and at the last
+    at = [1, 12]  # measured at the first, at every sixteenth (of longer runs, below) and at the last
     assert row("objective_average")[0] == pytest.approx(row("objective")[0])
     assert np.flatnonzero(np.diff(row("objective_average"))).tolist() == [t - 2 for t in at[1:]]
     agree(run)
     assert plain.result is plain.model
+
+
+def test_the_average_is_measured_at_every_sixteenth_iteration():
+    spec = averaged_spec("auc")
+    run = Run(replace(spec, solver=replace(spec.solver, n_iter=40)))
+    run.advance()
+    column = run.history.column("objective_average")
+    assert np.isfinite(column).all()  # rows in between hold what was measured last
+    assert (np.flatnonzero(np.diff(column)) + 2).tolist() == [16, 32, 40]
 
 
 @every_setting

@@ -19,7 +19,15 @@ from dsgcore.multiclass.task import make_task
 
 ALL = (PS3VT, LinearMC, LRCMC, SSMC)
 # Algorithm 1 to the letter, but for the defaults of `MultiClass`.
-PRINTED = {"tau_A": 1e-6, "step_size": 0.03, "average": None, "tol": None, "fit_intercept": False, "n_features": 256}
+PRINTED = {
+    "tau_A": 1e-6,
+    "step_size": 0.03,
+    "average": None,
+    "tol": None,
+    "fit_intercept": False,
+    "n_features": 256,
+    "loss": "hinge",
+}
 
 
 def expected_failures(estimator):

@@ -7,14 +7,19 @@ from dataclasses import replace
 import naive_proximal
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
+from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold, cross_val_score, train_test_split
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
+from dsgcore.multiclass import task as task_module
+from dsgcore.multiclass.features import MadeAnew
+from dsgcore.multiclass.held_out import FACTORS, FOLDS, held_out_factor
 from dsgcore.multiclass.loop import descend, train
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.tail import TailMean
@@ -88,7 +93,7 @@ def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(points, fe
 
 def test_what_is_automatic_counts_as_one_labeled_point(points):
     X, y = points
-    task = make_task(open_problem(), X, y, 0)
+    task = make_task(open_problem(loss="hinge"), X, y, 0)
     variance = X.var(axis=0).mean()
     assert task.problem.tau_A == pytest.approx(0.5 * variance / 30)
     assert task.problem.radius == pytest.approx(task.problem.tau_A**-0.5)
@@ -125,6 +130,75 @@ def test_one_warning_says_that_more_iterations_were_needed(points, capsys):
         PS3VT(tol=1e-9, n_iter=600, verbose=1, random_state=0).fit(X, y)
     assert len(caught) == 1
     assert capsys.readouterr().out.count("\n") == 3
+
+
+def test_the_logistic_loss_is_scikit_learns_and_its_gradient_that_of_the_loss(points):
+    X, y = points
+    problem = MultiClass(tau_A=0.3, loss="logistic", fit_intercept=True)
+    phi, codes = np.hstack([X[:30] - 50.0, np.ones((30, 1))]), y[:30]
+    W, step = np.random.default_rng(1).normal(size=(5, 3)), 1e-6
+    terms, gradient = problem.smooth_terms(W, phi, codes, None)
+    assert terms["logistic"] == pytest.approx(log_loss(codes, softmax(phi @ W, axis=1)), rel=1e-12)
+    assert terms["ridge"] == pytest.approx(0.3 * np.sum(W[:-1] ** 2))  # the intercept is free
+    for place in np.ndindex(W.shape):
+        moved = [np.array(W), np.array(W)]
+        moved[0][place] += step
+        moved[1][place] -= step
+        up, down = (sum(problem.smooth_terms(V, phi, codes, None)[0].values()) for V in moved)
+        assert gradient[place] == pytest.approx((up - down) / (2 * step), abs=1e-7)
+    enormous = problem.smooth_terms(1e4 * W, phi, codes, None)
+    assert np.isfinite(enormous[0]["logistic"])
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_with_the_weights_of_a_logistic_regression_it_is_one(points, C):
+    X, y = points
+    few = X[:30] - 50.0
+    peer = LogisticRegression(C=C, tol=1e-10).fit(few, y[:30])
+    alone = {"tau_I": 0.0, "tau_S": 0.0, "tau_A": 1 / (2 * C * 30), "batch_size": None}
+    model = PS3VT(**alone, n_iter=3000, tol=None, average=None, random_state=0).fit(few, y[:30])
+    np.testing.assert_allclose(model.coef_ - model.coef_.mean(axis=0), peer.coef_, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        model.intercept_ - model.intercept_.mean(), peer.intercept_ - peer.intercept_.mean(), atol=1e-3
+    )
+
+
+def test_the_ridge_is_the_one_with_the_smallest_loss_at_labels_that_were_held_out():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    chosen = []
+    for signal in (0.0, 1.0, 4.0):
+        X = rng.normal(size=(120, 10)) + signal * np.eye(3, 10)[y]
+        Z, folds = X - X.mean(axis=0), KFold(FOLDS, shuffle=True, random_state=0)
+        losses = [
+            -cross_val_score(LogisticRegression(C=1 / f, max_iter=1000), Z, y, cv=folds, scoring="neg_log_loss").mean()
+            for f in FACTORS
+        ]
+        factor = held_out_factor(X, y, 0.5)
+        assert losses[FACTORS.index(factor)] == pytest.approx(min(losses), rel=0.02)  # solved in a hurry
+        assert held_out_factor(1e-3 * X + 7.0, y, 0.5e-6) == factor
+        chosen.append(factor)
+    assert chosen == sorted(chosen, reverse=True)
+    assert chosen[0] > 1.0 > chosen[-1]
+
+
+@pytest.mark.parametrize("y", [[0, 1, 0, 1], [0] * 11 + [1]])
+def test_where_hardly_any_labels_can_be_held_out_the_ridge_is_some_of_the_usual(y):
+    assert held_out_factor(np.random.default_rng(0).normal(size=(len(y), 2)), np.array(y), 0.5) in FACTORS
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_features_that_are_too_many_to_be_held_give_the_same_model(points, loss, monkeypatch):
+    X, y = points
+    model = PS3VT(features="fourier", n_features=32, n_iter=60, loss=loss, random_state=0)
+    held = model.fit(X, y).coef_
+    monkeypatch.setattr(task_module, "MOST_FEATURES", 500)
+    task = make_task(model.problem_, X, y, 0)
+    assert isinstance(task.X, MadeAnew)
+    np.testing.assert_allclose(model.fit(X, y).coef_, held, rtol=1e-9, atol=1e-12)
+    W = np.random.default_rng(0).normal(size=(*task.X.shape[1:], 3))
+    whole = task.problem.smooth_terms(W, task.X[:], task.y, None)[0]
+    assert {name: task.terms(W)[name] for name in whole} == pytest.approx(whole)
 
 
 def errors(X, y, scaler, model, peer):

@@ -14,7 +14,7 @@ from dsgcore.problems.thresholds import classify, thresholds
 
 
 def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
-    """Return the code of the predicted class at points where the run's model has these values.
+    """Return the code of the predicted class at points where the run's result has these values.
 
     Parameters
     ----------
@@ -35,13 +35,36 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
     decision = run.problem.decision
     if decision == "highest":
         return values.argmax(axis=1)
-    y, f = run.split.y_train[run.labeled_rows], run.labeled_values
+    y, f = run.split.y_train[run.labeled_rows], _labeled_values(run)
     if decision == "ranks":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of thresholds that coincide: the map shows it
             return classify(values, thresholds(y, f, margin=0.0))
     if decision == "cut":
-        every = run.test_values if run.training_values is None else run.training_values
-        cut = share_threshold(every[evenly_spread(len(every), POINTS_CUT)], float(np.mean(y)))
+        cut = share_threshold(_some_values(run), float(np.mean(y)))
         return (values > cut).astype(np.int64)
     return (values + run.shift >= 0).astype(np.int64)
+
+
+def _is_last(run: Run) -> bool:
+    """Whether the result is the last iterate, whose values are at hand."""
+    return run.spec.solver.average is None
+
+
+def _labeled_values(run: Run) -> NDArray:
+    """Return the result's values at the labeled training points."""
+    return run.labeled_values if _is_last(run) else _evaluated(run, run.split.X_train[run.labeled_rows])
+
+
+def _some_values(run: Run) -> NDArray:
+    """Return the result's values at points that are like those to come, of which a share is to be positive."""
+    if not _is_last(run):
+        X = run.split.X_train
+        return _evaluated(run, X[evenly_spread(len(X), POINTS_CUT)])
+    every = run.test_values if run.training_values is None else run.training_values
+    return every[evenly_spread(len(every), POINTS_CUT)]
+
+
+def _evaluated(run: Run, X: NDArray) -> NDArray:
+    values: NDArray = run.result.evaluate(np.ascontiguousarray(X, dtype=run.spec.solver.dtype))
+    return values

@@ -182,6 +182,11 @@ class Run:
         return self.model if self.spec.solver.average is None else self.engine.average_at(self.model_t)
 
     @property
+    def result_test_values(self) -> NDArray:
+        """What `result` makes of the test points, of shape (n_test,) or (n_test, K)."""
+        return self.test_values if self.spec.solver.average is None else self.engine.test_average
+
+    @property
     def t(self) -> int:
         """Iterations made so far, each with a row of the history."""
         return len(self.history)

@@ -30,8 +30,8 @@ from dsgcore.problems import UNLABELED, Problem, objective
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # All that iterations bring forward is copied at so many of them, not at each; those in between are made again.
 ITERATIONS_BETWEEN_COPIES = 8
-# The averaged iterate moves slowly: it is measured at every so many iterations.
-ITERATIONS_BETWEEN_AVERAGES = 8
+# The averaged iterate moves slowly: it is measured at every so many iterations; rows in between hold the values measured last.
+ITERATIONS_BETWEEN_AVERAGES = 16
 # What an iteration brings forward besides the model.
 BROUGHT_FORWARD = (
     *("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm", "average_norm"),
@@ -252,7 +252,7 @@ class StochasticEngine:
         }
 
     def _of_average(self, iterate: Iterate) -> dict[str, float]:
-        """Return the averaged iterate's objective and test score: those measured last, at every eighth iteration and the end."""
+        """Return the averaged iterate's objective and test score: those measured last, at every sixteenth iteration and the end."""
         is_due = iterate.t % ITERATIONS_BETWEEN_AVERAGES == 0
         if not is_due and self._average_row and iterate.t < self.task.plan.n_iter:
             return self._average_row

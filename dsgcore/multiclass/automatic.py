@@ -2,7 +2,8 @@
 
 Both weights are those of a prior that counts as one labeled point: of a ridge (1/2) ||W||^2 v, with v the points' mean variance,
 as that of a logistic regression with C = 1 on standardised columns; and of the mean squared difference of the scores
-along the graph's links. With many labels neither matters, and no graph is built.
+along the graph's links. With many labels neither matters, and no graph is built. With the logistic loss on coordinates as they
+are, labels that are held out say by how much more or less the ridge is to count.
 """
 
 from __future__ import annotations
@@ -12,13 +13,22 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.multiclass.features import FixedFeatures, spread
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
+from dsgcore.multiclass.held_out import held_out_factor
+from dsgcore.multiclass.losses import CURVATURES
 from dsgcore.multiclass.problem import MultiClass
 
-# Times 1 / n_l: the ridge, where the features' variance is 1, and on Fourier features, whose norm is.
-RIDGE = {"linear": 0.5, "fourier": 0.25}
+# Times 1 / n_l: the ridge, where the features' variance is 1, and on Fourier features, whose norm is. The logistic loss, which
+# never is zero, wants less of it where the features are many.
+RIDGE = {
+    ("linear", "hinge"): 0.5,
+    ("linear", "logistic"): 0.5,
+    ("fourier", "hinge"): 0.25,
+    ("fourier", "logistic"): 0.01,
+}
 # The pull to low rank; singular values of weights on thousands of Fourier features cost more than all else in an iteration.
 TAIL = {"linear": 1e-3, "fourier": 0.0}
 # With more labels the graph's automatic weight is 0; it is built over this many points at most.
@@ -30,7 +40,7 @@ POWER_ITERATIONS = 30
 
 
 def settle_weights(
-    problem: MultiClass, features: FixedFeatures, X: NDArray, n_labeled: int
+    problem: MultiClass, features: FixedFeatures, X: NDArray, y: NDArray
 ) -> tuple[MultiClass, NDArray | None]:
     """Return the problem with its ridge and the weight of its graph, and the graph's matrix where it has a weight.
 
@@ -40,11 +50,12 @@ def settle_weights(
     features : FixedFeatures
     X : ndarray of shape (n, d)
         All points.
-    n_labeled : int
+    y : ndarray of shape (n,)
+        Their classes, -1 where they are not known.
     """
+    n_labeled = int(np.count_nonzero(y != UNLABELED))
     if is_open(problem, "tau_A"):
-        variance = spread(X) ** 2 if features.kind == "linear" else 1.0
-        problem = replace(problem, tau_A=RIDGE[features.kind] * variance / n_labeled)
+        problem = replace(problem, tau_A=_ridge(problem, X, y) / n_labeled)
     if is_open(problem, "tau_S"):
         problem = replace(problem, tau_S=TAIL[features.kind])
     if not is_open(problem, "tau_I"):
@@ -60,12 +71,22 @@ def settle_weights(
     return replace(problem, tau_I=float(weight)), smoothness(features(some), L)
 
 
+def _ridge(problem: MultiClass, X: NDArray, y: NDArray) -> float:
+    """Return the ridge times the number of labels."""
+    usual = RIDGE[problem.features, problem.loss]
+    if problem.features != "linear":
+        return usual
+    usual *= spread(X) ** 2
+    labeled = y != UNLABELED
+    return usual if problem.loss == "hinge" else usual * held_out_factor(X[labeled], y[labeled], usual)
+
+
 def is_open(problem: MultiClass, name: str) -> bool:
     """Whether a parameter is still to be found."""
     return getattr(problem, name) is None
 
 
-def settle_step(problem: MultiClass, phi: NDArray, M: NDArray | None) -> MultiClass:
+def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | None) -> MultiClass:
     """Return the problem with its step and ball where the step is open: one over the curvature that mini-batches have.
 
     Parameters
@@ -73,26 +94,31 @@ def settle_step(problem: MultiClass, phi: NDArray, M: NDArray | None) -> MultiCl
     problem : MultiClass
         Its weights said.
     phi : ndarray of shape (n_l, D)
-        Features of the labeled points.
+        Features of the labeled points, or of some of them.
+    n_labeled : int
     M : ndarray of shape (D, D) or None
         The graph's matrix.
     """
     if not is_open(problem, "step_size"):
         return problem
-    size = problem.batch_size or len(phi)
+    size = problem.batch_size or n_labeled
     # E (x x')^2 of a mean over B points is at most (largest eigenvalue + mean ||x||^2 / B) times E x x'.
-    curvature = _largest_moment(phi) + np.vdot(phi, phi) / len(phi) / size + 2.0 * problem.tau_A
+    curvature = (
+        CURVATURES[problem.loss] * (_largest_moment(phi) + np.vdot(phi, phi) / len(phi) / size) + 2.0 * problem.tau_A
+    )
     if M is not None:
         curvature += 2.0 * problem.tau_I * largest_eigenvalue(M)
     step = 1.0 / max(curvature, 1.0 / FREE)
     # The released variant divides by t + n_l.
-    step *= len(phi) if problem.variant == "released" else 1.0
-    radius = free_radius(problem.tau_A) if is_open(problem, "radius") else problem.radius
+    step *= n_labeled if problem.variant == "released" else 1.0
+    radius = free_radius(problem.tau_A, problem.loss) if is_open(problem, "radius") else problem.radius
     return replace(problem, step_size=float(step), radius=radius)
 
 
-def free_radius(tau_A: float) -> float:
-    """Return the radius of a ball that has the minimiser in it: at its rim the ridge alone is the objective at W = 0."""
+def free_radius(tau_A: float, loss: str) -> float:
+    """Return the radius of a ball that has the minimiser in it: at its rim the ridge alone is the hinge objective at W = 0."""
+    if loss != "hinge":
+        return FREE
     return float(min(tau_A**-0.5, FREE)) if tau_A > 0.0 else FREE
 
 

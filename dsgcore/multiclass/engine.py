@@ -185,7 +185,7 @@ class MultiClassEngine:
         """What the step "auto" is here, whether the spec asks for it or says a number."""
         if self._automatic_step is None:
             opened: Any = replace(self.task.problem, step_size=cast(Any, None), tau_I=0.0)
-            self._automatic_step = settle_step(opened, self.task.X, None).step_size
+            self._automatic_step = settle_step(opened, self.task.some_features, len(self.task.y), None).step_size
         return self._automatic_step
 
     @property

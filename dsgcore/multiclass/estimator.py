@@ -18,6 +18,7 @@ from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.inputs import encode, seed_of, width
 from dsgcore.estimators.stopping import Stopping
 from dsgcore.multiclass.loop import train
+from dsgcore.multiclass.losses import LOSSES
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.tail import TailMean
 from dsgcore.multiclass.task import MultiClassTask, make_task
@@ -76,6 +77,9 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         Whether to print how far that mean moves, every 200 iterations.
     sigma
         Sharpness of the kernel exp(-sigma ||x - x'||^2) of the Fourier features; 'scale' is 1 / (n_features_in_ * X.var()).
+    loss
+        The paper's hinge, or the logistic loss; 'auto' is logistic on coordinates as they are, where it is what people install
+        and every point says where a boundary lies, and the hinge on Fourier features, which can set all points apart.
     random_state
         Seed of mini-batches and Fourier features; an int gives the same numbers at every call.
 
@@ -111,6 +115,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
     variant: str = field_as_in(MultiClass, "variant")
     features: str = field_as_in(MultiClass, "features")
     fit_intercept: bool = field_as_in(MultiClass, "fit_intercept", default=True)
+    loss: str = field_as_in(MultiClass, "loss", default="auto", options=("auto", *LOSSES))
     sigma: float | str = told("scale", f"{_SIGMA.allowed()}, or 'scale'")
     n_features: int = field_as_in(MultiClass, "n_features", default=2048)
     random_state: int | np.random.RandomState | None = told(None, SEED)
@@ -148,6 +153,8 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
             given["sigma"] = MultiClass.sigma  # not used
         else:
             given["sigma"] = width(_SIGMA, given["sigma"], X)
+        if given["loss"] == "auto":
+            given["loss"] = "hinge" if given["features"] == "fourier" else "logistic"
         return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
     def _train(self, task: MultiClassTask) -> NDArray:

@@ -53,6 +53,31 @@ class FixedFeatures:
 
 
 @dataclass(frozen=True, eq=False)
+class MadeAnew:
+    """Features that are too many to be held: those of the rows that are asked for are made each time.
+
+    Attributes
+    ----------
+    features : FixedFeatures
+    points : ndarray of shape (n, d)
+    """
+
+    features: FixedFeatures
+    points: NDArray
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of points, and of features of each."""
+        return len(self.points), self.features.width(self.points.shape[1])
+
+    def __getitem__(self, rows: NDArray | slice) -> NDArray:
+        return self.features(self.points[rows])
+
+
+@dataclass(frozen=True, eq=False)
 class Frame:
     """An origin amid the points, and ones as long as a coordinate: what a column of ones allows to learn in.
 

@@ -124,7 +124,7 @@ def _gradient(task: MultiClassTask, W: NDArray, rows: NDArray) -> NDArray:
     """Return the gradient of the problem's `smooth_terms`, in the same order of operations."""
     problem, X = task.problem, task.X[rows]
     gradient: NDArray = X.T @ (problem.slopes(X @ W, task.y[rows]) / task.batch_size)
-    gradient += 2.0 * problem.tau_A * W
+    gradient += 2.0 * problem.tau_A * problem.pulled(W)
     if task.M is not None:
         gradient += 2.0 * problem.tau_I * (task.M @ W)
     return gradient

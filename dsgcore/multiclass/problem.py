@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Parameter, choice, flag, integer, parameters_of_fields, real
+from dsgcore.multiclass.losses import LOSSES
 
 
 @documented
@@ -60,6 +61,8 @@ class MultiClass:
         How many random frequencies the Fourier features have.
     fit_intercept : Intercept
         A column of ones beside the features, so that no boundary has to pass through the origin.
+    loss : Loss
+        The paper's hinge forgets a point that is far enough on its side; the logistic loss weighs all of them.
 
     Notes
     -----
@@ -68,8 +71,11 @@ class MultiClass:
 
     Deviation: (1) has a minus sign where (2) has the margin; (2) is what is built. ||W|| is the Frobenius norm. Of
     classes that tie for the highest wrong one, the first takes the sub-gradient. Mini-batches between one point and
-    all of them, Fourier features (the paper's outlook) and another radius than 1 are ours. The paper selects 1/mu from
+    all of them, Fourier features (the paper's outlook) and another radius than 1 are ours, and so is the logistic loss:
+    log(1 + sum over other classes of exp(h_k(x_i) - h_y(x_i))) in place of [1 - m_i]_+. The paper selects 1/mu from
     10 to 1e5, which in a ball of radius 1 leaves no more of W than the last few batches; hence the smaller default.
+
+    With the logistic loss on coordinates as they are, the ridge leaves the intercept alone, as in a logistic regression.
 
     The released program differs: the step is step_size / (t + n_l); it runs through random orders of the labeled points
     and divides by the full batch size in a shorter last batch too; it projects to ||W||_F <= 1 / sqrt(tau_A), before
@@ -100,6 +106,7 @@ class MultiClass:
     sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ")
     n_features: int = integer(256, low=1, high=65_536, scale="log", symbol="m")
     fit_intercept: bool = flag(False)
+    loss: str = choice("hinge", options=tuple(LOSSES))
 
     name: ClassVar[str] = "multiclass"
     title: ClassVar[str] = "Multi-class with a graph"
@@ -143,37 +150,33 @@ class MultiClass:
         Returns
         -------
         terms : dict
-            "hinge" (mean over the points), "ridge" and "graph", each with its weight.
+            "hinge" or "logistic" (mean over the points), "ridge" and "graph", each with its weight.
         gradient : ndarray of shape (d, K)
         """
-        hinge, c = _hinge(X @ W, y)
-        gradient = X.T @ (c / (size or len(y))) + 2.0 * self.tau_A * W
-        terms = {"hinge": float(hinge.mean()), "ridge": self.tau_A * float(np.vdot(W, W)), "graph": 0.0}
+        loss, c = LOSSES[self.loss](X @ W, y)
+        pulled = self.pulled(W)
+        gradient = X.T @ (c / (size or len(y))) + 2.0 * self.tau_A * pulled
+        terms = {self.loss: float(loss.mean()), "ridge": self.tau_A * float(np.vdot(W, pulled)), "graph": 0.0}
         if M is not None:
             MW = M @ W
             gradient += 2.0 * self.tau_I * MW
             terms["graph"] = self.tau_I * float(np.vdot(W, MW))
         return terms, gradient
 
+    @property
+    def is_intercept_free(self) -> bool:
+        """Whether the ridge leaves the intercept alone, as in a logistic regression."""
+        return self.loss == "logistic" and self.features == "linear" and self.fit_intercept
+
+    def pulled(self, W: NDArray) -> NDArray:
+        """Return the weights (d, K) as the ridge counts them: an intercept that is free, their last row, as zero."""
+        return np.vstack([W[:-1], np.zeros_like(W[-1:])]) if self.is_intercept_free else W
+
     def slopes(self, scores: NDArray, y: NDArray) -> NDArray:
         """Return the sub-gradient of each point's loss by its scores, both of shape (B, K); y of shape (B,) holds classes."""
-        return _hinge(scores, y)[1]
+        return LOSSES[self.loss](scores, y)[1]
 
     def tail(self, singular_values: NDArray, d: int, n_classes: int) -> float:
         """Return tau_S times the sum of the singular values (in descending order) that the tail counts."""
         first = 0 if self.variant == "released" else self.n_kept(d, n_classes)
         return self.tau_S * float(singular_values[first:].sum())
-
-
-def _hinge(scores: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
-    """Return every point's loss [1 - margin]_+, of shape (B,), and its sub-gradient by the scores, of shape (B, K)."""
-    point = np.arange(len(y))
-    others = scores.copy()
-    others[point, y] = -np.inf
-    best = others.argmax(axis=1)
-    margin = scores[point, y] - scores[point, best]
-    is_active = (margin < 1.0).astype(scores.dtype)
-    c = np.zeros_like(scores)
-    c[point, y] = -is_active
-    c[point, best] = is_active
-    return np.maximum(0.0, 1.0 - margin), c

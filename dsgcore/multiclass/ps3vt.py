@@ -13,7 +13,7 @@ from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
 class PS3VT(Graph, Tail, MultiClassEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 
-    A linear classifier (or one on random Fourier features) with the multi-class hinge loss, a graph that makes close
+    A linear classifier (or one on random Fourier features) with the multi-class logistic or hinge loss, a graph that makes close
     points, labeled or not, score alike, and a penalty on the smaller singular values of its coefficients.
 
     Notes
@@ -23,7 +23,7 @@ class PS3VT(Graph, Tail, MultiClassEstimator):
     we leave the paper.
 
     The defaults are ours: what is "auto", the intercept and the average. The paper's Algorithm 1 as printed has numbers for the
-    weights, `step_size=` its 1/mu, `average=None`, `tol=None` and `fit_intercept=False`; the authors' program besides
+    weights, `loss="hinge"`, `step_size=` its 1/mu, `average=None`, `tol=None` and `fit_intercept=False`; the authors' program besides
     `variant="released"`, with a step of some 1000.
 
     Examples

@@ -48,6 +48,7 @@ class MultiClassSetting(Setting):
     variant: str = _own("variant")
     features: str = _own("features")
     fit_intercept: bool = _own("fit_intercept")
+    loss: str = _own("loss")
     is_full_gradient: bool = flag(False)
 
     name: ClassVar[str] = MultiClass.name

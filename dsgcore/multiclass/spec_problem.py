@@ -27,7 +27,7 @@ def problem_at(
         tau_S=values["tau_S"],
         theta=setting.theta,
         step_size=None if theta is None else SCHEDULES[solver.schedule](theta, max(t, 1), solver.n_iter),  # type: ignore[arg-type]
-        radius=free_radius(solver.lam) if is_open else setting.radius,
+        radius=free_radius(solver.lam, setting.loss) if is_open else setting.radius,
         batch_size=None if setting.is_full_gradient else solver.batch_size,
         n_iter=solver.n_iter,
         n_neighbors=setting.n_neighbors,
@@ -36,6 +36,7 @@ def problem_at(
         sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
         n_features=solver.n_features,
         fit_intercept=setting.fit_intercept,
+        loss=setting.loss,
     )
 
 

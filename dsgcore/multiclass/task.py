@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.problem import UNLABELED, ProblemError
-from dsgcore.core.sampling import batch_rows, generator
+from dsgcore.core.sampling import batch_rows, evenly_spread, generator
 from dsgcore.multiclass.automatic import settle_step, settle_weights
-from dsgcore.multiclass.features import FixedFeatures, Frame, frame_of
+from dsgcore.multiclass.features import FixedFeatures, Frame, MadeAnew, frame_of
 from dsgcore.multiclass.problem import MultiClass
 
 SOURCE = "labeled"
+# Numbers of Fourier features that are held; with more, those of a mini-batch are made when it is drawn.
+MOST_FEATURES = 2**24
+# Of so many points the step is found then.
+POINTS_FOR_STEP = 2048
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class MultiClassTask:
     problem : MultiClass
         Objective and parameters.
     features : FixedFeatures
-    X : ndarray of shape (n_l, d)
+    X : ndarray of shape (n_l, d), or MadeAnew
         Features of the labeled points, float64.
     y : ndarray of shape (n_l,)
         Their classes, 0 to K - 1.
@@ -47,7 +51,7 @@ class MultiClassTask:
 
     problem: MultiClass
     features: FixedFeatures
-    X: NDArray
+    X: NDArray | MadeAnew
     y: NDArray
     n_classes: int
     M: NDArray | None
@@ -92,8 +96,26 @@ class MultiClassTask:
 
     def terms(self, W: NDArray) -> dict[str, float]:
         """Return the terms of the objective over all labeled points; their sum is the objective."""
-        terms, _ = self.problem.smooth_terms(W, self.X, self.y, self.M)
+        size = max(1, MOST_FEATURES // self.X.shape[1])
+        if len(self.y) <= size or isinstance(self.X, np.ndarray):
+            terms, _ = self.problem.smooth_terms(W, self.X[:], self.y, self.M)
+        else:
+            terms = self._terms_in_pieces(W, size)
         return {**terms, "tail": self.problem.tail(singular_values(W), *W.shape)}
+
+    def _terms_in_pieces(self, W: NDArray, size: int) -> dict[str, float]:
+        total: dict[str, float] = {}
+        for start in range(0, len(self.y), size):
+            piece = slice(start, start + size)
+            terms, _ = self.problem.smooth_terms(W, self.X[piece], self.y[piece], self.M)
+            share = len(self.y[piece]) / len(self.y)
+            total = {name: total.get(name, 0.0) + share * value for name, value in terms.items()}
+        return total
+
+    @property
+    def some_features(self) -> NDArray:
+        """Features of labeled points: of all where they are held, else of some, evenly spread."""
+        return self.X if isinstance(self.X, np.ndarray) else self.X[evenly_spread(len(self.X), POINTS_FOR_STEP)]
 
 
 @lru_cache(maxsize=8)
@@ -129,12 +151,18 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
     features = FixedFeatures(problem.features, problem.sigma, problem.n_features, seed, problem.fit_intercept)
     frame = frame_of(X, features)
     with single_threaded_blas():  # the same bits, whatever the number of threads
-        problem, M = settle_weights(problem, features, X, int(labeled.sum()))
-        phi = features(X[labeled])
-        phi = phi if frame is None else frame(phi)
+        problem, M = settle_weights(problem, features, X, y)
+        phi = _features_of(X[labeled], features, frame)
         codes = y[labeled].astype(np.intp)
         task = MultiClassTask(problem, features, phi, codes, n_classes, M, seed, frame=frame)
-        return replace(task, problem=settle_step(task.problem, task.X, M))
+        return replace(task, problem=settle_step(task.problem, task.some_features, len(codes), M))
+
+
+def _features_of(X: NDArray, features: FixedFeatures, frame: Frame | None) -> NDArray | MadeAnew:
+    """Return the labeled points' features in the frame; those of many points as they are asked for."""
+    if features.kind != "linear" and len(X) * features.width(X.shape[1]) > MOST_FEATURES:
+        return MadeAnew(features, X)
+    return features(X) if frame is None else frame(features(X))
 
 
 def singular_values(W: NDArray) -> NDArray:

@@ -79,7 +79,7 @@ def _like_linear(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]
 
 def _details(run: Run) -> panels.Details:
     """Show which classes are taken for which, and how the highest score leads on right and wrong points."""
-    scores = run.test_values
+    scores = run.result_test_values
     given = scores.argmax(axis=1)
     is_right = given == run.split.y_test
     lead = np.diff(np.partition(scores, -2, axis=1)[:, -2:], axis=1).ravel()
@@ -114,7 +114,7 @@ MULTICLASS = Profile(
     steerable=("step_size", "tau_I", "tau_S", "lam"),
     kernels=("gaussian",),
     dtypes=("float64",),
-    seldom=("theta", "radius", "n_neighbors", "variant", "is_full_gradient", "fit_intercept"),
+    seldom=("theta", "radius", "n_neighbors", "variant", "is_full_gradient", "fit_intercept", "loss"),
     translations=dict.fromkeys(("LinearMC", "LRCMC", "SSMC"), _like_linear),
     details=_details,
     theorem=Theorem(

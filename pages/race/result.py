@@ -131,7 +131,7 @@ def _own_surface(started: Started, run: Run, plane: Plane) -> NDArray:
     """Return the run's values on the grid, computed anew only when it has gone on."""
     if started.maps.get("t") != run.model_t:
         points = np.ascontiguousarray(plane.grid(GRID), dtype=run.split.X_train.dtype)
-        started.maps |= {"t": run.model_t, "values": run.model.evaluate(points)}
+        started.maps |= {"t": run.model_t, "values": run.result.evaluate(points)}
     return started.maps["values"]
 
 

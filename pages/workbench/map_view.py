@@ -83,7 +83,7 @@ def _refresh(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None
 
 def _values(run: Run, state: MapState, shown: str) -> NDArray:
     if state.surface is None:
-        return run.model.evaluate(state.plane.grid(GRID))
+        return run.result.evaluate(state.plane.grid(GRID))
     f = state.surface.values(run.model).astype(float)
     if shown == "f":
         return f.copy()
