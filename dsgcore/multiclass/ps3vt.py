@@ -23,8 +23,8 @@ class PS3VT(Graph, Tail, MultiClassEstimator):
     we leave the paper.
 
     The defaults are ours: what is "auto", the intercept and the average. The paper's Algorithm 1 as printed has numbers for the
-    weights, `loss="hinge"`, `step_size=` its 1/mu, `average=None`, `tol=None` and `fit_intercept=False`; the authors' program besides
-    `variant="released"`, with a step of some 1000.
+    weights, `loss="hinge"`, `step_size=` its 1/mu, `average=None`, `tol=None` and `fit_intercept=False`; the authors'
+    program besides `variant="released"`, with a step of some 1000.
 
     Examples
     --------
