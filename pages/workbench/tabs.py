@@ -17,7 +17,7 @@ from dsgcore.experiments import History, LiveRun, Run, script
 from pages.controls.own_file import plain
 from pages.gallery import data_views
 from pages.race.views import race
-from pages.studies.differing import differing
+from pages.studies.differing import NOT_THERE, differing
 from pages.studies.pins import draw_pin
 from pages.studies.repeats import draw_repeats
 from pages.workbench.bench import PLAYING, Bench
@@ -42,7 +42,7 @@ def compare(live: LiveRun) -> None:
         rows[live.run.problem.twin_name] = _summary(live.supervised.history)
     if live.previous is not None:
         rows["previous run"] = _summary(live.previous)
-    st.dataframe(pd.DataFrame(rows).T, width="stretch")
+    st.dataframe(pd.DataFrame(rows).T.style.format("{:.4g}", na_rep=NOT_THERE), width="stretch")
     differing = _differences(live)
     if differing:
         st.markdown("Settings that differ from the previous run's:")
