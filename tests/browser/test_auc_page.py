@@ -30,7 +30,9 @@ def wait_for_points(page, count, chart="chart-objective", name="training data"):
 
 
 def step_number(page):
-    return int(re.search(r"step (\d+) of", page.locator(".st-key-status").inner_text())[1])
+    """The step that the page says it is at; while the whole page is drawn anew it says none for a moment."""
+    status = page.locator(".st-key-status").filter(has_text=re.compile(r"step \d+ of"))
+    return int(re.search(r"step (\d+) of", status.inner_text())[1])
 
 
 def pause(page):

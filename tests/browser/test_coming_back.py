@@ -111,7 +111,7 @@ FIRST_STEP = """() => {
 def test_the_first_curve_is_that_of_a_run_that_has_just_begun(open_page, browser, app_url, setting):
     open_page(setting)  # the server is warm
     page, asked = browser.new_context().new_page(), []
-    page.on("websocket", lambda connection: connection.on("framesent", asked.append))
+    page.on("websocket", lambda connection: connection.on("framesent", lambda frame: asked.append(frame)))
     try:
         page.add_init_script(f"({FIRST_STEP})()")
         page.goto(f"{app_url}/{setting}")
