@@ -1,0 +1,103 @@
+"""A study on a real cluster of processes: a worker that is killed, one that comes late, a scheduler that goes away."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from dsgcore.__main__ import main
+from dsgcore.studies import Store
+
+distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.compiled,
+    # The cluster's own, as its processes go.
+    pytest.mark.filterwarnings("ignore"),
+]
+
+SPEC = {
+    "setting": "auc",
+    "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
+    "solver": {"n_iter": 6, "n_features": 8},
+}
+OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+
+
+@pytest.fixture
+def cluster():
+    with distributed.LocalCluster(n_workers=2, processes=True, **OPTIONS) as made:
+        yield made
+
+
+def study_file(folder, n_seeds):
+    file = folder / "study.json"
+    axes = [{"name": "solver.step_size", "values": [0.1, 0.5]}]
+    file.write_text(json.dumps({"spec": SPEC, "axes": axes, "seeds": list(range(n_seeds))}))
+    return file
+
+
+def sweep(folder, file, *options):
+    return main(["sweep", str(file), "--store", str(folder / "runs.sqlite"), *map(str, options)])
+
+
+def rows_but_for_seconds(text):
+    return [line.split(",")[:4] + line.split(",")[5:] for line in text.splitlines()]
+
+
+def when_there_are(store, number, action):
+    """Begin a thread that does something once the store has so many runs; it waits in steps, as nobody tells it."""
+
+    def wait():
+        deadline = time.monotonic() + 120
+        while len(store) < number and time.monotonic() < deadline:
+            threading.Event().wait(0.02)
+        action()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_a_killed_worker_and_a_late_one_change_no_row(cluster, tmp_path):
+    file, store = study_file(tmp_path, 30), Store(tmp_path / "runs.sqlite")
+    victim = next(iter(cluster.workers.values())).pid
+
+    def disturb():
+        os.kill(victim, signal.SIGKILL)
+        cluster.scale(3)
+
+    thread = when_there_are(store, 5, disturb)
+    assert sweep(tmp_path, file, "--dask", cluster.scheduler_address, "--csv", tmp_path / "dask.csv") == 0
+    thread.join()
+    (tmp_path / "local").mkdir()
+    assert sweep(tmp_path / "local", file, "--jobs", 2, "--csv", tmp_path / "local.csv") == 0
+    texts = [(tmp_path / f"{name}.csv").read_text() for name in ("dask", "local")]
+    assert rows_but_for_seconds(texts[0]) == rows_but_for_seconds(texts[1])
+    assert len(store) == 60
+
+
+def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_are_kept(tmp_path, capfd):
+    file, store = study_file(tmp_path, 500), Store(tmp_path / "runs.sqlite")
+    cluster = distributed.LocalCluster(n_workers=1, processes=True, **OPTIONS)
+    thread = when_there_are(store, 3, cluster.close)
+    assert sweep(tmp_path, file, "--dask", cluster.scheduler_address, "--quiet") == 2
+    thread.join()
+    with contextlib.suppress(Exception):
+        cluster.close()
+    assert len(store) >= 3
+    said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("dsgcore:")]
+    assert said == ["dsgcore: the cluster has gone away; the runs that had finished are kept"]
+
+
+def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, capfd):
+    assert sweep(tmp_path, study_file(tmp_path, 1), "--dask", "tcp://127.0.0.1:1") == 2
+    assert capfd.readouterr().err == "dsgcore: Timed out trying to connect to tcp://127.0.0.1:1 after 10 s\n"
