@@ -4,6 +4,8 @@ A search for QSG-S2AUC on labels that hold -1 for unlabeled points, then, takes
 
     GridSearchCV(QSGS2AUC(random_state=0), paper_grid("auc"), cv=LabeledFolds(random_state=0), scoring=auc_score)
 
+`suggest` chooses the few parameters that matter within a stated time, by these folds and scores.
+
 What each setting's paper does (the rest of a cell is `LabeledFolds` with the setting's scorer):
 
 ===================  =========================================================  ==========================================
@@ -22,6 +24,7 @@ from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds, Un
 from dsgcore.model_selection.grids import paper_grid
 from dsgcore.model_selection.scorers import AUCRisk, SimilarUnlabeledRisk, accuracy, auc_score, mean_auc_score
 from dsgcore.model_selection.seen_labels import SeenLabels
+from dsgcore.model_selection.suggesting import Suggestion, suggest
 
 __all__ = [
     "AUCRisk",
@@ -31,9 +34,11 @@ __all__ = [
     "PairFolds",
     "SeenLabels",
     "SimilarUnlabeledRisk",
+    "Suggestion",
     "UnlabeledFolds",
     "accuracy",
     "auc_score",
     "mean_auc_score",
     "paper_grid",
+    "suggest",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ N_SPLITS = 5
 # Of the iterations, and of the folds, what a round gives each candidate; the last round gives all.
 ROUNDS = ((0.125, 2), (0.25, 3), (0.5, 5), (1.0, 5))
 # The part of the time that the first round may take, and of the candidates what the next one keeps.
-FIRST_SHARE, KEPT = 0.3, 1 / 3
+FIRST_SHARE, KEPT = 0.2, 1 / 3
 FEWEST, MOST = 6, 81
 # A candidate is preferred to the defaults where its mean gain over the folds exceeds so many standard errors.
 CLEAR = 1.0
@@ -102,7 +102,7 @@ WAYS: dict[str, _Way] = {
 
 @dataclass(frozen=True)
 class Tried:
-    """A candidate: its parameters (none: the defaults), its score at each fold of its last round, and how many iterations it had."""
+    """A candidate: its parameters (none: the defaults), its scores at the folds of its last round, and its iterations there."""
 
     parameters: Mapping[str, Any]
     scores: tuple[float, ...]
@@ -211,12 +211,12 @@ class _Search:
 
     def carry_out(self) -> Suggestion:
         candidates = self._candidates()
-        finished: list[int] = [0]
+        finished: dict[int, Tried] = {}
         for number, (share, n_folds) in enumerate(ROUNDS):
             made = [i for i in candidates if self._score(i, candidates[i], share, n_folds, must=number == 0 and i == 0)]
             if len(made) < len(candidates):
                 break  # the time is over: those of this round cannot be compared with those that are missing
-            finished = made
+            finished = {i: self.tried[i] for i in made}
             candidates = self._kept(candidates)
         return self._answer(finished)
 
@@ -261,16 +261,14 @@ class _Search:
         order = sorted(candidates, key=lambda i: (-self.tried[i].mean, i))
         return {i: candidates[i] for i in sorted({0, *order[: max(2, round(KEPT * len(order)))]})}
 
-    def _answer(self, finished: Sequence[int]) -> Suggestion:
-        own = self.tried[0]
-        rivals = [i for i in finished if i and len(self.tried[i].scores) == len(own.scores)]
-        best = max(rivals, key=lambda i: self.tried[i].mean, default=None)
+    def _answer(self, finished: Mapping[int, Tried]) -> Suggestion:
+        own = finished.get(0, self.tried[0])
+        best = max((finished[i] for i in finished if i), key=lambda one: one.mean, default=None)
         gain = error = float("nan")
-        if best is not None:
-            gains = np.array(self.tried[best].scores) - np.array(own.scores)
+        if best is not None and np.isfinite(best.mean) and np.isfinite(own.mean):
+            gains = np.array(best.scores) - np.array(own.scores)
             gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))
-        is_better = best is not None and gain > CLEAR * error and gain > 0
-        chosen = self.tried[best] if best is not None and is_better else own
+        chosen = best if best is not None and gain > max(CLEAR * error, 0.0) else own
         order = sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean))
         spent = time.monotonic() - self.start
         return Suggestion(dict(chosen.parameters), gain, error, chosen.mean, tuple(order), spent)

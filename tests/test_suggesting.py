@@ -1,0 +1,93 @@
+"""Parameters within a stated time: nothing worse than what was there, nothing random but the clock, and bad input in a sentence."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+from sklearn.metrics import roc_auc_score
+
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
+from dsgcore.model_selection import FoldError, suggest, suggesting
+
+pytestmark = pytest.mark.compiled
+
+X, Y = make_moons(400, noise=0.15, random_state=0)
+SEEN = np.where(np.arange(400) < 60, Y, -1)
+QUICK = {"n_iter": 40, "n_features": 32, "batch_size": 16, "random_state": 0}
+
+
+@pytest.fixture
+def steady_clock(monkeypatch):
+    """A clock that each question moves by an eighth of a second: the search is the same every time."""
+    now = [0.0]
+
+    def monotonic():
+        now[0] += 0.125
+        return now[0]
+
+    monkeypatch.setattr(suggesting, "time", types.SimpleNamespace(monotonic=monotonic))
+
+
+def of(kind):
+    """An estimator of this kind that is quick."""
+    return kind(**{name: value for name, value in QUICK.items() if name in kind().get_params()})
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_a_bad_width_is_found_and_put_right():
+    poor = QSGS2AUC(**QUICK, sigma=1e-4, lam=1e-3)
+    found = suggest(poor, X, SEEN, seconds=12.0)
+    assert found.parameters
+    assert found.gain > found.error > 0
+    before, after = (
+        roc_auc_score(Y[60:], model.fit(X, SEEN).decision_function(X[60:]))
+        for model in (poor, QSGS2AUC(**QUICK).set_params(**found.parameters))
+    )
+    assert after > before
+    assert f"of {len(found.tried)} tried" in found.sentence()
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_the_search_follows_from_the_random_state():
+    first = suggest(of(QSGS2AUC), X, SEEN, seconds=3.0)
+    again = suggesting.suggest(of(QSGS2AUC), X, SEEN, seconds=3.0)
+    shared = min(len(first.tried), len(again.tried))
+    assert shared > 1
+    assert {str(one.parameters) for one in first.tried} == {str(one.parameters) for one in again.tried}
+
+
+def test_the_estimators_own_values_stay_where_nothing_is_clearly_better():
+    hopeless = np.random.default_rng(0).normal(size=(200, 3))
+    labels = np.where(np.arange(200) < 60, np.random.default_rng(1).integers(0, 2, 200), -1)
+    kept = [suggest(QSGS2AUC(**QUICK | {"random_state": seed}), hopeless, labels, seconds=0.1) for seed in range(3)]
+    assert all(one.parameters == {} for one in kept)
+    assert all("they stay" in one.sentence() for one in kept)
+    assert all(one.tried[-1].parameters == {} or len(one.tried) > 1 for one in kept)
+
+
+KINDS = {
+    QS3ORAO: np.where(np.arange(400) < 90, np.arange(400) % 3, -1),
+    TSGS3VM: SEEN,
+    PS3VT: np.where(np.arange(400) < 90, np.arange(400) % 3, -1),
+    TSGSU: np.where(np.arange(400) < 120, np.arange(400) // 2, -1),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_method_can_be_asked(kind):
+    found = suggest(of(kind), X, KINDS[kind], seconds=0.3)
+    of(kind).set_params(**found.parameters)
+    assert np.isfinite(found.score)
+    assert any(one.parameters == {} for one in found.tried)
+
+
+def test_what_cannot_be_asked_is_said_in_a_sentence():
+    with pytest.raises(ParameterError, match="estimator must be one of QSGS2AUC"):
+        suggest(object(), X, SEEN)
+    with pytest.raises(ParameterError, match="seconds must be"):
+        suggest(of(QSGS2AUC), X, SEEN, seconds=-1.0)
+    with pytest.raises(FoldError, match="labeled points must be at least 5"):
+        suggest(of(QSGS2AUC), X, np.where(np.arange(400) < 2, [0, 1] * 200, -1), seconds=1.0)
