@@ -38,8 +38,8 @@ def of(kind):
 
 @pytest.mark.usefixtures("steady_clock")
 def test_a_bad_width_is_found_and_put_right():
-    poor = QSGS2AUC(**QUICK, sigma=1e-4, lam=1e-3)
-    found = suggest(poor, X, SEEN, seconds=12.0)
+    poor = QSGS2AUC(**QUICK, sigma=1000.0, lam=1e-3)
+    found = suggest(poor, X, SEEN, seconds=20.0)
     assert found.parameters
     assert found.gain > found.error > 0
     before, after = (
