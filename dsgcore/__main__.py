@@ -28,6 +28,7 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="carry out a spec without a browser")
     run.add_argument("spec", type=Path, metavar="SPEC.json")
     run.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results are written")
+    run.add_argument("--memory", type=float, metavar="GB", help="the most it may take (default: what the machine has)")
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
     bench = commands.add_parser("bench", help="measure speed and memory on this machine")
     bench.add_argument("--only", metavar="NAME", help="one group of measurements")
@@ -56,10 +57,14 @@ def _run(given: argparse.Namespace) -> int:
     # Imported here: `--help` and a mistyped command answer at once.
     from dsgcore.core.whole_files import whole_files
     from dsgcore.experiments import Run, load_split, read_spec, summary_json
+    from dsgcore.experiments.cost import check_cost, machine_budget
 
-    spec = read_spec(given.spec)
+    spec, budget = read_spec(given.spec), machine_budget(given.memory)
+    check_cost(spec, budget)
     with whole_files(given.out, _RESULTS) as part:  # tried before anything is computed
-        run = Run(spec, load_split(spec, folder=given.spec.parent))
+        split = load_split(spec, folder=given.spec.parent)
+        check_cost(spec, budget, (len(split.X_train) + len(split.X_test), split.X_train.shape[1]))
+        run = Run(spec, split)
         while not run.is_finished:
             run.advance(seconds=1.0)
             if not given.quiet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import threading
 import time
@@ -37,6 +38,14 @@ def resident() -> int:
     with suppress(OSError, StopIteration):
         return _status("VmRSS")
     return 0
+
+
+def of_machine() -> int:
+    """Return the memory that the machine has, in bytes; where the system does not say, 8 GB."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on Windows
+        return 8 * 10**9
 
 
 def _status(name: str) -> int:

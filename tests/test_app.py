@@ -52,7 +52,7 @@ def said(app):
 
 def figure(app, key):
     chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
-    return json.loads(json.loads(chart.proto.json)["figure"])
+    return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
 
 
 def test_home_says_what_is_there():

@@ -45,7 +45,7 @@ def checked(app):
 
 def figure(app, key):
     chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
-    return json.loads(json.loads(chart.proto.json)["figure"])
+    return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
 
 
 def written(app):

@@ -61,7 +61,7 @@ def fill(store, made):
 
 def figure(app, key="chart-study"):
     chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
-    return json.loads(json.loads(chart.proto.json)["figure"])
+    return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
 
 
 @pytest.mark.usefixtures("store")

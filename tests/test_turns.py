@@ -130,3 +130,34 @@ def test_work_pauses_between_pieces_in_the_callers_thread():
     before = len(seen)
     for_each_piece(lambda part: None, [slice(0, 1)])
     assert len(seen) == before
+
+
+def test_who_has_clicked_goes_before_those_who_only_watch():
+    turns, order = Turns(1), []
+
+    def wait_for_turn(name, is_urgent):
+        with turns.turn(name, is_urgent=is_urgent):
+            order.append(name)
+
+    with turns.turn("holder"):
+        threads = []
+        for n, (name, is_urgent) in enumerate([("watching", False), ("also watching", False), ("clicking", True)], 1):
+            threads.append(in_thread(lambda name=name, is_urgent=is_urgent: wait_for_turn(name, is_urgent)))
+            wait_until(lambda n=n: turns.n_waiting == n)
+    for thread in threads:
+        thread.join(LONG)
+    assert order == ["clicking", "watching", "also watching"]
+
+
+def test_who_gives_up_waiting_is_no_longer_waited_for():
+    turns = Turns(1)
+
+    def give_up():
+        raise KeyError("a click")
+
+    with turns.turn("holder"):
+        with pytest.raises(KeyError, match="a click"), turns.turn("impatient", look=give_up):
+            pass
+        assert turns.n_waiting == 0
+    with turns.turn("next"):
+        assert turns.n_waiting == 0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dsgcore._memory import of_machine as of_machine
 from dsgcore._memory import resident as resident
 from dsgcore.core.cost import Cost, Sizes
 from dsgcore.data import DATASETS
@@ -41,6 +42,13 @@ class Budget:
     def covers(self, cost: Cost) -> bool:
         """Whether a run of that cost may be made."""
         return cost.memory <= self.memory and cost.seconds <= self.seconds
+
+
+def machine_budget(gigabytes: float | None = None) -> Budget:
+    """Return the budget of so many gigabytes of memory; by default, of what the machine has."""
+    if gigabytes is not None and not 0 < gigabytes < float("inf"):
+        raise SpecError(f"the memory must be a number of gigabytes above 0, got {gigabytes:g}")
+    return Budget(memory=of_machine() if gigabytes is None else round(gigabytes * GIGABYTE))
 
 
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:

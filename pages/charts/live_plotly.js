@@ -238,7 +238,14 @@ async function draw(chart) {
   }
 }
 
-export default function ({data, parentElement, setTriggerValue}) {
+/** Return what the server says of a chart, in one line, and the figure's text in the next. */
+function decoded(bytes) {
+  const text = new TextDecoder().decode(bytes), end = text.indexOf("\n");
+  return {...JSON.parse(text.slice(0, end)), figure: text.slice(end + 1)};
+}
+
+export default function ({data: bytes, parentElement, setTriggerValue}) {
+  const data = decoded(bytes);
   const chart = charts.get(parentElement) ?? create(parentElement);
   chart.report = () => setTriggerValue("drawn", true);
   chart.click = place => setTriggerValue("clicked", place);

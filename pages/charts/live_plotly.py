@@ -14,13 +14,14 @@ import json
 import logging
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "clicked", "live_chart"]
+__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "Drawing", "clicked", "draw", "encoded", "live_chart"]
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +33,19 @@ LIBRARY = Path(__file__).parent / "library" / "plotly-cartesian-4.1.1.min.js"
 LIBRARY_ADDRESS = f"library/{LIBRARY.name}"
 _DEFAULT_HEIGHT = 450  # plotly's own
 _CONFIG: Mapping[str, Any] = {"displayModeBar": False, "displaylogo": False}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure as it travels: one that stays the same for a while need not be encoded for each drawing of the page."""
+
+    text: str
+    height: int
+
+
+def encoded(figure: Mapping[str, Any]) -> Drawing:
+    """Return a figure as it travels."""
+    return Drawing(_to_json(figure), (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT)
 
 
 def live_chart(
@@ -78,8 +92,33 @@ def live_chart(
     save_as : str, optional
         Name of the files, without ending, that buttons beside the title save the chart in, as PNG and as SVG.
     """
-    pixels = height or (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT
-    text = _to_json(figure)
+    draw(
+        encoded(figure),
+        key=key,
+        alt=alt,
+        height=height,
+        config=config,
+        on_drawn=on_drawn,
+        occasion=occasion,
+        on_clicked=on_clicked,
+        save_as=save_as,
+    )
+
+
+def draw(
+    drawing: Drawing,
+    *,
+    key: str,
+    alt: str,
+    height: int | None = None,
+    config: Mapping[str, Any] = _CONFIG,
+    on_drawn: Callable[[], None] | None = None,
+    occasion: str = "",
+    on_clicked: Callable[[], None] | None = None,
+    save_as: str = "",
+) -> None:
+    """Draw a figure that has been encoded; the rest as in `live_chart`."""
+    pixels, text = height or drawing.height, drawing.text
     mount = _component()
     if mount is None:
         if on_drawn is not None:
@@ -94,12 +133,12 @@ def live_chart(
             config=dict(config),
         )
         return
-    # The figure travels as text: encoded once, here, where NaN is dealt with.
-    data = {"figure": text, "alt": alt, "height": pixels, "config": dict(config), "occasion": occasion}
+    around = {"alt": alt, "height": pixels, "config": dict(config), "occasion": occasion, "library": LIBRARY_ADDRESS}
     clicks: dict[str, Any] = {} if on_clicked is None else {"on_clicked_change": on_clicked}
     mount(
         key=key,
-        data={**data, "library": LIBRARY_ADDRESS, "save": save_as},
+        # As bytes: all else would be encoded twice more, once for the message and once for its digest.
+        data=f"{json.dumps({**around, 'save': save_as})}\n{text}".encode(),
         width="stretch",
         height=pixels,
         on_drawn_change=on_drawn or _nobody_waits,

@@ -13,6 +13,7 @@ from dsgcore.core.pauses import pausing
 
 # A turn goes to whoever waits for it after so many seconds; work between two pauses takes about as long at most.
 LONGEST_TURN = 0.05
+SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class Turns:
@@ -32,7 +33,7 @@ class Turns:
         self._changed = threading.Condition()
         self._order = count()
         self._spent: dict[str, float] = {}  # of the sessions that wait or compute
-        self._waiting: dict[int, str] = {}
+        self._waiting: dict[tuple[bool, int], str] = {}  # by whether they can wait, and when they came
         self._floor = 0.0
 
     @property
@@ -41,9 +42,14 @@ class Turns:
         return len(self._waiting)
 
     @contextmanager
-    def turn(self, session: str) -> Iterator[None]:
-        """Wait for a turn, and have it while the block lasts; long work in it lets others in between."""
-        begun = self._enter(session)
+    def turn(
+        self, session: str, *, is_urgent: bool = False, look: Callable[[], object] = lambda: None
+    ) -> Iterator[None]:
+        """Wait for a turn, and have it while the block lasts; long work in it lets others in between.
+
+        Who is urgent comes before all who are not. `look` is called now and then while waiting, and may raise to give up.
+        """
+        begun = self._enter(session, is_urgent, look)
 
         def pause() -> None:
             nonlocal begun
@@ -57,21 +63,43 @@ class Turns:
         finally:
             self._leave(session, begun)
 
-    def _enter(self, session: str) -> float:
-        with self._changed:
-            number = next(self._order)
-            self._spent[session] = max(self._spent.get(session, 0.0), self._floor)
-            self._waiting[number] = session
-            self._changed.wait_for(lambda: self._free > 0 and self._next() == number)
-            del self._waiting[number]
-            self._free -= 1
-            self._floor = self._spent[session]
-            self._changed.notify_all()
+    def _enter(self, session: str, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> float:
+        number = self._begin_to_wait(session, is_urgent)
+        try:
+            while not self._has_begun(number, SECONDS_BETWEEN_LOOKS):
+                look()
+        except BaseException:
+            self._give_up(number)
+            raise
         return self._clock()
 
-    def _next(self) -> int:
+    def _begin_to_wait(self, session: str, is_urgent: bool) -> tuple[bool, int]:
+        with self._changed:
+            number = not is_urgent, next(self._order)
+            self._spent[session] = max(self._spent.get(session, 0.0), self._floor)
+            self._waiting[number] = session
+            return number
+
+    def _has_begun(self, number: tuple[bool, int], seconds: float) -> bool:
+        """Wait for a while; return whether the turn has come, which has begun then."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._free > 0 and self._next() == number, seconds):
+                return False
+            self._free -= 1
+            session = self._waiting.pop(number)
+            if number[0]:  # who does not wait says nothing of where the others stand
+                self._floor = self._spent[session]
+            self._changed.notify_all()
+            return True
+
+    def _give_up(self, number: tuple[bool, int]) -> None:
+        with self._changed:
+            self._waiting.pop(number, None)
+            self._changed.notify_all()
+
+    def _next(self) -> tuple[bool, int]:
         """Return the number of who is to have the next turn: of equals, the first that came."""
-        return min(self._waiting, key=lambda number: (self._spent[self._waiting[number]], number))
+        return min(self._waiting, key=lambda number: (number[0], self._spent[self._waiting[number]], number[1]))
 
     def _leave(self, session: str, begun: float) -> None:
         with self._changed:
@@ -88,3 +116,5 @@ class Turns:
 
 
 turns = Turns(os.cpu_count() or 1)
+# Drawing is Python's work, and one core's: were many at it at once, the thread that sends what they draw would come last.
+drawing = Turns(1)

@@ -10,7 +10,6 @@ import gc
 import logging
 import threading
 import time
-from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -63,8 +62,12 @@ def watch() -> threading.Thread | None:
 def _watch(runtime: Runtime) -> None:
     while True:
         time.sleep(SECONDS_BETWEEN_LOOKS)
-        with suppress(Exception):  # a look that fails must not be the last one
+        try:
             look(runtime)
+        except Exception as error:  # a look that fails must not be the last one
+            if "closed" in str(error):  # the server's loop: it ends
+                return
+            log.exception("a look at the server failed")
 
 
 def look(runtime: Runtime) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
-from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost
+from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
+from pages.shell.memory import Claim, account
 from pages.shell.turns import turns
 from pages.workbench.lesson_place import Place
 from pages.workbench.preparing import Preparation, prepare
@@ -72,6 +73,7 @@ class Bench:
     opened: set[str] = field(default_factory=set)  # its tabs that have been looked at
     is_seen: bool = False  # the browser has drawn the curves since then
     n_shown: int = 0  # drawings of the curves that the browser was asked to tell of
+    claim: Claim = field(default_factory=Claim)  # on the server's memory, for the run
     session: str = field(default_factory=lambda: token_hex(8))  # under which it waits for its turn to compute
     place: Place | None = None  # in a guided lesson
 
@@ -119,6 +121,7 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
     check_cost(spec, BUDGET)
     split = split_for(spec, bench.live, bench.files) if split is None else split
     check_cost(spec, BUDGET, _shape(split))
+    account.take(bench.claim, cost_of(spec, _shape(split)).memory)
     give_up(bench)
     work = long_work(spec, split)
     if work is not None:

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from dsgcore.experiments import Plane, Run, Surface
 from pages.charts import figures as charts
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_plotly import Drawing, draw, encoded
 from pages.charts.run_map import NO_LINKS, colors_of, lead, region_heat, run_map, surface_on
 from pages.controls.view_choices import GRAPH, is_on, map_choice, viewed
+from pages.shell.turns import drawing
 from pages.workbench.map_axes import Axes, axes_asked, plane_of
 
 GRID = 60
 SECONDS_BETWEEN_SURFACES = 1.0
+WAITING_PER_SECOND = 4
 MAP_HEIGHT = 350
 MAX_LINKS = 600
 TITLES = {
@@ -41,6 +43,8 @@ class MapState:
     computed_t: int = -1
     shown: str = ""
     links: NDArray | None = None
+    drawn: tuple[Any, ...] = ()  # what the figure was made of
+    figure: Drawing | None = None
 
 
 def draw_map(bench: Any, theme: str) -> None:
@@ -52,16 +56,14 @@ def draw_map(bench: Any, theme: str) -> None:
         bench.surface = _new_map(run, axes)
     state: MapState = bench.surface
     _refresh(run, state, shown, is_playing=bench.is_playing)
-    figure = run_map(
-        run,
-        state.plane,
-        heat_of(run, state, shown, theme),
-        title=TITLES[shown],
-        theme=theme,
-        revision=f"{bench.number}-{shown}-{axes}",
-        links=_links(run, state),
-    )
-    live_chart(figure, key="chart-map", alt=f"Map of the data over: {TITLES[shown]}.", height=MAP_HEIGHT)
+    links, revision = _links(run, state), f"{bench.number}-{shown}-{axes}"
+    made_of = state.computed_t, theme, revision, len(links)
+    if state.figure is None or state.drawn != made_of:
+        heat = heat_of(run, state, shown, theme)
+        title = TITLES[shown]
+        made = run_map(run, state.plane, heat, title=title, theme=theme, revision=revision, links=links)
+        state.drawn, state.figure = made_of, encoded(made)
+    draw(state.figure, key="chart-map", alt=f"Map of the data over: {TITLES[shown]}.", height=MAP_HEIGHT)
 
 
 def _new_map(run: Run, axes: Axes) -> MapState:
@@ -74,7 +76,9 @@ def _new_map(run: Run, axes: Axes) -> MapState:
 def _refresh(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None:
     """Compute the values anew: once a second while the run goes on, at once when it stands still or others are asked for."""
     now = time.monotonic()
-    is_due = now - state.computed_at >= SECONDS_BETWEEN_SURFACES or not is_playing or run.is_finished
+    # The more sessions wait to be drawn, the less often.
+    seconds = SECONDS_BETWEEN_SURFACES * (1 + drawing.n_waiting / WAITING_PER_SECOND)
+    is_due = now - state.computed_at >= seconds or not is_playing or run.is_finished
     if (state.computed_t == run.model_t and state.shown == shown) or not (is_due or state.shown != shown):
         return
     state.values = _values(run, state, shown)

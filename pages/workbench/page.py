@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,8 @@ from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_picker import draw_kernel, make_ready
 from pages.controls.own_file import plain
 from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, SLIDER, SPEED, draw_choice, draw_flag, map_choice, viewed
-from pages.shell.turns import turns
+from pages.shell.sending import is_a_tick, wait_until_sent
+from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.shell.watch import pulse
 from pages.upload.upload import draw_upload
@@ -46,6 +48,7 @@ from pages.workbench.transport import transport
 
 OTHER_TABS = ("Details", "Limits", "Compare", "Theory", "Data", "Code")
 TICK_SECONDS = 0.25
+Room = DeltaGenerator  # kept on the page for what the fragment draws there
 # Until the browser says that the first curve is there.
 WAITING_SECONDS = 3.0
 SLICE_SECONDS = 0.08
@@ -205,14 +208,7 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
         draw_flag(problem, LOG_OBJECTIVE)
 
 
-def _live(
-    name: str,
-    run_every: float | None,
-    status: DeltaGenerator,
-    tiles: DeltaGenerator,
-    limits: DeltaGenerator,
-    health: DeltaGenerator,
-) -> None:
+def _live(name: str, run_every: float | None, status: Room, tiles: Room, limits: Room, health: Room) -> None:
     """Advance the run for one tick's slice, and draw it; its status, numbers and health where the page keeps room for them.
 
     The page's one fragment.
@@ -229,6 +225,18 @@ def _live(
         go_on(bench, _gives_way)
     elif bench.is_playing and not was_finished and not bench.is_held:
         _advance(bench, is_seen=_is_seen(bench))
+    with drawing.turn(bench.session, is_urgent=not is_a_tick(), look=_gives_way):
+        _draw(bench, hidden, status, tiles, limits, health)
+        if is_a_tick():
+            wait_until_sent()
+    if (bench.live.is_finished and not was_finished) or (was_going and not bench.going_to):
+        bench.is_playing = bench.is_playing and not bench.live.is_finished
+        st.rerun()  # once, so that the ticking ends and the transport bar shows it
+
+
+def _draw(bench: Bench, hidden: Set[str], status: Room, tiles: Room, limits: Room, health: Room) -> None:
+    """Draw the run as it stands."""
+    assert bench.live is not None
     with status.container(key="status"):
         views.status(bench.live, is_playing=bench.is_playing and not bench.is_held, going_to=bench.going_to)
     if "tiles" not in hidden:
@@ -238,9 +246,6 @@ def _live(
         limits_strip(bench, limits)
     _health(bench, health)
     views.plots(bench, theme=_theme(), hidden=hidden)
-    if (bench.live.is_finished and not was_finished) or (was_going and not bench.going_to):
-        bench.is_playing = bench.is_playing and not bench.live.is_finished
-        st.rerun()  # once, so that the ticking ends and the transport bar shows it
 
 
 def _advance(bench: Bench, *, is_seen: bool) -> None:

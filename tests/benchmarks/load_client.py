@@ -1,0 +1,137 @@
+"""A visitor of the app without a browser: ticks and clicks as streamlit's page does, and counts what it is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass, field
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+STEP = re.compile(r"step (\d+) of (\d+) · (\w+)")
+LARGEST_MESSAGE = 2**26
+
+
+@dataclass
+class Visitor:
+    """One session, and what has happened in it.
+
+    `updates` counts drawings that were brought to their end and showed another iteration than the one before.
+    """
+
+    address: str  # of the page, from the server's root, without the query
+    query: str = ""
+    updates: int = 0
+    steps: int = 0
+    answers: list[float] = field(default_factory=list)  # seconds from a click to the whole page's answer
+    messages: int = 0
+    received: int = 0  # bytes
+    exceptions: int = 0
+    is_playing: bool = False
+    shown: int = -1  # the iteration that the page says last
+    texts: set[str] = field(default_factory=set)
+
+    async def visit(self, port: int, cookie: str = "") -> None:
+        """Come in, and stay until cancelled."""
+        self._ticks: dict[str, asyncio.Task] = {}
+        self._buttons: dict[str, str] = {}
+        self._counted = -1
+        self._page = ""
+        self._answered = asyncio.Event()
+        url = f"ws://127.0.0.1:{port}/_stcore/stream"
+        origin = f"http://127.0.0.1:{port}"
+        async with websockets.connect(
+            url,
+            origin=origin,
+            subprotocols=["streamlit"],
+            max_size=LARGEST_MESSAGE,
+            compression=None,
+            additional_headers={"Cookie": cookie} if cookie else None,
+        ) as self._socket:
+            try:
+                await self._ask()
+                async for content in self._socket:
+                    self._take(content)
+            finally:
+                for tick in self._ticks.values():
+                    tick.cancel()
+
+    async def _ask(self, fragment: str = "", clicked: str = "") -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string = self.query
+        if self._page:
+            state.page_script_hash = self._page
+        else:
+            state.page_name = self.address
+        state.fragment_id, state.is_auto_rerun = fragment, bool(fragment)
+        if clicked:
+            widget = state.widget_states.widgets.add()
+            widget.id, widget.trigger_value = clicked, True
+        else:
+            state.widget_states.SetInParent()
+        await self._socket.send(message.SerializeToString())
+
+    def _take(self, content: bytes) -> None:
+        message = ForwardMsg.FromString(content)
+        self.messages, self.received = self.messages + 1, self.received + len(content)
+        kind = message.WhichOneof("type")
+        if kind == "new_session" and not message.metadata.run.fragment_ids:
+            self._stop_ticking()
+        elif kind == "navigation":
+            self._page = message.navigation.page_script_hash
+        elif kind == "auto_rerun":
+            self._begin_ticking(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+        elif kind == "delta":
+            self._look(message.delta)
+        elif kind == "script_finished":
+            self._note_end(message.script_finished)
+
+    def _stop_ticking(self) -> None:
+        for tick in self._ticks.values():
+            tick.cancel()
+        self._ticks = {}
+
+    def _begin_ticking(self, fragment: str, seconds: float) -> None:
+        if fragment in self._ticks:
+            self._ticks[fragment].cancel()
+        self._ticks[fragment] = asyncio.create_task(self._tick(fragment, seconds))
+
+    async def _tick(self, fragment: str, seconds: float) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            await self._ask(fragment)
+
+    def _look(self, delta) -> None:
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "button":
+            self._buttons[element.button.id.rsplit("-", 1)[-1]] = element.button.id
+        elif kind == "exception":
+            self.exceptions += 1
+        elif kind == "alert":
+            self.texts.add(element.alert.body)
+        elif kind == "markdown" and (found := STEP.search(element.markdown.body)):
+            self.shown, self.is_playing = int(found[1]), found[3] == "running"
+
+    def _note_end(self, status: int) -> None:
+        if status == ForwardMsg.FINISHED_SUCCESSFULLY:
+            self._answered.set()
+        is_whole = status in (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+        if is_whole and self.shown != self._counted:
+            self.updates += 1
+            self.steps += max(0, self.shown - self._counted)
+            self._counted = self.shown
+
+    async def click(self, key: str) -> None:
+        """Click a button, by its key, and wait for the page's answer."""
+        if key not in self._buttons:
+            return
+        self._answered.clear()
+        begun = time.perf_counter()
+        await self._ask(clicked=self._buttons[key])
+        await self._answered.wait()
+        self.answers.append(time.perf_counter() - begun)
