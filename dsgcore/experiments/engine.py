@@ -90,6 +90,15 @@ class Engine(Protocol):
         """Return as a whole to the state kept last, or else the start: model, values, twin; nothing follows."""
         ...
 
+    @property
+    def can_look_back(self) -> bool:
+        """Whether `at` gives earlier states."""
+        ...
+
+    def at(self, t: int) -> Any:
+        """Return an `Engine` as this one was after `t` iterations: the same bits. It is to be looked at, not to go on."""
+        ...
+
     def model_at(self, t: int) -> Any:
         """Return the model, a `Model`, as it was after `t` iterations, before or after those gone back."""
         ...

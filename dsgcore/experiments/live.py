@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -114,6 +115,13 @@ class LiveRun:
         left = seconds - (time.perf_counter() - start)
         if self.supervised is not None and (is_there or left > 0):
             self.supervised.advance(self.run.t - self.supervised.t, left, until)
+
+    def at(self, t: int) -> LiveRun:
+        """Return both as they were after `t` iterations, to be looked at."""
+        view, twin = copy(self), self.supervised
+        view.run = self.run.at(t)
+        view.supervised = twin.at(min(t, twin.model_t)) if twin is not None and twin.model_t else twin
+        return view
 
     def has_reached(self, t: int) -> bool:
         """Whether the run and its twin have made `t` iterations, or will make no more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -332,6 +333,22 @@ class Run:
         if not 1 <= t <= self.t:
             raise ValueError(f"t must be between 1 and {self.t}, the iterations made so far, got {t}")
         return Snapshot(t, self.engine.model_at(t), self.history.row(t - 1))
+
+    def at(self, t: int) -> Run:
+        """Return the run as it was after `t` iterations, 1 <= t <= `model_t`: to be looked at, not to go on.
+
+        Its model, values and history are, bit for bit, those of a run that was stopped there.
+        """
+        if not 1 <= t <= self.model_t:
+            raise ValueError(f"t must be between 1 and {self.model_t}, the iterations that there are, got {t}")
+        if t == self.t:
+            return self
+        view = copy(self)
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+            view.engine = self.engine.at(t)
+        view.history, view.stop_reason = self.history.first(t), None
+        view.clock, view.training_clock = self.clock[:t], self.training_clock[:t]
+        return view
 
     @classmethod
     def replay(cls, spec: Spec, t: int) -> Run:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ from dsgcore.problems import UNLABELED, Problem, objective
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # All that iterations bring forward is copied at so many of them, not at each; those in between are made again.
 ITERATIONS_BETWEEN_COPIES = 8
+# Of a run's way so many copies are kept, to look at earlier iterations from.
+COPIES_OF_THE_WAY = 32
 # The averaged iterate moves slowly: it is measured at every so many iterations; rows in between hold the values measured last.
 ITERATIONS_BETWEEN_AVERAGES = 16
 # What an iteration brings forward besides the model.
@@ -107,6 +110,7 @@ class StochasticEngine:
         self._iterates = self._solve()
         self._recorded = self.model
         self._kept_t, self._copies = 0, [self._copied()]
+        self._way = [self._copied()]
 
     def _carried(self, X: NDArray, *, with_variance: bool = False) -> Carried:
         after = self.task.plan.average_after
@@ -212,7 +216,12 @@ class StochasticEngine:
         if iterate is None:
             return None
         self._bring_forward(iterate)
-        return self._measure(iterate)
+        row = self._measure(iterate)
+        if self.can_look_back and not iterate.t % max(
+            ITERATIONS_BETWEEN_COPIES, self.task.plan.n_iter // COPIES_OF_THE_WAY
+        ):
+            self._way.append(self._copied())
+        return row
 
     def _bring_forward(self, iterate: Iterate) -> None:
         step, decay = iterate.step.size, iterate.step.decay
@@ -327,6 +336,7 @@ class StochasticEngine:
         self._iterates = self._solve()
         # Steps may depend on the run's length: none made before is to be made again.
         self._kept_t, self._copies = self.t, [self._copied()]
+        self._way = [self._copied()]
 
     def keep(self) -> None:
         """Make the state that was measured last the one that `go_back` returns to."""
@@ -345,6 +355,26 @@ class StochasticEngine:
         while self.t < self._kept_t:
             self._bring_forward(next(self._iterates))
         self._iterates = iter(())
+
+    @property
+    def can_look_back(self) -> bool:
+        """Whether earlier states can be had again: where all training points are carried, which are not too many to copy."""
+        return isinstance(self._training, AllPoints)
+
+    def at(self, t: int) -> Self:
+        """Return the engine as it was after `t` iterations, made again from the copy before them: the same bits."""
+        start = next((copied for copied in reversed(self._way) if copied["t"] <= t <= self.t), None)
+        if start is None or not self.can_look_back:
+            raise ValueError(f"the run cannot be looked at after {t} iterations")
+        other = copy(self)
+        other.model, other._average_row = self._recorded.prefix(start["t"]), {}
+        for name in BROUGHT_FORWARD:
+            setattr(other, name, start[name] and start[name].copy())
+        other._iterates = other._solve()
+        while other.t < t:
+            other._bring_forward(next(other._iterates))
+        other._iterates = iter(())
+        return other
 
     def model_at(self, t: int) -> Expansion:
         """Return the model as it was after `t` iterations, before or after those gone back."""

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -346,6 +346,19 @@ class MultiClassEngine:
         """Return as a whole to the state kept last; nothing follows."""
         self.t, self.W, self.singular_values, self._sum = self._kept_state
         self.twin = self._kept_twin
+
+    @property
+    def can_look_back(self) -> bool:
+        """Whether earlier states can be had again."""
+        return True
+
+    def at(self, t: int) -> Self:
+        """Return the engine as it was after `t` iterations, without its exact-kernel twin."""
+        other = copy(self)
+        other.t, other.W, other.twin = t, self._weights_at(t), None
+        other.singular_values = np.linalg.svd(other.W, compute_uv=False)
+        other._sum = self._sum_to(t) if self._after is not None else self._sum
+        return other
 
     def model_at(self, t: int) -> Weights:
         """Return the model as it was after `t` iterations: from the weights kept last before, the same steps again."""

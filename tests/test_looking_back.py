@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dsgcore.diagnostics import strip
+from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
+
+# Runs of every setting: without the compiler they take long, and nothing here depends on it.
+pytestmark = pytest.mark.compiled
+
+
+def short(name, **solver):
+    plain = default_spec(name).to_dict()
+    return Spec.from_dict(plain | {"solver": plain["solver"] | {"n_iter": 60, "average": "tail"} | solver})
+
+
+@pytest.mark.parametrize("t", [1, 8, 29, 47])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_an_earlier_iteration_is_a_run_that_was_stopped_there(name, t):
+    run, stopped = Run(short(name)), Run(short(name))
+    run.advance(55)
+    before = run.test_values.copy()
+    stopped.advance(t)
+    seen = run.at(t)
+    assert seen.t == seen.model_t == t
+    for values in ("training_values", "test_values", "labeled_values"):
+        np.testing.assert_array_equal(getattr(seen, values), getattr(stopped, values))
+    np.testing.assert_array_equal(seen.engine.test_average, stopped.engine.test_average)
+    Z = run.split.X_test[:9]
+    np.testing.assert_array_equal(seen.model.evaluate(Z), stopped.model.evaluate(Z))
+    assert seen.history.last() == stopped.history.last()
+    assert strip(seen) == strip(stopped)
+    # And the run itself goes on as if nobody had looked.
+    np.testing.assert_array_equal(run.test_values, before)
+    whole = Run(short(name))
+    whole.advance()
+    run.advance()
+    np.testing.assert_array_equal(run.test_values, whole.test_values)
+
+
+def test_the_exact_twin_is_that_of_the_iteration_too():
+    run, stopped = Run(short("auc")), Run(short("auc"))
+    run.advance()
+    stopped.advance(37)
+    Z = run.split.X_test[:50]
+    np.testing.assert_array_equal(run.at(37).exact_values(Z), stopped.exact_values(Z))
+
+
+def test_of_a_run_that_grows_the_iterations_before_its_last_good_one_can_be_seen():
+    run, stopped = Run(short("auc", step_size=50.0)), Run(short("auc", step_size=50.0))
+    run.advance()
+    if run.model_t > 1:
+        stopped.advance(run.model_t - 1)
+        np.testing.assert_array_equal(run.at(run.model_t - 1).test_values, stopped.test_values)
+    with pytest.raises(ValueError, match="t must be between 1 and"):
+        run.at(run.model_t + 1)
+
+
+def test_the_labels_only_twin_is_looked_at_with_the_run():
+    live = LiveRun(short("auc"))
+    live.advance(40)
+    stopped = LiveRun(short("auc"))
+    stopped.advance(20)
+    np.testing.assert_array_equal(live.at(20).supervised.test_values, stopped.supervised.test_values)
