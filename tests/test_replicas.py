@@ -1,0 +1,99 @@
+"""Two servers behind nginx, as .github/nginx.conf has it: a browser stays with one, and goes on at the other where that ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "benchmarks"))
+
+from load import Server  # noqa: E402
+from load_client import Visitor  # noqa: E402
+
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+LONG = 90.0  # seconds after which a test gives up
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.compiled,
+    pytest.mark.skipif(NGINX is None, reason="nginx is not installed (Debian: nginx-light)"),
+]
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@pytest.fixture
+def class_of_two(tmp_path):
+    """Two servers, and the port of nginx before them."""
+    servers, port = [Server(), Server()], free_port()
+    text = (ROOT / ".github" / "nginx.conf").read_text()
+    for old, new in (("8501", servers[0].port), ("8502", servers[1].port), ("listen 8080", f"listen 127.0.0.1:{port}")):
+        text = text.replace(old, str(new))
+    (tmp_path / "nginx.conf").write_text(text)
+    before = subprocess.Popen([str(NGINX), "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")])
+    try:
+        for server in servers:
+            server.wait()
+        wait_for(lambda: answer_of(port) is not None)
+        yield servers, port
+    finally:
+        before.terminate()
+        before.wait(10)
+        for server in servers:
+            server.end()
+
+
+def wait_for(happened):
+    deadline = time.monotonic() + LONG
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def answer_of(port, cookie=""):
+    """Return which server nginx says that it is, where one answers."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/_stcore/health", headers={"Cookie": cookie})
+    with contextlib.suppress(OSError), urllib.request.urlopen(request, timeout=5) as answer:
+        cookies = [given.split(";")[0] for given in answer.headers.get_all("Set-Cookie")]
+        return next(cookie for cookie in cookies if cookie.startswith("dsglab_server="))
+    return None
+
+
+async def opened(visitor, port, cookie, until):
+    """Open a page, and leave when it is as wanted."""
+    task = asyncio.create_task(visitor.visit(port, cookie))
+    deadline = time.monotonic() + LONG
+    while not until(visitor):
+        assert not task.done(), task
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.1)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def test_a_browser_stays_with_one_server_and_goes_on_at_the_other_where_that_ends(class_of_two):
+    servers, port = class_of_two
+    cookie = answer_of(port)
+    assert cookie in ("dsglab_server=a", "dsglab_server=b")
+    assert {answer_of(port, cookie) for _ in range(20)} == {cookie}
+    assert {answer_of(port) for _ in range(60)} == {"dsglab_server=a", "dsglab_server=b"}
+    visitor = Visitor("auc", "n=500&n_iter=60&at=40")
+    asyncio.run(opened(visitor, port, cookie, lambda v: v.shown == 40))
+    servers[0 if cookie.endswith("a") else 1].process.kill()
+    again = Visitor("auc", "n=500&n_iter=60&at=40")
+    asyncio.run(opened(again, port, cookie, lambda v: v.shown == 40))
+    assert again.exceptions == 0
