@@ -26,7 +26,7 @@ ROUNDS = ((0.125, 2), (0.25, 3), (0.5, 5), (1.0, 5))
 FIRST_SHARE, KEPT = 0.2, 1 / 3
 FEWEST, MOST = 6, 81
 # A candidate is preferred to the defaults where its mean gain over the folds exceeds so many standard errors.
-CLEAR = 1.0
+CLEAR = 2.0
 Draw = Callable[[np.random.Generator], Any]
 
 
@@ -156,7 +156,7 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
 
     Candidates are drawn about the estimator's own values and scored on held-out folds as the method's paper does. Each round
     keeps the best third and gives them more folds and iterations. One is preferred to the estimator's own values only where it
-    is better by more than a standard error over the folds. What is drawn follows from `random_state`; how many are drawn, from
+    is better by more than two standard errors over the folds. What is drawn follows from `random_state`; how many are drawn, from
     how long a fit takes.
 
     Parameters
