@@ -56,6 +56,9 @@ class Bench:
     surface: Any = None  # the map as it was drawn last
     number: int = 0  # of the run: charts let go of zoom when it changes
     tried: Tried | None = None
+    look: int = 0  # the earlier iteration that is looked at; 0: the run as it is now
+    is_showing: bool = False  # from one to the next by itself
+    view: Any = None  # the run as it was then
     diagnosis: Any = None  # what has been found out of what limits a run
     notices: list[str] = field(default_factory=list)
     drawn: int = 0  # how often the whole page has been drawn
@@ -128,7 +131,7 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
         bench.preparation = prepare(spec, split, work, at)
         return
     bench.live = LiveRun(spec, bench.live, bench.files, split)
-    bench.surface = None
+    bench.surface, bench.view, bench.look, bench.is_showing = None, None, 0, False
     bench.at, bench.at_noted = "", -math.inf
     bench.is_playing, bench.going_to = True, 0
     bench.number += 1

@@ -95,7 +95,8 @@ def keep_place(problem: type[Setting], bench: Bench) -> None:
     assert bench.spec is not None
     _note_place(bench)
     lesson = bench.place.text if bench.place is not None else ""
-    kept = link.kept(problem, changes=link.changes_to_text(bench.spec), at=bench.at, lesson=lesson)
+    changes = link.changes_to_text(bench.spec)
+    kept = link.kept(problem, changes=changes, at=bench.at, look=bench.look, lesson=lesson)
     keep_in_link(problem.name, kept)
     said = st.query_params.to_dict()
     bench.link = {name: text for name, text in said.items() if name not in OF_THE_FRAME} | kept

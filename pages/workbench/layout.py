@@ -12,7 +12,10 @@ _SELECTORS = {
     "sidebar": ('[data-testid="stSidebar"]', '[data-testid="stExpandSidebarButton"]'),
     "transport": ('[data-testid="stLayoutWrapper"]:has(> .st-key-part-transport)',),
     "view": ('[data-testid="stLayoutWrapper"]:has(> .st-key-part-view)',),
-    "tabs": ('[data-testid="stTabs"] [role="tablist"]',),
+    "tabs": (
+        '[data-testid="stTabs"] [role="tablist"]',
+        '[data-testid="stLayoutWrapper"]:has(> .st-key-part-look)',
+    ),
 }
 
 

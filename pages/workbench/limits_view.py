@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.diagnostics import Gauge, Light, Strip, strip
 from pages.controls.controls import controls_for
 from pages.workbench.bench import Bench, Tried, once
+from pages.workbench.looking_back import seen
 
 # Told apart by their shape, not by colour alone.
 MARKS = {
@@ -19,13 +20,14 @@ MARKS = {
     Light.OPEN: ":blue[:material/trending_up:]",
     Light.LIMITS: ":orange[:material/warning:]",
 }
+STILL = "It is still on its way."
 NOTHING, EARLY = "Nothing limits this run.", "What limits this run is not known yet."
 
 
 def limits_strip(bench: Bench, place: DeltaGenerator) -> None:
     """Draw the gauges, and what leads with its remedy."""
     assert bench.live is not None
-    shown = strip(bench.live.run)
+    shown = strip(seen(bench).run)
     with place.container(key="part-limits", horizontal=True, vertical_alignment="center", gap="xsmall"):
         for gauge in shown.gauges:
             _gauge(bench, gauge)
@@ -60,8 +62,10 @@ def _verdict(bench: Bench, shown: Strip) -> None:
         st.markdown(brought, width="content")
     open_ones = [gauge for gauge in shown.gauges if gauge.light is Light.OPEN]
     leading = shown.leading or next(iter(open_ones), None)
-    if leading is not None:
+    if leading is not None and leading.remedy:
         _remedy(bench, leading, "leading")
+    elif leading is not None:
+        st.markdown(STILL, width="content")
     elif not brought:
         st.markdown(EARLY if shown.gauges[0].light is Light.UNKNOWN else NOTHING, width="content")
 

@@ -15,14 +15,16 @@ from pages.controls.from_link import SHOWN_FROM_LINK, in_link, read_controls, re
 from pages.controls.own_file import entry_of
 from pages.controls.view_choices import ONCE_SHARED, choices_of
 
-# What no control holds: the changes made during the run, where it is, and where the reader is in a guided lesson.
+# What no control holds: the changes made during the run, where it is, which earlier step is looked at, and where the reader
+# is in a guided lesson.
 LESSON = "lesson"
-KEPT = ("changes", "at", LESSON)
+KEPT = ("changes", "at", "look", LESSON)
 
 
-def kept(problem: type[Setting], *, changes: str, at: str, lesson: str) -> dict[str, str]:
+def kept(problem: type[Setting], *, changes: str, at: str, look: int, lesson: str) -> dict[str, str]:
     """Return what the link says of a run besides its controls, by its names there."""
-    return {key_of(problem, name): text for name, text in zip(KEPT, (changes, at, lesson), strict=True)}
+    values = (changes, at, str(look or ""), lesson)
+    return {key_of(problem, name): text for name, text in zip(KEPT, values, strict=True)}
 
 
 def without_others(page: str, given: dict[str, str]) -> dict[str, str]:

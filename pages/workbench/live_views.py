@@ -22,6 +22,7 @@ from pages.charts import words
 from pages.charts.live_plotly import live_chart
 from pages.workbench import class_views
 from pages.workbench.curves import alt_error, alt_objective, alt_score, error_figure, objective_figure, score_figure
+from pages.workbench.looking_back import marked, seen
 from pages.workbench.map_view import draw_map
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
@@ -111,7 +112,7 @@ def _number(value: float | None) -> str:
 
 def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset()) -> None:
     """Draw the map at the left, the curves at the right and the features' error below; what is left takes up the room."""
-    live, revision = bench.live, str(bench.number)
+    revision = str(bench.number)
     has_map, has_curves = "map" not in hidden, "curves" not in hidden
     has_error, is_beside = "error" not in hidden, has_map and not has_curves
     with st.container(key="part-charts"):
@@ -122,32 +123,35 @@ def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset()) -> None:
                 _draw_curves(bench, theme, revision)
         if has_error and is_beside:
             with columns[-1], st.container(key="part-beside"):
-                _below(live, theme, revision)
+                _below(bench, theme, revision)
         if has_map:
             with columns[0], st.container(key="part-map"):
-                draw_map(bench, theme)
+                draw_map(bench, seen(bench).run, theme)
         if has_error and not is_beside:
             with st.container(key="part-error"):
-                _below(live, theme, revision)
+                _below(bench, theme, revision)
 
 
 def _draw_curves(bench: Any, theme: str, revision: str) -> None:
     """Draw the objective and the score below each other."""
     live = bench.live
     live_chart(
-        objective_figure(live, theme, revision),
+        marked(objective_figure(live, theme, revision), bench),
         key="chart-objective",
         alt=alt_objective(live),
         height=CURVE_HEIGHT,
         on_drawn=bench.see,
         occasion=bench.occasion(),
     )
-    live_chart(score_figure(live, theme, revision), key="chart-score", alt=alt_score(live), height=CURVE_HEIGHT)
+    figure = marked(score_figure(live, theme, revision), bench)
+    live_chart(figure, key="chart-score", alt=alt_score(live), height=CURVE_HEIGHT)
 
 
-def _below(live: LiveRun, theme: str, revision: str) -> None:
+def _below(bench: Any, theme: str, revision: str) -> None:
     """Draw what the method is about: the singular values, or the error of the random features."""
+    live: LiveRun = bench.live
     if is_multiclass(live.run):
         class_views.below(live, theme, revision)
     else:
-        live_chart(error_figure(live, revision), key="chart-error", alt=alt_error(live), height=ERROR_HEIGHT)
+        figure = marked(error_figure(live, revision), bench)
+        live_chart(figure, key="chart-error", alt=alt_error(live), height=ERROR_HEIGHT)

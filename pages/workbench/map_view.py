@@ -47,15 +47,14 @@ class MapState:
     figure: Drawing | None = None
 
 
-def draw_map(bench: Any, theme: str) -> None:
+def draw_map(bench: Any, run: Run, theme: str) -> None:
     """Draw the training points over f, h or the error; of several classes, over their regions or the lead."""
-    run: Run = bench.live.run
     shown = viewed(type(run.problem), map_choice(type(run.problem)))
     axes = axes_asked(run)
     if bench.surface is None or bench.surface.axes != axes:
         bench.surface = _new_map(run, axes)
     state: MapState = bench.surface
-    _refresh(run, state, shown, is_playing=bench.is_playing)
+    _refresh(run, state, shown, is_playing=bench.is_playing and not bench.look)
     links, revision = _links(run, state), f"{bench.number}-{shown}-{axes}"
     made_of = state.computed_t, theme, revision, len(links)
     if state.figure is None or state.drawn != made_of:

@@ -39,6 +39,7 @@ from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
 from pages.workbench.lesson_panel import panel
 from pages.workbench.limits_view import limits_strip, step_limits
+from pages.workbench.looking_back import look_back, seen
 from pages.workbench.map_axes import draw_axes, refused_axes
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
@@ -92,12 +93,12 @@ def workbench(name: str) -> None:
     if bench.live is None or is_waiting:
         say_what_to_do(problem)
         return
-    tiles, limits, health = st.empty(), st.empty(), st.empty()
+    tiles, limits, look, health = st.empty(), st.empty(), st.empty(), st.empty()
     run_every = _tick_seconds(bench)
     live_tab, *other_tabs = _tabs()
     with live_tab:
         _view_controls(problem, bench)
-        st.fragment(_live, run_every=run_every)(name, run_every, status, tiles, limits, health)
+        st.fragment(_live, run_every=run_every)(name, run_every, status, tiles, limits, look, health)
     bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
     for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
         # Not before: the page is there sooner, and the browser reads tables and code when there are some to show.
@@ -108,6 +109,8 @@ def workbench(name: str) -> None:
 
 def _tick_seconds(bench: Bench) -> float | None:
     """Return how often to advance and draw the run: seldom while nobody sees it, for each time puts off the first curve."""
+    if bench.is_showing:
+        return TICK_SECONDS
     if not bench.is_playing or bench.is_held or bench.live is None or bench.live.is_finished:
         return None
     return TICK_SECONDS if _is_seen(bench) or bench.going_to else WAITING_SECONDS
@@ -184,7 +187,7 @@ def _draw_tab(tab: str, bench: Bench, problem: type[Setting]) -> None:
         tabs.as_of(bench, tab.lower())
     match tab:
         case "Details":
-            details(bench.live, theme=_theme())
+            details(seen(bench), theme=_theme())
         case "Limits":
             four_runs_tab(bench, _theme())
         case "Compare":
@@ -208,7 +211,9 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
         draw_flag(problem, LOG_OBJECTIVE)
 
 
-def _live(name: str, run_every: float | None, status: Room, tiles: Room, limits: Room, health: Room) -> None:
+def _live(
+    name: str, run_every: float | None, status: Room, tiles: Room, limits: Room, look: Room, health: Room
+) -> None:
     """Advance the run for one tick's slice, and draw it; its status, numbers and health where the page keeps room for them.
 
     The page's one fragment.
@@ -216,6 +221,8 @@ def _live(name: str, run_every: float | None, status: Room, tiles: Room, limits:
     bench: Bench = st.session_state[bench_key(name)]
     if bench.live is None:
         return
+    before = bench.look
+    look_back(bench, look)
     keep_place(SETTINGS[name], bench)
     if bench.wants_restart or _tick_seconds(bench) != run_every:
         st.rerun()  # a button in here has moved a slider outside, or the first curve is there
@@ -229,6 +236,8 @@ def _live(name: str, run_every: float | None, status: Room, tiles: Room, limits:
         _draw(bench, hidden, status, tiles, limits, health)
         if is_a_tick():
             wait_until_sent()
+    if bench.look != before and "Details" in bench.opened and not bench.is_showing:
+        st.rerun()  # they are of the same step
     if (bench.live.is_finished and not was_finished) or (was_going and not bench.going_to):
         bench.is_playing = bench.is_playing and not bench.live.is_finished
         st.rerun()  # once, so that the ticking ends and the transport bar shows it
@@ -241,7 +250,7 @@ def _draw(bench: Bench, hidden: Set[str], status: Room, tiles: Room, limits: Roo
         views.status(bench.live, is_playing=bench.is_playing and not bench.is_held, going_to=bench.going_to)
     if "tiles" not in hidden:
         with tiles.container(key="part-tiles"):
-            views.tiles(bench.live)
+            views.tiles(seen(bench))
     if "limits" not in hidden:
         limits_strip(bench, limits)
     _health(bench, health)

@@ -15,7 +15,7 @@ from pages.controls.control import key_of
 from pages.controls.own_file import plain
 from pages.controls.view_choices import SLIDER, SPEED, viewed
 from pages.workbench import link
-from pages.workbench.bench import BUDGET, Bench, begin, begin_prepared
+from pages.workbench.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 
@@ -69,7 +69,7 @@ def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     A link that holds an iteration shows the run as it was there. The link is read first: once the run has begun, nothing may
     end this before it is where the link says.
     """
-    changes, at = (_linked(key_of(problem, name)) for name in ("changes", "at"))
+    changes, at, look = (_linked(key_of(problem, name)) for name in ("changes", "at", "look"))
     bench.wants_link = False
     if bench.spec is not None and (asked, changes) == (bench.asked, link.changes_to_text(bench.spec)):
         return
@@ -79,6 +79,8 @@ def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     except BAD_INPUT as error:
         bench.notices.append(str(error))
     begin(bench, spec, at)
+    if look.isascii() and look.isdigit() and len(look) <= MOST_DIGITS:
+        bench.look = int(look)  # where the run comes so far
 
 
 def _linked(key: str) -> str:

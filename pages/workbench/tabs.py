@@ -28,7 +28,7 @@ def as_of(bench: Bench, tab: str) -> None:
     """Say of which step a tab is: while the run goes on it stands still, until it is opened or asked for anew."""
     assert bench.live is not None
     if not bench.is_playing or bench.live.is_finished:
-        st.caption(f"As of step {bench.live.run.model_t}.")
+        st.caption(f"As of step {bench.look or bench.live.run.model_t}.")
         return
     with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
         st.caption(f"As of step {bench.live.run.t}: this stands still while the run goes on.", width="content")

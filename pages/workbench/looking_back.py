@@ -1,0 +1,71 @@
+"""The slider that looks back: everything on the page as it was after an earlier iteration, while the run stands still."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.experiments import LiveRun
+from pages.charts.axes import line_at
+from pages.charts.figures import Figure
+from pages.workbench.bench import Bench
+
+FRAMES = 40
+HELP = "Map, numbers, lights, details and the mark on the curves as they were after an earlier step; at its right end, as they are."
+
+
+def look_back(bench: Bench, place: DeltaGenerator) -> None:
+    """Draw the slider where there is something to look back at, and note what is asked for."""
+    assert bench.live is not None
+    run = bench.live.run
+    last = run.model_t
+    is_going = bench.is_playing and not bench.live.is_finished
+    if is_going or bench.going_to or last < 2 or not run.engine.can_look_back:
+        place.empty()
+        bench.look = bench.look if bench.going_to else 0
+        return
+    key = f"look-{bench.number}-{last}"
+    if bench.is_showing:  # on its own from step to step
+        bench.look = min(last, (bench.look or 0) + max(1, last // FRAMES))
+        bench.is_showing = bench.look < last
+        st.session_state[key] = bench.look
+    elif key not in st.session_state:
+        st.session_state[key] = min(bench.look, last) or last
+    with place.container(key="part-look", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.button(
+            "Stop" if bench.is_showing else "Watch again",
+            key="watch-again",
+            icon=":material/stop:" if bench.is_showing else ":material/slideshow:",
+            on_click=_show,
+            args=(bench,),
+        )
+        value = st.slider("Step looked at", 1, last, key=key, help=HELP, label_visibility="collapsed")
+    bench.look = 0 if value >= last else value
+
+
+def _show(bench: Bench) -> None:
+    """Begin to show the run again from its start, or end that."""
+    bench.is_showing = not bench.is_showing
+    bench.look = 0 if bench.is_showing else bench.look
+
+
+def seen(bench: Bench) -> LiveRun:
+    """Return the run as it is looked at: as it is now, or as it was then."""
+    assert bench.live is not None
+    if not bench.look or bench.look >= bench.live.run.model_t:
+        return bench.live
+    asked = (bench.number, bench.live.run.t, bench.look)
+    if bench.view is None or bench.view[0] != asked:
+        bench.view = (asked, bench.live.at(bench.look))
+    view: LiveRun = bench.view[1]
+    return view
+
+
+def marked(figure: Figure, bench: Any) -> Figure:
+    """Return a chart over iterations with a line at the step that is looked at."""
+    if bench.look:
+        line = line_at(bench.look)
+        figure["layout"].setdefault("shapes", []).append(line | {"line": {"color": "#B4540A", "width": 2}})
+    return figure
