@@ -34,8 +34,9 @@ from load_client import Visitor
 ROOT = Path(__file__).parents[2]
 # A page's run begins by itself after half a minute where no browser says that it has drawn the first chart.
 SECONDS_BEFORE = 34.0
-SECONDS_BETWEEN_CLICKS = 8.0
-USUAL = "n=2000&n_features=256&n_iter=300&speed=normal"
+SECONDS_BETWEEN_CLICKS = 20.0
+# Slow, so that it lasts: a click costs as much as some ten updates, and who watches does not begin a run every ten seconds.
+USUAL = "n=2000&n_features=256&n_iter=3000&speed=slow"
 LARGE = "n=20000&n_features=1024&n_iter=4000&speed=fast"
 GREEDY = (
     "n_features=65536&batch_size=65536&n_iter=100000",
