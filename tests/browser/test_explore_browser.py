@@ -36,6 +36,7 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
 
     page.mouse.click(*page.evaluate(CELL))  # the upper right cell: the largest of both
     expect(page.get_by_role("combobox", name="Point")).to_have_value(AT_5_AND_5, timeout=20_000)
+    wait_ready(page)  # a button that is drawn anew has no file to give
     with page.expect_download() as table:
         page.get_by_role("button", name="Table (CSV)").click()
     text = table.value.path().read_text()
