@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
+from weakref import finalize
 
 import streamlit as st
 from streamlit.runtime import exists, get_instance
@@ -51,7 +53,7 @@ class Exploring:
     job: Job | None = None
     job_text: str = ""
     chosen: int | None = None
-    folder: TemporaryDirectory[str] | None = None
+    folder: Path | None = None
 
     @property
     def is_going(self) -> bool:
@@ -96,8 +98,9 @@ def store_of(state: Exploring, spec: Spec) -> Store:
 def folder_of(state: Exploring) -> Path:
     """Return the session's own folder, which goes with it."""
     if state.folder is None:
-        state.folder = TemporaryDirectory(prefix="dsg-lab-")
-    return Path(state.folder.name)
+        state.folder = Path(mkdtemp(prefix="dsg-lab-"))
+        finalize(state, shutil.rmtree, state.folder, ignore_errors=True)
+    return state.folder
 
 
 def begin(state: Exploring) -> None:
