@@ -79,7 +79,7 @@ def _meanwhile(problem: type[Setting], bench: Bench, place: Place) -> None:
         st.caption("Watch: the explanation comes when the run has ended.")
         return
     with st.container(key="lesson-goal", gap="small"):
-        st.markdown(f":material/flag: **{goal.text}**")
+        st.markdown(f"⚑ **{goal.text}**")
         _button(bench, "Show me", "lesson-show", _show, problem, bench, type="tertiary", icon=":material/visibility:")
     if bench.live is not None and bench.live.is_finished:
         st.caption("Not yet: this run has not come there. Move what is marked at the side, and run again.")
@@ -103,7 +103,7 @@ def _verdict(place: Place) -> None:
     elif isinstance(asks, Estimate):
         _estimated(asks, place)
     elif place.step.goal is not None:
-        st.markdown(":green[:material/check_circle:] **Reached.**")
+        st.markdown(":green[✓] **Reached.**")
 
 
 def _onwards(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -111,7 +111,7 @@ def _onwards(problem: type[Setting], bench: Bench, place: Place) -> None:
         if place.number:
             _button(bench, "Back", "lesson-back", _go, problem, bench, -1, icon=":material/arrow_back:")
         if place.is_last:
-            st.markdown(f":material/school: **What you know now:** {place.lesson.learned}")
+            st.markdown(f"**What you know now:** {place.lesson.learned}")
             st.page_link("pages/lessons.py", label="All lessons", icon=":material/arrow_forward:", width="content")
         else:
             _button(bench, "Next", "lesson-next", _go, problem, bench, 1, type="primary", shortcut="Enter")
@@ -123,9 +123,9 @@ def _picked(asks: Pick, place: Place) -> None:
     if right is None:
         st.markdown(f"You guessed *{guessed.words}*. This run came to none of these: another seed will.")
     elif right is guessed:
-        st.markdown(f":green[:material/check_circle:] You guessed *{guessed.words}*, and so it came.")
+        st.markdown(f":green[✓] You guessed *{guessed.words}*, and so it came.")
     else:
-        st.markdown(f":orange[:material/info:] You guessed *{guessed.words}*. It came otherwise: *{right.words}*.")
+        st.markdown(f":orange[➜] You guessed *{guessed.words}*. It came otherwise: *{right.words}*.")
 
 
 def _estimated(asks: Estimate, place: Place) -> None:
@@ -135,7 +135,7 @@ def _estimated(asks: Estimate, place: Place) -> None:
     if came_to is None:
         st.markdown(f"You guessed {place.guess:.2f}; this run came to no number.")
         return
-    good = ":green[:material/check_circle:] A good guess" if place.was_right() else ":orange[:material/info:] Not quite"
+    good = ":green[✓] A good guess" if place.was_right() else ":orange[➜] Not quite"
     st.markdown(f"{good}: you said {place.guess:.2f}, and {asks.words} came to **{came_to:.2f}**.")
     st.html(_line_of_numbers(asks, float(place.guess), came_to))
 

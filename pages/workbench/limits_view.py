@@ -15,10 +15,10 @@ from pages.workbench.looking_back import seen
 
 # Told apart by their shape, not by colour alone.
 MARKS = {
-    Light.UNKNOWN: ":material/hourglass_empty:",
-    Light.GOOD: ":green[:material/check_circle:]",
-    Light.OPEN: ":blue[:material/trending_up:]",
-    Light.LIMITS: ":orange[:material/warning:]",
+    Light.UNKNOWN: "…",
+    Light.GOOD: ":green[✓]",
+    Light.OPEN: ":blue[↗]",
+    Light.LIMITS: ":orange[▲]",
 }
 STILL = "It is still on its way."
 NOTHING, EARLY = "Nothing limits this run.", "What limits this run is not known yet."

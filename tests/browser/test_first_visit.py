@@ -15,7 +15,7 @@ STARTS = {
 def test_the_first_visit_to_a_fresh_server_opens_the_page_of_its_address(path, browser, tmp_path):
     port, log = _free_port(), tmp_path / "log"
     url = f"http://127.0.0.1:{port}"
-    with log.open("wb") as output, _server(port, output) as server:
+    with log.open("wb") as output, _server(port, output, tmp_path / "runs.sqlite") as server:
         context = browser.new_context()
         try:
             _wait_until_up(url, server, log)
