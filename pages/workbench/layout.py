@@ -45,6 +45,7 @@ def lay_out() -> None:
 
 
 _ROOM = {
+    **dict.fromkeys(("tiles", "limits"), ".st-key-part-numbers {min-height: 0 !important}"),
     "view": ".st-key-chart-map .live-chart-head {padding-top: 0 !important} .live-chart-title {display: inline !important}",
     "error": '[data-testid="stMain"] {--row: var(--charts) !important}',
     "tabs": '[data-testid="stLayoutWrapper"]:has(> .st-key-part-health) {position: fixed !important; right: 1rem !important; '

@@ -93,7 +93,9 @@ def workbench(name: str) -> None:
     if bench.live is None or is_waiting:
         say_what_to_do(problem)
         return
-    tiles, limits, look, health = st.empty(), st.empty(), st.empty(), st.empty()
+    with st.container(key="part-numbers"):
+        tiles, limits = st.empty(), st.empty()
+    look, health = st.empty(), st.empty()
     run_every = _tick_seconds(bench)
     live_tab, *other_tabs = _tabs()
     with live_tab:
