@@ -79,6 +79,7 @@ class Bench:
     claim: Claim = field(default_factory=Claim)  # on the server's memory, for the run
     session: str = field(default_factory=lambda: token_hex(8))  # under which it waits for its turn to compute
     place: Place | None = None  # in a guided lesson
+    chosen_at: float = -math.inf  # when a lesson was last taken from the list
 
     @property
     def spec(self) -> Spec | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,10 +33,13 @@ def head(problem: type[Setting], bench: Bench) -> None:
 
 
 LESSONS = "lessons"
+CLOSING_SECONDS = 5.0
 
 
 def _lessons(problem: type[Setting], bench: Bench) -> None:
-    # One that tells whether it is open can be closed from here.
+    # One that tells whether it is open can be closed from here; what a tick says of it may be older than the choice.
+    if time.monotonic() - bench.chosen_at < CLOSING_SECONDS:
+        st.session_state[LESSONS] = False
     with st.popover("Lessons", icon=":material/school:", width="content", key=LESSONS, on_change="rerun"):
         for guided in profile_of(problem).guided:
             _guided(problem, bench, guided)
@@ -54,13 +58,13 @@ def _guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
     """Begin a guided lesson at its first step."""
     bench.place = Place(lesson)
     bench.given = given_for(problem, lesson.values_at(0)) | {LESSONS: False}
-    bench.wants_restart = True
+    bench.wants_restart, bench.chosen_at = True, time.monotonic()
 
 
 def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
     # Open it would lie over what the lesson shows.
     bench.given = given_for(problem, lesson.values) | {LESSONS: False}
-    bench.wants_restart = True
+    bench.wants_restart, bench.chosen_at = True, time.monotonic()
 
 
 def given_for(problem: type[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
