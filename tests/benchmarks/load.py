@@ -23,6 +23,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -56,7 +57,8 @@ class Server:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
-        self.log = open(os.devnull if "--quiet" in sys.argv else f"/tmp/dsglab-load-{self.port}.log", "w")  # noqa: SIM115
+        log = Path(tempfile.gettempdir()) / f"dsglab-load-{self.port}.log"
+        self.log = open(os.devnull if "--quiet" in sys.argv else log, "w")  # noqa: SIM115
         self.process = subprocess.Popen(
             command, cwd=ROOT, stdout=self.log, stderr=self.log, env={**os.environ, "DSGLAB_SESSIONS": "600"}
         )
