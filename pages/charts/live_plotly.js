@@ -213,6 +213,11 @@ function shown(node) {
   });
 }
 
+/** Do this while the browser has nothing else to do: streamlit sends what is told a moment later, and for the page that is left by then. */
+function atRest(work) {
+  window.requestIdleCallback ? requestIdleCallback(work, {timeout: 1000}) : setTimeout(work);
+}
+
 async function draw(chart) {
   if (chart.isDrawing) return;  // the loop below takes the newest; what came between is skipped
   chart.isDrawing = true;
@@ -224,9 +229,9 @@ async function draw(chart) {
       if (!chart.node._fullLayout) chart.node.textContent = "";  // an error's text, see below
       await react(chart, Plotly, chart.drawn);
       const {occasion} = chart.drawn;
-      if (occasion && chart.occasion !== occasion) {
-        chart.occasion = occasion;
-        shown(chart.node).then(() => chart.report());
+      if (occasion && chart.occasion !== occasion.number) {
+        chart.occasion = occasion.number;
+        shown(chart.node).then(() => atRest(() => location.pathname.endsWith("/" + occasion.page) && chart.report()));
       }
     }
   } catch (error) {

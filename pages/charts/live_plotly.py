@@ -14,14 +14,14 @@ import json
 import logging
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "Drawing", "clicked", "draw", "encoded", "live_chart"]
+__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "Drawing", "Occasion", "clicked", "draw", "encoded", "live_chart"]
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +43,17 @@ class Drawing:
     height: int
 
 
+@dataclass(frozen=True)
+class Occasion:
+    """A drawing that the browser is to tell of once it is there.
+
+    It does not where it has left the page by then: told of a page that is left, the server would go back to it.
+    """
+
+    page: str  # the last part of its address
+    number: int
+
+
 def encoded(figure: Mapping[str, Any]) -> Drawing:
     """Return a figure as it travels."""
     return Drawing(_to_json(figure), (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT)
@@ -56,7 +67,7 @@ def live_chart(
     height: int | None = None,
     config: Mapping[str, Any] = _CONFIG,
     on_drawn: Callable[[], None] | None = None,
-    occasion: str = "",
+    occasion: Occasion | None = None,
     on_clicked: Callable[[], None] | None = None,
     save_as: str = "",
 ) -> None:
@@ -85,8 +96,8 @@ def live_chart(
         Plotly's configuration; by default no mode bar. Read when the chart is first drawn.
     on_drawn : callable, optional
         Called once the browser has drawn the chart; the page, or the fragment that the chart is in, is then drawn anew.
-    occasion : str, optional
-        `on_drawn` is called once for each occasion, and not where that is empty.
+    occasion : Occasion, optional
+        `on_drawn` is called once for each occasion, and not where there is none.
     on_clicked : callable, optional
         Called when a point of the chart has been clicked; `clicked` says which one.
     save_as : str, optional
@@ -113,7 +124,7 @@ def draw(
     height: int | None = None,
     config: Mapping[str, Any] = _CONFIG,
     on_drawn: Callable[[], None] | None = None,
-    occasion: str = "",
+    occasion: Occasion | None = None,
     on_clicked: Callable[[], None] | None = None,
     save_as: str = "",
 ) -> None:
@@ -133,7 +144,8 @@ def draw(
             config=dict(config),
         )
         return
-    around = {"alt": alt, "height": pixels, "config": dict(config), "occasion": occasion, "library": LIBRARY_ADDRESS}
+    told = asdict(occasion) if occasion is not None else None
+    around = {"alt": alt, "height": pixels, "config": dict(config), "occasion": told, "library": LIBRARY_ADDRESS}
     clicks: dict[str, Any] = {} if on_clicked is None else {"on_clicked_change": on_clicked}
     mount(
         key=key,

@@ -59,7 +59,7 @@ function withKept(address) {
 function mindHistory() {
   const push = history.pushState.bind(history), replace = lab.replace = history.replaceState.bind(history);
   const moved = new Map();  // name in the link -> its value and when a control was moved there
-  let leavingSince = -Infinity;
+  let leavingSince = -Infinity, backSince = -Infinity;
 
   addEventListener("click", event => {
     const link = event.target.closest?.("a[href]");
@@ -67,7 +67,11 @@ function mindHistory() {
     const there = new URL(link.href);
     if (there.origin === location.origin && there.pathname !== location.pathname) leavingSince = performance.now();
   }, true);
-  addEventListener("popstate", () => { lab.kept = {}; moved.clear(); });
+  addEventListener("popstate", () => {
+    lab.kept = {};
+    moved.clear();
+    backSince = performance.now();
+  });
 
   history.replaceState = (state, title, url) => {
     const before = new URLSearchParams(location.search);
@@ -81,6 +85,7 @@ function mindHistory() {
     let there = new URL(url ?? location.href, location.href);
     const now = performance.now();
     if (there.pathname !== location.pathname) {
+      if (now - backSince < LEAVING && leavingSince < backSince) return;  // by the page that Back has just left
       leavingSince = -Infinity;
       lab.kept = {};
       moved.clear();

@@ -12,6 +12,7 @@ from typing import Any
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
+from pages.charts.live_plotly import Occasion
 from pages.shell.memory import Claim, account
 from pages.shell.turns import turns
 from pages.workbench.lesson_place import Place
@@ -102,10 +103,10 @@ class Bench:
         """Note that the browser has drawn the curves: what happens from now on is seen."""
         self.is_seen = True
 
-    def occasion(self) -> str:
+    def occasion(self, page: str) -> Occasion | None:
         """Return what the browser is to tell of this drawing of the curves, if anything: each time another, for one may be lost."""
         self.n_shown += not self.is_watched
-        return "" if self.is_watched else str(self.n_shown)
+        return None if self.is_watched else Occasion(page, self.n_shown)
 
     @property
     def is_watched(self) -> bool:

@@ -141,7 +141,7 @@ def _draw_curves(bench: Any, theme: str, revision: str) -> None:
         alt=alt_objective(live),
         height=CURVE_HEIGHT,
         on_drawn=bench.see,
-        occasion=bench.occasion(),
+        occasion=bench.occasion(live.run.problem.name),
     )
     figure = marked(score_figure(live, theme, revision), bench)
     live_chart(figure, key="chart-score", alt=alt_score(live), height=CURVE_HEIGHT)
