@@ -1,19 +1,27 @@
 """What limits a run: too few iterations, batches too small, too few features; found by intervention, without a browser."""
 
+from dsgcore.diagnostics.convergence import Convergence, Slope, convergence, fitted
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, four_runs
 from dsgcore.diagnostics.job import begin_limits
 from dsgcore.diagnostics.limits import Limits, limits
 from dsgcore.diagnostics.strip import Gauge, Light, Strip, strip
+from dsgcore.diagnostics.way import WORDS, way
 
 __all__ = [
+    "WORDS",
+    "Convergence",
     "FourRuns",
     "Gauge",
     "Light",
     "Limits",
+    "Slope",
     "Strip",
     "begin_limits",
     "check_possible",
+    "convergence",
+    "fitted",
     "four_runs",
     "limits",
     "strip",
+    "way",
 ]

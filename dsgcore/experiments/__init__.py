@@ -10,7 +10,7 @@ from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_dataset, load_split
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
-from dsgcore.experiments.theory import Theory, kept_to, remedies, theory_of
+from dsgcore.experiments.theory import Theory, breaches, broken_by, kept_to, remedies, theory_of
 from dsgcore.experiments.verdict import Comparison, Verdict, compare
 from dsgcore.experiments.widths import read_spec
 
@@ -31,6 +31,8 @@ __all__ = [
     "Surface",
     "Theory",
     "Verdict",
+    "breaches",
+    "broken_by",
     "compare",
     "default_spec",
     "kept_to",

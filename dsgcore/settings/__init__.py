@@ -12,7 +12,7 @@ from dsgcore.settings.ordinal import ORDINAL
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.s3vm import S3VM
 from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
-from dsgcore.settings.theorem import Assumption, Theorem
+from dsgcore.settings.theorem import Assumption, Breach, Rate, Theorem
 
 PROFILES: dict[str, Profile] = {
     "similar_unlabeled": SIMILAR_UNLABELED,
@@ -43,6 +43,7 @@ def profile_of(problem: Any) -> Profile:
 __all__ = [
     "PROFILES",
     "Assumption",
+    "Breach",
     "Claim",
     "Estimate",
     "Goal",
@@ -52,6 +53,7 @@ __all__ = [
     "Option",
     "Pick",
     "Profile",
+    "Rate",
     "Theorem",
     "profile_of",
 ]

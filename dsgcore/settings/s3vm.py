@@ -10,7 +10,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.guided import s3vm as guided
 from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
-from dsgcore.settings.theorem import constant_step_theorem
+from dsgcore.settings.theorem import Rate, constant_step_theorem
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run
@@ -91,6 +91,8 @@ S3VM = Profile(
         """**Theorem 1 of TSGS3VM.** The risk is not convex: with a constant step $\\theta / T^{3/4}$ over $T$ iterations,
 $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|^2$ is $O(1/T^{1/4})$.""",
         schedule="theta/T^(3/4)",
+        rates={"error": Rate(-0.5, "T", "1/√T"), "gradient_mean": Rate(-0.25, "T", "1/T^¼")},
+        step_size=5.0,
     ),
     guided=guided.LESSONS,
     lessons=(

@@ -12,7 +12,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.guided import similar_unlabeled as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
-from dsgcore.settings.theorem import constant_step_theorem
+from dsgcore.settings.theorem import Rate, constant_step_theorem
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run
@@ -98,6 +98,10 @@ SIMILAR_UNLABELED = Profile(
 $\\theta / \\sqrt{T}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ over the run is $O(1/\\sqrt{T})$: a stationary
 point, not the optimum.""",
         schedule="theta/sqrt(T)",
+        rates={"gradient_mean": Rate(-0.5, "T", "1/√T")},
+        step_size=5.0,
+        lam=0.5,
+        batch_size=64,
     ),
     guided=guided.LESSONS,
     lessons=(

@@ -7,12 +7,41 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dsgcore.core.kernels import Gaussian, Kernel
+from dsgcore.core.kernels import Gaussian, Kernel, OrthogonalGaussian
+from dsgcore.core.kernels_dot_product import DotProduct
 from dsgcore.core.parameters import AUTOMATIC
 from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
+
+
+@dataclass(frozen=True)
+class Breach:
+    """What breaks an assumption: its name, values of a spec by section (its "changes" are a list), and what then happens."""
+
+    name: str
+    values: Mapping[str, Any]
+    then: str
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast a theorem says that something falls.
+
+    Attributes
+    ----------
+    slope : float
+        The power of what it falls with.
+    of : {"t", "T"}
+        The iteration, or the length of the run.
+    words : str
+        As people write it.
+    """
+
+    slope: float
+    of: str
+    words: str
 
 
 @dataclass(frozen=True)
@@ -27,12 +56,15 @@ class Assumption:
         What makes it hold: values of a spec, by section.
     why_not : str
         Why nothing of the kind makes it hold; empty where something does.
+    breach : Breach or None
+        How to break it in order to see what then happens.
     """
 
     sentence: str
     holds: bool
     remedy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     why_not: str = ""
+    breach: Breach | None = None
 
 
 @dataclass(frozen=True)
@@ -45,8 +77,10 @@ class Theorem:
         Markdown.
     assumptions : callable
         From a spec: what the theorem takes for granted, and whether the spec keeps to it.
-    error_slope : float or None
-        Predicted slope of log |f - h|^2 against log t; None where the theorem speaks of the run's length only.
+    rates : mapping of str to Rate
+        By the quantities of `dsgcore.diagnostics.way`: how fast they fall.
+    shown_with : mapping of str to any
+        Values of the solver with which the rates are seen soon.
     names_kernel : bool
         Whether its random features are those of the spec's kernel, about which there is more to say.
     cost : str
@@ -55,9 +89,16 @@ class Theorem:
 
     statement: str
     assumptions: Callable[[Spec], tuple[Assumption, ...]] = lambda spec: ()
-    error_slope: float | None = None
+    rates: Mapping[str, Rate] = field(default_factory=dict)
+    shown_with: Mapping[str, Any] = field(default_factory=dict)
     names_kernel: bool = True
     cost: str = ""
+
+    @property
+    def error_slope(self) -> float | None:
+        """The predicted slope of log |f - h|^2 against log t; None where the theorem speaks of the run's length only."""
+        rate = self.rates.get("error")
+        return None if rate is None or rate.of != "t" else rate.slope
 
 
 NO_THEOREM = Theorem("No theorem is known here of what this setting promises.")
@@ -74,29 +115,46 @@ CONVEX_RATE = """With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1
 $\\mathbb{E}\\,|f_t(x) - f^*(x)|^2 = O(1/t)$."""
 
 
+# Few features and small batches: their noise is what the rates are of.
+_SEEN_SOON = {"n_features": 64, "batch_size": 32}
+
+
 def convex_theorem(title: str) -> Theorem:
     """Return the theorem of a convex risk with squared losses: a rate in t, with steps theta / t."""
     statement = f"**{title}** {CONVEX_RATE} {SPLIT}\n\n{LEMMA}\n\n{NO_CONSTANT}"
     return Theorem(
         statement,
         lambda spec: (*_decaying_steps(spec), *fresh_features(spec)),
-        error_slope=-1.0,
+        rates=dict.fromkeys(("distance", "error", "norm"), Rate(-1.0, "t", "1/t")),
+        # A ridge of 1 keeps the first steps from overshooting.
+        shown_with={"lam": 1.0, "n_iter": 2000, **_SEEN_SOON},
         cost="A larger ridge pulls f towards zero and steps that shrink soon learn little more: the test score can fall by much.",
     )
 
 
-def constant_step_theorem(statement: str, schedule: str) -> Theorem:
+def constant_step_theorem(statement: str, schedule: str, rates: Mapping[str, Rate], **shown_with: Any) -> Theorem:
     """Return a theorem that assumes one step throughout, set by the run's length: no rate in t within a run."""
     return Theorem(
         f"{statement}\n\n{LEMMA}",
         lambda spec: (_constant_step(spec, schedule), *fresh_features(spec)),
-        error_slope=None,
+        rates=rates,
+        shown_with={"n_iter": 800, "schedule": schedule, **_SEEN_SOON} | shown_with,
     )
 
 
 def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
     """Return what is assumed wherever each iteration draws its own random features."""
-    return (*_good_features(spec.kernel), Assumption("Nothing was changed during the run.", not spec.changes))
+    return (*_good_features(spec.kernel), _unchanged(spec))
+
+
+def _unchanged(spec: Spec) -> Assumption:
+    """Return that nothing was changed on the way; broken by a step ten times as large from the run's middle on."""
+    s, changes = spec.solver, list[dict[str, Any]]()
+    if s.step_size is not None and "step_size" in spec.steerable:
+        changes = [{"t": s.n_iter // 2 + 1, "name": "step_size", "value": float(f"{LARGER * s.step_size:.4g}")}]
+    then = "At the change the noise of the steps jumps up, and from there on it has to fall again."
+    breach = Breach("step × 10 at half time", {"changes": changes}, then)
+    return Assumption("Nothing was changed during the run.", not spec.changes, breach=breach)
 
 
 def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
@@ -107,18 +165,33 @@ def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
             f"Kernel and features are bounded: κ and φ are finite (here: {here}).",
             is_bounded,
             why_not="It is so by the kernel itself: only another kernel has bounded features.",
+            breach=Breach(
+                "unbounded features",
+                {"kernel": {"name": DotProduct.name}},
+                "No lemma bounds the error any more, and its curve is gone: what the features cost goes with the points' length.",
+            ),
         ),
         Assumption(
             "The features of an iteration are drawn independently of each other"
             f"{' (here: in blocks of orthogonal ones)' if not kernel.has_independent_features else ''}.",
             kernel.has_independent_features,
             remedy={"kernel": {"name": Gaussian.name}},
+            breach=Breach(
+                "orthogonal features",
+                {"kernel": {"name": OrthogonalGaussian.name}},
+                "The proof says nothing, and no harm is done: features in orthogonal blocks err as much or less, at the same rate.",
+            ),
         ),
     )
 
 
 # Steps theta / t begin at theta: with a smaller ridge than this, theta = 1.5 / lam is so large that they overshoot for long.
 SMALLEST_RIDGE, PRODUCT = 0.2, 1.5
+# With steps θ = so much / lam the assumptions are broken: a constant one that does not grow, and a product that is too small.
+CONSTANT, TOO_SMALL = 0.3, 0.1
+LARGER = 10.0
+# A step that is the theorem's for a run of this length, whatever the run's own.
+SHORT = 50
 
 
 def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
@@ -129,8 +202,26 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
     # Both at once: a theta that suits one schedule need not suit another.
     remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}
     return (
-        Assumption(f"The steps are θ/t (here: {SCHEDULE_WORDS[s.schedule]}).", s.schedule == "theta/t", remedy),
-        Assumption(f"θλ lies in (1, 2) or is a positive whole number (here: {_said(product)}).", in_range, remedy),
+        Assumption(
+            f"The steps are θ/t (here: {SCHEDULE_WORDS[s.schedule]}).",
+            s.schedule == "theta/t",
+            remedy,
+            breach=Breach(
+                "constant step",
+                {"solver": {"schedule": "constant", "step_size": CONSTANT / lam}},
+                "f comes near sooner and then stands still where its noise holds it: the curves turn level. Their average goes on.",
+            ),
+        ),
+        Assumption(
+            f"θλ lies in (1, 2) or is a positive whole number (here: {_said(product)}).",
+            in_range,
+            remedy,
+            breach=Breach(
+                "θλ = 0.1",
+                {"solver": {"schedule": "theta/t", "step_size": TOO_SMALL / lam, "lam": lam}},
+                "The steps shrink before f has arrived: the distance falls as t^−0.2, for 2θλ = 0.2, instead of 1/t.",
+            ),
+        ),
     )
 
 
@@ -150,4 +241,9 @@ def _constant_step(spec: Spec, schedule: str) -> Assumption:
         f"The step is {SCHEDULE_WORDS[schedule]}, the same throughout (here: {SCHEDULE_WORDS[used]}).",
         used == schedule,
         remedy,
+        breach=Breach(
+            "a step that T does not shrink",
+            {"solver": {"schedule": "constant", "step_size": theta and SCHEDULES[schedule](theta, 1, SHORT)}},
+            "Longer runs come no nearer: what is left is the noise of the step, which is now the same for all lengths.",
+        ),
     )

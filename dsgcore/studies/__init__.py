@@ -9,6 +9,7 @@ from dsgcore.studies.results import MEASURES, Difference, Measure, Results, Stud
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
 from dsgcore.studies.study import Axis, Study, StudyError, StudyRun
 from dsgcore.studies.table import table_of
+from dsgcore.studies.ways import Ways, convergences
 
 __all__ = [
     "MEASURES",
@@ -29,9 +30,11 @@ __all__ = [
     "StudyError",
     "StudyRun",
     "StudyRuns",
+    "Ways",
     "begin_study",
     "carry_out",
     "check_price",
+    "convergences",
     "curves_of",
     "default_store",
     "importance",

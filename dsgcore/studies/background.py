@@ -15,6 +15,7 @@ from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
 from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import Study
+from dsgcore.studies.ways import Ways
 
 # Whoever looks on has the cores first.
 NICENESS = 10
@@ -86,10 +87,17 @@ def make_study(
     os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker"
     counted = _Counted(report)
     at_once = os.cpu_count() or 1
-    study = Gathered.from_dict(plain) if "specs" in plain else Study.from_dict(plain)
+    study = _study_of(plain)
     with local_processes(at_once, memory) as executor:
         carry_out(study, Store(file), executor, at_once, counted.tell, folder)
     return counted.progress
+
+
+def _study_of(plain: dict) -> Study | Gathered:
+    """Return a study from its plain data, of whichever kind it is."""
+    if "data_seed" in plain:
+        return Ways.from_dict(plain)
+    return Gathered.from_dict(plain) if "specs" in plain else Study.from_dict(plain)
 
 
 class _Counted:

@@ -14,7 +14,7 @@ from dsgcore.core._threads import n_workers
 from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import Study, StudyError, StudyRun
-from dsgcore.studies.work import GivenUpError, Made, begin_worker, make_run
+from dsgcore.studies.work import GivenUpError, Made, begin_worker
 
 # Runs handed to an executor before they are needed, for each that it makes at a time.
 AHEAD = 2
@@ -84,16 +84,16 @@ def carry_out(
         outcomes[outcome.run.place] = outcome
         tell(outcome)
 
-    known = store.get(run.spec.sha256 for run in runs if run.spec is not None)
+    known = store.get(run.key for run in runs if run.key is not None)
     missing = []
     for run in runs:
-        stored = known.get(run.spec.sha256) if run.spec is not None else None
+        stored = known.get(run.key or "")
         if run.spec is None or stored is not None:
             settle(Outcome(run, stored, run.refused))
         else:
             missing.append(run)
     for outcome in _made(
-        missing, store, lambda text: executor.submit(make_run, text, folder=folder), at_once * AHEAD, study.seconds
+        missing, store, lambda text: executor.submit(study.make, text, folder=folder), at_once * AHEAD, study.seconds
     ):
         settle(outcome)
     return [outcomes[run.place] for run in runs]
@@ -111,7 +111,7 @@ def _made(
     while True:
         is_over = seconds is not None and time.monotonic() - start >= seconds
         while not is_over and len(waiting) < most_waiting and (run := next(left, None)) is not None:
-            waiting[submit(_text(run))] = run
+            waiting[submit(run.text or "")] = run
         if not waiting:
             break
         done, _ = wait(waiting, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
@@ -119,11 +119,6 @@ def _made(
             yield _settled(waiting.pop(future), future, store)
     for run in left:
         yield Outcome(run, None, "the study's time was over before it began")
-
-
-def _text(run: StudyRun) -> str:
-    assert run.spec is not None
-    return run.spec.to_json()
 
 
 def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from dsgcore.core.cost import Cost
+from dsgcore.experiments.cost import cost_of
 from dsgcore.experiments.spec import Spec
 from dsgcore.studies.study import Axis, StudyRun
+from dsgcore.studies.work import Maker, make_run
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Gathered:
     seeds: tuple[int, ...]
     axes: ClassVar[tuple[Axis, ...]] = ()
     seconds: ClassVar[float | None] = None
+    make: ClassVar[Maker] = staticmethod(make_run)
 
     @property
     def spec(self) -> Spec:
@@ -48,3 +52,7 @@ class Gathered:
         pairs = itertools.product(enumerate(self.specs), self.seeds)
         for place, ((number, spec), seed) in enumerate(pairs):
             yield StudyRun(place, (number,), seed, replace(spec, seed=seed))
+
+    def cost(self, spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
+        """Return about what the run of one spec costs."""
+        return cost_of(spec, shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dsgcore.experiments.cost import Budget, check_cost, cost_of
+from dsgcore.experiments.cost import Budget, check_cost
 from dsgcore.experiments.spec import Spec, SpecError
 from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.study import Study, StudyError
@@ -39,7 +39,7 @@ def price_of(study: Study | Gathered, shape: tuple[int, int] | None = None) -> P
     shape : tuple of two int, optional
         Rows and columns of its data, needed where they are a person's own file.
     """
-    costs = [(cost_of(spec, shape), spec.solver.n_iter) for spec in _specs(study)]
+    costs = [(study.cost(spec, shape), spec.solver.n_iter) for spec in _specs(study)]
     seconds = len(study.seeds) * sum(cost.seconds * n_iter for cost, n_iter in costs)
     return Price(len(study), seconds, max((cost.memory for cost, _ in costs), default=0))
 

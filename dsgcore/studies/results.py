@@ -49,7 +49,7 @@ class StudyRuns:
     def __init__(self, study: Study | Gathered) -> None:
         self.study = study
         self.runs = list(study.runs())
-        self.hashes = [None if run.spec is None else run.spec.sha256 for run in self.runs]
+        self.hashes = [run.key for run in self.runs]
         self.points = [run.values for run in self.runs[:: len(study.seeds)]]
         self.stored: dict[str, StoredRun] = {}
         self.failed: dict[int, str] = {run.place: run.refused for run in self.runs if run.spec is None}

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from dsgcore.core.cost import Cost
 from dsgcore.core.parameters import Flag, Integer, Parameter, ParameterError, Real, quoted
 from dsgcore.core.sampling import generator
 from dsgcore.data.options import SEED
+from dsgcore.experiments.cost import cost_of
 from dsgcore.experiments.settings import DATA_PARAMETERS, solver_parameters
 from dsgcore.experiments.spec import Spec, SpecError
+from dsgcore.studies.work import Maker, make_run
 
 MOST_RUNS = 100_000
 MOST_AXES = 4
@@ -63,6 +67,16 @@ class StudyRun:
     spec: Spec | None
     refused: str = ""
 
+    @property
+    def text(self) -> str | None:
+        """What the process that makes it is told."""
+        return None if self.spec is None else self.spec.to_json()
+
+    @property
+    def key(self) -> str | None:
+        """What it is found by in the store: the digest of its text."""
+        return None if self.text is None else hashlib.sha256(self.text.encode()).hexdigest()
+
 
 @dataclass(frozen=True)
 class Study:
@@ -81,6 +95,7 @@ class Study:
     axes: tuple[Axis, ...] = ()
     seeds: tuple[int, ...] = (0,)
     seconds: float | None = None
+    make: ClassVar[Maker] = staticmethod(make_run)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Study:
@@ -129,6 +144,10 @@ class Study:
         groups = [[((axis, value),) for value in axis.values] for axis in self.axes if not axis.is_random]
         drawn = [[(axis, value) for value in axis.values] for axis in self.axes if axis.is_random]
         return [*groups, *([list(zip(*drawn, strict=True))] if drawn else [])]
+
+    def cost(self, spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
+        """Return about what the run of one spec costs."""
+        return cost_of(spec, shape)
 
     def runs(self) -> Iterator[StudyRun]:
         """Return the runs in their order: the last axis changes before those ahead of it, the seed before all axes."""

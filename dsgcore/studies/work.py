@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+from collections.abc import Callable
 from functools import lru_cache
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -23,7 +24,10 @@ from dsgcore.experiments.spec import Spec
 SLICE_SECONDS = 0.2
 _given_up: Any = threading.Event()
 
+# A run's text, its summary, and columns of what was recorded.
 Made = tuple[str, dict[str, Any], dict[str, NDArray]]
+# Makes them of the text, and of the folder where a person's own file is.
+Maker = Callable[..., Made]
 
 
 class GivenUpError(Exception):
@@ -65,9 +69,9 @@ def make_run(text: str, folder: str | None = None) -> Made:
         If the study has been given up meanwhile.
     """
     spec = Spec.from_json(text)
-    run = Run(spec, _split_of(spec.to_json(), folder))
+    run = Run(spec, split_of(spec, folder))
     while not run.is_finished:
-        if _given_up.is_set():
+        if is_given_up():
             raise GivenUpError
         run.advance(seconds=SLICE_SECONDS)
     return text, summary(run), {name: run.history.column(name) for name in run.history.names}
@@ -78,9 +82,13 @@ def _split(text: str, folder: str | None) -> Split:
     return load_split(Spec.from_json(text), folder=None if folder is None else Path(folder))
 
 
-def _split_of(text: str, folder: str | None) -> Split:
+def is_given_up() -> bool:
+    """Whether nobody waits any more for what this process makes."""
+    return bool(_given_up.is_set())
+
+
+def split_of(spec: Spec, folder: str | None) -> Split:
     """Return a spec's data; specs that differ in other things share them."""
-    spec = Spec.from_json(text)
     if spec.data.path is not None and folder is None:
         return load_split(spec)  # which may have changed since
     plain = {"setting": spec.problem.name, "data": spec.to_dict()["data"], "seed": spec.seed}

@@ -1,0 +1,173 @@
+"""Does a run converge as its theorem says: ways over seeds, their median and band, fitted slopes beside the promised ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.diagnostics import slope
+from dsgcore.data import Split
+from dsgcore.diagnostics.way import DISTANCE, ERROR, NORM, WORDS, ground_of, way
+from dsgcore.experiments.run import load_split
+from dsgcore.experiments.spec import Spec
+
+RESAMPLES = 200
+BAND = (0.2, 0.8)
+# A slope is that of the last so many times of x.
+LAST = 10.0
+# A slope this far above the promised one, in standard errors and besides, is another one.
+ERRORS, CLOSE = 2.0, 0.2
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The slope of a logarithm against another, and its standard error over the seeds (NaN with less than two)."""
+
+    value: float
+    error: float
+
+    def keeps(self, promised: float) -> bool:
+        """Whether something falls at least as fast as t to the power of `promised`, as far as can be told."""
+        error = self.error if np.isfinite(self.error) else 0.0
+        return bool(self.value <= promised + max(ERRORS * error, CLOSE))
+
+
+@dataclass(frozen=True, eq=False)
+class Convergence:
+    """The ways of one spec over several seeds.
+
+    Attributes
+    ----------
+    spec : Spec
+    seeds : tuple of int
+    t : ndarray of shape (k,)
+    columns : mapping of str to ndarray of shape (seeds, k)
+        As of `dsgcore.diagnostics.way`; NaN beyond the end of a run that diverged.
+    """
+
+    spec: Spec
+    seeds: tuple[int, ...]
+    t: NDArray
+    columns: Mapping[str, NDArray]
+
+    @classmethod
+    def of(cls, spec: Spec, ways: Mapping[int, Mapping[str, NDArray]]) -> Convergence:
+        """Gather ways by their seeds."""
+        longest = max(ways.values(), key=lambda own: len(own["t"]))
+        k = len(longest["t"])
+        columns = {name: np.array([_padded(own[name], k) for own in ways.values()]) for name in longest}
+        return cls(spec, tuple(ways), longest["t"], columns)
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """What was measured, by the names of its columns."""
+        return tuple(name for name in WORDS if name in self.columns)
+
+    @property
+    def n_diverged(self) -> int:
+        """How many of the runs ended before their last iteration."""
+        has_ended = len(self.t) > 0 and self.t[-1] >= self.spec.solver.n_iter
+        return int(np.isnan(self.columns[ERROR][:, -1]).sum()) if has_ended else len(self.seeds)
+
+    def median(self, name: str) -> NDArray:
+        """Return a quantity's median over the seeds, of shape (k,)."""
+        return _quantile(self.columns[name], 0.5)
+
+    def band(self, name: str) -> tuple[NDArray, NDArray]:
+        """Return where the middle of the seeds lies, from 20 to 80 %."""
+        low, high = (_quantile(self.columns[name], share) for share in BAND)
+        return low, high
+
+    def mean(self, name: str) -> NDArray:
+        """Return a quantity's mean over the seeds: what theorems on expectations speak of."""
+        return np.asarray(self.columns[name].mean(axis=0))
+
+    def bound(self, name: str) -> NDArray | None:
+        """Return what the paper's proof bounds a quantity's mean by; None where it does not.
+
+        Of |f − h|² that is Lemma 1's bound; of |f − f*|² it is 2 |f − h|² + 2 κ ‖h − f*‖²_H, with that bound for the first.
+        """
+        lemma = self.mean("bound")
+        if name == ERROR:
+            return lemma
+        if name == DISTANCE:
+            return np.asarray(2.0 * lemma + 2.0 * self.spec.kernel.bound * self.mean(NORM))
+        return None
+
+    def constants(self) -> dict[str, float]:
+        """Return the constants of Lemma 1's bound M² (κ + φ)² Σ|a|², at the end and in the mean of the seeds."""
+        kernel = self.spec.kernel
+        return {
+            "κ": kernel.bound,
+            "φ": kernel.feature_bound,
+            "M": float(self.mean("largest_weight")[-1]),
+            "Σ|a|²": float(self.mean("squared_steps")[-1]),
+        }
+
+    def slope(self, name: str) -> Slope:
+        """Return the slope of a quantity's mean over the last decade of t."""
+        return fitted(self.t, self.columns[name])
+
+
+def convergence(
+    spec: Spec,
+    seeds: int | Sequence[int] = 5,
+    *,
+    split: Split | None = None,
+    tell: Callable[[float], object] = lambda share: None,
+) -> Convergence:
+    """Measure how a spec's run converges.
+
+    Parameters
+    ----------
+    spec : Spec
+        Of one of the stochastic settings, with at most some 4,000 training points.
+    seeds : int or sequence of int, default 5
+        Of batches and features; a number stands for so many from the spec's own on. The data stay those of the spec's seed.
+    split : Split, optional
+        The data, where they are there already.
+    tell : callable, optional
+        Gets the share that is done.
+
+    Returns
+    -------
+    Convergence
+
+    Raises
+    ------
+    DiagnosticsError
+        If the setting's gradient is not a stochastic functional one, or there are too many training points.
+    """
+    used = tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
+    split = load_split(spec) if split is None else split
+    ground, ways = ground_of(spec, split), {}
+    for i, seed in enumerate(used):
+        ways[seed] = way(replace(spec, seed=seed), split, ground)
+        tell((i + 1) / len(used))
+    return Convergence.of(spec, ways)
+
+
+def fitted(x: NDArray, values: NDArray) -> Slope:
+    """Return the slope of the mean of `values` (seeds, k) against `x` (k,) on logarithmic scales, over the last decade of x.
+
+    Its standard error is that of resampling the seeds.
+    """
+    late = x >= (x[-1] / LAST if len(x) else 0.0)
+    own, rng, n = values[:, late], np.random.default_rng(0), len(values)
+    resampled = [slope(x[late], own[rng.integers(0, n, n)].mean(axis=0)) for _ in range(RESAMPLES * (n > 1))]
+    return Slope(slope(x[late], own.mean(axis=0)), float(np.std(resampled)) if resampled else float("nan"))
+
+
+def _padded(column: NDArray, length: int) -> NDArray:
+    return np.concatenate([column, np.full(length - len(column), np.nan)])
+
+
+def _quantile(values: NDArray, share: float) -> NDArray:
+    """Return a quantile over the seeds that got so far."""
+    there = np.isfinite(values).any(axis=0)
+    found = np.full(values.shape[1], np.nan)
+    found[there] = np.nanquantile(values[:, there], share, axis=0)
+    return found

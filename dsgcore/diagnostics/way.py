@@ -1,0 +1,190 @@
+"""The way of one run to what its theorem says it goes to, measured at iterations evenly spread on a logarithmic scale.
+
+Where the risk is quadratic the minimiser f* is computed exactly, and distances to it are measured; where it is not, the
+squared norm of the objective's gradient, at every iteration for its running mean. All means are over the training points.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.carried import AllPoints
+from dsgcore.core.cost import Cost
+from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, GradientNorm, exact_optimum
+from dsgcore.core.solver import Iterate, Task, solve
+from dsgcore.data import Split
+from dsgcore.diagnostics.four_runs import check_possible
+from dsgcore.experiments.engine import engine_for
+from dsgcore.experiments.spec import Spec
+
+ERROR, DISTANCE, AVERAGE, NORM = "error", "distance", "average", "norm"
+GRADIENT, GRADIENT_MEAN = "gradient", "gradient_mean"
+# What the quantities are called.
+WORDS = {
+    DISTANCE: "|f − f*|²",
+    AVERAGE: "|f̄ − f*|²",
+    ERROR: "|f − h|²",
+    NORM: "‖h − f*‖²_H",
+    GRADIENT: "‖∇J(h)‖²",
+    GRADIENT_MEAN: "running mean of ‖∇J(h)‖²",
+}
+PER_DECADE = 20
+# Bytes of the arrays of n × n numbers: kernel matrix, quadratic form, their product, and as much again to solve.
+BYTES_A_PAIR = 4 * 8
+# Seconds for each pair of points: of a product of the matrix and a vector, and of solving.
+SECONDS_A_PAIR, SECONDS_A_TRIPLE = 1e-9, 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What ways on the same data, with the same kernel and ridge, have in common.
+
+    Attributes
+    ----------
+    K : ndarray of shape (n, n)
+    whole : GradientNorm
+        The whole sample's gradient.
+    optimum : ndarray of shape (n,) or None
+        Dual coefficients of f*; None where the risk is not quadratic, or without a ridge.
+    """
+
+    K: NDArray
+    whole: GradientNorm
+    optimum: NDArray | None
+
+
+def ground_of(spec: Spec, split: Split) -> Ground:
+    """Return the ground of a spec's way; raise `DiagnosticsError` where it has too many training points, or no such way."""
+    check_possible(spec, len(split.X_train))
+    task: Task = engine_for(spec, split).task  # type: ignore[attr-defined]
+    X, lam = np.asarray(task.X, dtype=np.float64), task.plan.at(task.plan.n_iter).lam
+    with single_threaded_blas():
+        K = task.kernel.matrix(X, X)
+        whole = GradientNorm(task.problem, task.rows, K)
+        has_one = whole.quadratic is not None and lam > 0
+        return Ground(K, whole, exact_optimum(K, *whole.quadratic, lam) if has_one else None)  # type: ignore[misc, call-arg]
+
+
+def way_cost(spec: Spec, n_train: int) -> Cost:
+    """Return about what is needed besides the run: bytes, and seconds an iteration."""
+    pairs = n_train**2
+    seconds = 2 * pairs * SECONDS_A_PAIR + pairs * n_train * SECONDS_A_TRIPLE / spec.solver.n_iter
+    return Cost(BYTES_A_PAIR * pairs, seconds)
+
+
+def way(
+    spec: Spec, split: Split, ground: Ground | None = None, until: Callable[[], bool] = lambda: False
+) -> dict[str, NDArray]:
+    """Return the way of a spec's run, column by column.
+
+    Parameters
+    ----------
+    spec : Spec
+        Of one of the stochastic settings; its seed is that of batches and features.
+    split : Split
+        The data, of whatever seed.
+    ground : Ground, optional
+        Where it is there already.
+    until : callable, optional
+        Asked before every iteration; True ends the way there.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (k,)
+        "t", "seconds" (of the method alone), "error" |f − h|², "bound" (Lemma 1's) and of its constants "largest_weight" M and
+        "squared_steps" Σ|a|². With an optimum: "distance" |f − f*|², "average" (the same of the mean of the iterates after
+        t/2), "norm" ‖h − f*‖²_H and "scale", the mean of f*². Without: "gradient" ‖∇J(h_t)‖² and "gradient_mean", its running
+        mean. The run ends at the first value that is not finite.
+    """
+    ground = ground_of(spec, split) if ground is None else ground
+    task: Task = replace(engine_for(spec, split).task, seed=spec.seed)  # type: ignore[attr-defined]
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        rows = list(_rows(task, ground, until))
+    names = rows[0] if rows else _Followed(task, ground).row(0, 0.0)
+    return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
+
+
+def recorded(n_iter: int) -> NDArray:
+    """Return the iterations at which a way is measured."""
+    number = int(np.ceil(PER_DECADE * np.log10(max(n_iter, 2)))) + 1
+    return np.unique(np.geomspace(1, n_iter, number).round().astype(int))
+
+
+def _rows(task: Task, ground: Ground, until: Callable[[], bool]) -> Iterator[dict[str, float]]:
+    followed, wanted = _Followed(task, ground), set(recorded(task.plan.n_iter).tolist())
+    iterates, seconds = solve(task, followed.model, training=followed.points), 0.0
+    while not until():
+        start = time.perf_counter()
+        iterate = next(iterates, None)
+        seconds += time.perf_counter() - start
+        if iterate is None:
+            return
+        followed.advance(iterate)
+        if iterate.t in wanted:
+            row = followed.row(iterate.t, seconds)
+            if not np.isfinite(row[ERROR]):
+                return
+            yield row
+
+
+class _Followed:
+    """A run's f at the training points, its twin h by dual coefficients, and what follows from both."""
+
+    def __init__(self, task: Task, ground: Ground) -> None:
+        self.task, self.ground, self.model = task, ground, task.new_model()
+        self.points, self.dual = AllPoints(task, self.model), DualCoefficients(len(task.X))
+        self.lemma = ExactTwin(task.kernel, task.X[:1])
+        self.f_star: NDArray | None = None if ground.optimum is None else ground.K @ ground.optimum
+        self.total, self.totals = np.zeros(len(task.X)), {0: np.zeros(len(task.X))}
+        self.halves = set((recorded(task.plan.n_iter) // 2).tolist())
+        self.lam, self.gradient, self.gradients = task.plan.at(1).lam, 0.0, 0.0
+
+    def advance(self, iterate: Iterate) -> None:
+        """Bring all forward by an iteration."""
+        step = iterate.step
+        rows = np.concatenate(list(iterate.batch.values()))
+        self.lam = step.lam
+        if self.f_star is None:  # of h before the step: the mean goes from h_1 = 0 on
+            self.gradient = self.ground.whole.at(self.dual.values, self.lam)
+            self.gradients += self.gradient
+        self.dual.advance(rows, iterate.weights, step.size, step.decay)
+        self.lemma.advance(iterate.points, iterate.weights, step.size, step.decay)
+        if self.f_star is not None:
+            self.total += self.points.values
+            if iterate.t in self.halves:
+                self.totals[iterate.t] = self.total.copy()
+
+    def row(self, t: int, seconds: float) -> dict[str, float]:
+        """Return all that is measured after `t` iterations."""
+        f = self.points.values.astype(np.float64)
+        found = {
+            "t": t,
+            "seconds": seconds,
+            ERROR: _mean_square(f - self.ground.K @ self.dual.values),
+            "bound": self.lemma.bound(),
+            "largest_weight": self.lemma.largest_weight,
+            "squared_steps": self.lemma.squared_steps,
+        }
+        if self.f_star is None or self.ground.optimum is None:
+            return found | {GRADIENT: self.gradient, GRADIENT_MEAN: self.gradients / max(t, 1)}
+        return found | self._to_optimum(f, t, self.f_star, self.ground.optimum)
+
+    def _to_optimum(self, f: NDArray, t: int, f_star: NDArray, optimum: NDArray) -> dict[str, float]:
+        difference = self.dual.values - optimum
+        mean = (self.total - self.totals[t // 2]) / max(t - t // 2, 1)
+        return {
+            DISTANCE: _mean_square(f - f_star),
+            AVERAGE: _mean_square(mean - f_star),
+            NORM: float(difference @ (self.ground.K @ difference)),
+            "scale": _mean_square(f_star),
+        }
+
+
+def _mean_square(values: NDArray) -> float:
+    return float(np.mean(values**2))

@@ -1,0 +1,221 @@
+"""Convergence as the theorems promise it: slopes on bundled data, what breaks each assumption, and the same from the store."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_specs import small
+
+from dsgcore import Run, Spec
+from dsgcore.core.diagnostics import DiagnosticsError
+from dsgcore.core.schedules import Change
+from dsgcore.diagnostics import convergence, fitted, four_runs
+from dsgcore.diagnostics.way import recorded
+from dsgcore.experiments import SETTINGS, SpecError, breaches, broken_by, default_spec, kept_to, load_split, theory_of
+from dsgcore.settings import profile_of
+from dsgcore.studies import Store, StudyRuns, Ways, carry_out, convergences, price_of
+
+pytestmark = pytest.mark.compiled
+
+STOCHASTIC = [name for name, setting in SETTINGS.items() if setting.engine == "stochastic"]
+CONVEX, LENGTHS = ["auc", "ordinal"], (50, 100, 200, 400)
+
+
+def shown(setting, **solver):
+    """The theorem's own schedule on the setting's bundled data, with few points."""
+    plain = default_spec(setting).to_dict()
+    plain["data"] |= {"n": 600 if setting == "similar_unlabeled" else 200}  # with few pairs its correction keeps it off
+    plain["solver"] |= {**profile_of(SETTINGS[setting]).theorem.shown_with, "step_size": 1.0, **solver}
+    return kept_to(Spec.from_dict(plain))
+
+
+def by_length(setting, name, **solver):
+    """The slope of a quantity at the end of runs of several lengths, and its error."""
+    step = profile_of(SETTINGS[setting]).theorem.shown_with["step_size"]
+    ends = [convergence(shown(setting, n_iter=T, step_size=step, **solver), 4).columns[name][:, -1] for T in LENGTHS]
+    return fitted(np.array(LENGTHS, dtype=float), np.array(ends).T)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", CONVEX)
+def test_with_the_theorems_steps_squared_distances_fall_as_one_over_t(setting):
+    found = convergence(shown(setting, n_iter=800), 6)
+    assert found.n_diverged == 0
+    for name in ("distance", "error", "norm"):
+        slope = found.slope(name)
+        assert slope.value == pytest.approx(-1.0, abs=max(0.3, 3 * slope.error)), name
+        assert slope.keeps(theory_of(found.spec).rates[name].slope - 0.15), name
+    assert np.all(found.bound("error") > found.mean("error"))
+    assert np.all(found.bound("distance") > found.mean("distance"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("setting", "name"), [("s3vm", "gradient_mean"), ("s3vm", "error"), ("similar_unlabeled", "gradient_mean")]
+)
+def test_with_the_theorems_steps_longer_runs_end_as_much_nearer_as_promised(setting, name):
+    rate = theory_of(shown(setting)).rates[name]
+    assert rate.of == "T"
+    slope = by_length(setting, name)
+    assert slope.keeps(rate.slope)
+    if name == "gradient_mean":  # not much faster either; the other bound is not sharp
+        assert slope.value > rate.slope - 0.3
+
+
+@pytest.mark.slow
+def test_each_assumption_that_is_broken_does_what_is_said_of_it():
+    spec = shown("auc", n_iter=400)
+    kept = convergence(spec, 3)
+    found = {breach.name: convergence(broken_by(spec, breach), 3) for breach in breaches(spec)}
+    assert list(found) == [
+        "constant step",
+        "θλ = 0.1",
+        "unbounded features",
+        "orthogonal features",
+        "step × 10 at half time",
+    ]
+    constant = found["constant step"]
+    assert abs(constant.slope("distance").value) < 0.4
+    assert constant.slope("average").value < -0.6
+    assert found["θλ = 0.1"].slope("distance").value == pytest.approx(-0.2, abs=0.1)
+    assert not np.isfinite(found["unbounded features"].bound("error")[-1])
+    assert found["orthogonal features"].slope("error").keeps(-0.8)
+    changed, half = found["step × 10 at half time"], 200
+    before = np.flatnonzero(changed.t <= half)
+    assert np.array_equal(changed.columns["error"][:, before], kept.columns["error"][:, before])
+    assert changed.mean("error")[-1] > 2 * kept.mean("error")[-1]
+
+
+def test_a_step_that_the_length_does_not_shrink_leaves_long_runs_where_short_ones_are():
+    breach = breaches(shown("s3vm"))[0]
+    ends = [
+        convergence(broken_by(shown("s3vm", n_iter=T, step_size=5.0), breach), 3).mean("gradient_mean")[-1]
+        for T in (300, 900)
+    ]
+    assert ends[1] > 0.85 * ends[0]
+
+
+@pytest.mark.parametrize("setting", STOCHASTIC)
+def test_every_breach_breaks_its_own_assumption_and_no_other_theorem_is_left_whole(setting):
+    spec = shown(setting)
+    assert theory_of(spec).holds
+    for breach in breaches(spec):
+        assert not theory_of(broken_by(spec, breach)).holds, breach.name
+        assert breach.then.endswith(".")
+
+
+@pytest.mark.parametrize("setting", STOCHASTIC)
+def test_a_way_is_the_runs_own(setting):
+    spec = small(setting)
+    found, run = convergence(spec, 1), Run(spec)
+    run.advance()
+    assert found.t[-1] == run.t
+    assert found.columns["bound"][0, -1] == run.history.last()["bound"]
+    h = run.engine.task.kernel.matrix(run.split.X_train, run.split.X_train) @ run.engine.dual.values
+    assert found.columns["error"][0, -1] == pytest.approx(np.mean((run.training_values - h) ** 2), rel=1e-3)
+
+
+def test_distances_are_those_of_the_four_runs():
+    spec = small("auc")
+    found, four = convergence(spec, [3]), four_runs(spec, 3)
+    assert four.is_exact
+    assert found.columns["distance"][0, -1] == pytest.approx(four.together[-1])
+    assert found.columns["error"][0, -1] == pytest.approx(four.error[-1])
+    assert found.columns["scale"][0, -1] == pytest.approx(four.scale)
+
+
+def test_the_average_is_that_of_the_second_half():
+    spec = small("auc", solver={"average": "tail"})
+    run = Run(spec)
+    run.advance()
+    found = convergence(spec, 1)
+    assert "gradient" not in found.quantities
+    squares = np.mean((run.engine._training.average - _f_star(run)) ** 2)
+    assert found.columns["average"][0, -1] == pytest.approx(squares, rel=1e-4)
+
+
+def _f_star(run):
+    from dsgcore.diagnostics.way import ground_of
+
+    ground = ground_of(run.spec, run.split)
+    return ground.K @ ground.optimum
+
+
+def test_the_running_mean_is_that_of_the_gradients_before_every_step():
+    spec = small("s3vm")
+    found = convergence(spec, 1)
+    assert set(found.quantities) == {"error", "gradient", "gradient_mean"}
+    t, gradients, means = found.t, found.columns["gradient"][0], found.columns["gradient_mean"][0]
+    every = t == np.arange(1, len(t) + 1)  # the first ones are all there
+    assert every.sum() > 3
+    assert means[every] == pytest.approx(np.cumsum(gradients[every]) / t[every])
+
+
+def test_runs_that_diverge_are_counted_and_end_there():
+    spec = small("auc", solver={"step_size": 100.0, "n_iter": 300})
+    found = convergence(spec, 2)
+    assert found.n_diverged == 2
+    assert found.t[-1] < 300
+    assert np.isfinite(found.columns["error"]).any()
+
+
+def test_a_change_on_the_way_is_part_of_the_way():
+    spec = small("auc").with_change(Change(15, "step_size", 0.01))
+    t = convergence(spec, 1).t
+    before, after = (convergence(s, 1).columns["error"][0] for s in (small("auc"), spec))
+    assert np.array_equal(before[t < 15], after[t < 15])
+    assert before[-1] != after[-1]
+
+
+def test_what_is_measured_is_spread_evenly_over_the_decades():
+    t = recorded(1000)
+    assert t[0] == 1
+    assert t[-1] == 1000
+    assert np.diff(np.log10(t))[-20:] == pytest.approx(0.05, abs=0.01)
+    assert recorded(1).tolist() == [1]
+
+
+def test_slopes_come_with_the_error_of_resampling_the_seeds():
+    t, rng = np.geomspace(1, 1000, 61), np.random.default_rng(0)
+    values = t**-0.5 * np.exp(rng.normal(size=(20, 1)) * 0.1 * np.log(t))
+    slope = fitted(t, values)
+    assert slope.value == pytest.approx(-0.5, abs=3 * slope.error)
+    assert 0.01 < slope.error < 0.05
+    assert slope.keeps(-0.5)
+    assert not slope.keeps(-1.0)
+    assert np.isnan(fitted(t, values[:1]).error)
+
+
+def test_other_settings_and_too_many_points_are_refused_in_a_sentence():
+    with pytest.raises(DiagnosticsError, match="has none"):
+        convergence(default_spec("multiclass"), 1)
+    many = replace(load_split(small("auc")), X_train=np.zeros((4001, 2)))
+    with pytest.raises(DiagnosticsError, match="at most 4,000, got 4,001"):
+        convergence(small("auc"), 1, split=many)
+
+
+def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
+    specs = small("auc"), small("auc", solver={"n_features": 8})
+    study, store = Ways(specs, (0, 1), 0), Store(tmp_path / "runs.sqlite")
+    assert Ways.from_dict(study.to_dict()) == study
+    for n_new in (4, 0):
+        with ThreadPoolExecutor(1) as executor:
+            assert sum(outcome.is_new for outcome in carry_out(study, store, executor, 1)) == n_new
+    made = StudyRuns(study)
+    made.refresh(store)
+    assert made.n_there == 4
+    assert not set(made.hashes) & {run.spec.sha256 for run in made.runs}  # runs have places of their own
+    for spec, found in zip(specs, convergences(study, made.hashes, store), strict=True):
+        again = convergence(spec, 2)
+        for name in again.quantities:
+            assert found.columns[name] == pytest.approx(again.columns[name], rel=1e-6)
+
+
+def test_ways_have_their_price_first_and_what_cannot_be_measured_is_refused():
+    small_price, large_price = (price_of(Ways((small("auc", data={"n": n}),), (0,), 0)) for n in (200, 2000))
+    assert large_price.memory > small_price.memory + 32 * 1400**2 - 32 * 140**2
+    with pytest.raises(SpecError, match="at most 4,000"):
+        price_of(Ways((small("auc", data={"n": 10_000}),), (0,), 0))
