@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.data import DataError
 from dsgcore.studies import StoreError
-from dsgcore.studies.price import minutes
 from pages.controls.own_file import plain
 from pages.shell.warm_up import is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
 from pages.studies.going import Exploring, exploring, look_at, refresh
-from pages.studies.progress import TICK_SECONDS, draw_button, say_progress
+from pages.studies.progress import TICK_SECONDS, draw_button, say_status
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError, StoreError)
 
@@ -70,7 +67,7 @@ def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None
         return
     refresh(state)
     with status.container(key="study-status"):
-        _say_status(state)
+        say_status(state, "point")
     chart, ranking = st.columns([6, 5], gap="medium")
     with chart:
         showing.draw_chart(state, look)
@@ -78,22 +75,6 @@ def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None
         showing.draw_ranking(state, look)
     if (was_going and not state.is_going) or state.chosen != look.chosen:
         st.rerun()  # once, so that what stands outside follows
-
-
-def _say_status(state: Exploring) -> None:
-    made, price = state.made, state.price
-    assert made is not None
-    assert price is not None
-    seeds = len(made.study.seeds)
-    size = f"{len(made.points):,} point{'s' * (len(made.points) > 1)} × {seeds} seed{'s' * (seeds > 1)} = {len(made.runs):,} runs"
-    left = 1.0 - made.n_there / len(made.runs)
-    if say_progress(state, size):
-        return
-    some = f"; {made.n_there:,} of them are there already" if made.n_there and left else ""
-    about = (
-        f"About {minutes(left * price.seconds / (os.cpu_count() or 1))} of this server." if left else "All are there."
-    )
-    st.markdown(f"{size}{some}. {about}")
 
 
 page()

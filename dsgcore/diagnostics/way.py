@@ -30,7 +30,7 @@ WORDS = {
     DISTANCE: "|f − f*|²",
     AVERAGE: "|f̄ − f*|²",
     ERROR: "|f − h|²",
-    NORM: "‖h − f*‖²_H",
+    NORM: "‖h − f*‖²",
     GRADIENT: "‖∇J(h)‖²",
     GRADIENT_MEAN: "running mean of ‖∇J(h)‖²",
 }

@@ -168,7 +168,7 @@ def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
             breach=Breach(
                 "unbounded features",
                 {"kernel": {"name": DotProduct.name}},
-                "No lemma bounds the error any more, and its curve is gone: what the features cost goes with the points' length.",
+                "No lemma bounds the error any more: what the features cost goes with the points' length.",
             ),
         ),
         Assumption(

@@ -2,7 +2,7 @@
 
 from dsgcore.studies.background import Progress, begin_study
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
-from dsgcore.studies.curves import Curves, curves_of
+from dsgcore.studies.curves import Curves, curves_of, evaluations
 from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
 from dsgcore.studies.results import MEASURES, Difference, Measure, Results, StudyRuns, importance, paired_difference
@@ -37,6 +37,7 @@ __all__ = [
     "convergences",
     "curves_of",
     "default_store",
+    "evaluations",
     "importance",
     "local_processes",
     "paired_difference",

@@ -67,11 +67,16 @@ def x_values(by: str, t: NDArray, spec: Spec, runs: Sequence[StoredRun]) -> NDAr
     its iterations, and the mean of the runs is taken.
     """
     if by == EVALUATIONS:
-        changed = [(change.t, int(change.value or 0)) for change in spec.changes if change.name == "n_features"]
-        features = np.full(len(t), spec.solver.n_features)
-        for start, value in changed:
-            features[t >= start] = value
-        return np.cumsum(features, dtype=float) * spec.solver.batch_size
+        return evaluations(spec, len(t))
     if by == SECONDS:
         return t * float(np.mean([run.seconds / max(run.iterations, 1) for run in runs]))
     return t.astype(float)
+
+
+def evaluations(spec: Spec, n_iter: int) -> NDArray[np.float64]:
+    """Return how many random features at points of batches a run has evaluated after each of its first iterations."""
+    t, features = np.arange(1, n_iter + 1), np.full(n_iter, spec.solver.n_features)
+    for change in spec.changes:
+        if change.name == "n_features":
+            features[t >= change.t] = int(change.value or 0)
+    return np.cumsum(features, dtype=float) * spec.solver.batch_size

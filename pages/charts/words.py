@@ -6,6 +6,8 @@ from dsgcore.experiments import Run
 
 F = "f is the score that is learned: the run's own, with random features in place of the kernel."
 H = "h is its twin: the same batches and coefficients, with the exact kernel in place of random features."
+OPTIMUM = "f* is the exact minimiser of the objective, f̄ the mean of f over the second half of the iterations so far."
+GRADIENT = "∇J is the gradient of the whole sample's objective, zero where it is stationary; norms are those of the kernel's space."
 ERROR = "The error |f − h| is what the random features make: how far they have led f away from h."
 CLASSES = "The class with the highest score."
 MARGIN = "By how much the highest score leads over the next one."

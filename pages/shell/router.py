@@ -23,10 +23,11 @@ def all_pages() -> list[Any]:
     data = st.Page("pages/data.py", title="Data", icon=":material/table_chart:")
     lessons = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
+    convergence = st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:")
     # There is no room in the navigation for what is come to by a pin.
     compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:", visibility="hidden")
     settings = (page_of(setting, with_icon=True) for setting in SETTINGS.values())
-    return [home, lessons, *settings, explore, compare, data]
+    return [home, lessons, *settings, explore, convergence, compare, data]
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:

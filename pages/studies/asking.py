@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -12,18 +12,17 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.core.parameters import Choice, Integer, Parameter, Real, grid
 from dsgcore.experiments import SETTINGS, Setting, Spec
 from dsgcore.experiments.settings import FILE
-from dsgcore.settings import profile_of
 from dsgcore.studies import Study
 from dsgcore.studies.study import MOST_AXES
 from pages.controls import controls
-from pages.controls.control import Control, automatic_of, draw, key_of, number, shown
-from pages.controls.from_link import read_controls
-from pages.controls.kernel_parameters import PICKER
-from pages.controls.own_file import entry_of
+from pages.controls.control import Control, automatic_of, key_of, number, shown
+from pages.studies.beginning import Beginning
 from pages.upload.upload import draw_upload
 
 PREFIX = "x_"
-SETTING, SEEDS, RANDOM, POINTS = (PREFIX + name for name in ("setting", "seeds", "random", "points"))
+_KEPT = ("seeds", "random", "points")
+SEEDS, RANDOM, POINTS = (PREFIX + name for name in _KEPT)
+BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS))
 MOST_SEEDS, USUAL_SEEDS = 50, 3
 MOST_VALUES, USUAL_VALUES = 20, 6
 MOST_POINTS, USUAL_POINTS = 400, 60
@@ -49,75 +48,20 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
 
     None is returned where a file is still to be chosen; a value that does not fit raises `SpecError`.
     """
-    problem = SETTINGS[_setting()]
-    dataset = _dataset(problem)
+    problem = BEGINNING.setting()
+    dataset = BEGINNING.dataset(problem)
     own = draw_upload(problem, upload, f"{PREFIX}{key_of(problem, 'file')}") if dataset == FILE else None
-    _read_link_once(problem, dataset)
-    offered = _offered(problem, dataset)
+    BEGINNING.read_link_once(problem, dataset, BEGINNING.offered(problem, dataset))
+    offered = BEGINNING.offered(problem, dataset)
     axes = {f"{c.section}.{name}": c for name, c in offered.items() if _can_vary(c)}
     with main:
         chosen, said, seeds = _variation(problem, axes)
-    values = _others(offered, {axes[name].parameter.name for name in chosen})
+    values = BEGINNING.others(offered, {axes[name].parameter.name for name in chosen})
     if dataset == FILE and own is None:
         return None
     spec = controls.to_spec(problem, values, dataset, 0, own)
     plain = {"spec": spec.to_dict(), "axes": said, "seeds": list(range(seeds))}
     return Asked(spec, plain, {name: control.parameter for name, control in axes.items()})
-
-
-def _setting() -> str:
-    return st.selectbox(
-        "Setting",
-        list(SETTINGS),
-        key=SETTING,
-        index=list(SETTINGS).index("auc"),
-        bind="query-params",
-        format_func=lambda name: profile_of(SETTINGS[name]).short,
-    )
-
-
-def _dataset(problem: type[Setting]) -> str:
-    choice = controls.dataset_choice(problem)
-    return st.selectbox(
-        choice.label,
-        choice.options,
-        index=choice.options.index(choice.default),
-        key=PREFIX + key_of(problem, "data"),
-        bind="query-params",
-        format_func=lambda name: entry_of(problem, name).title,
-        help=choice.sentence,
-        on_change=_forget,
-        args=(problem,),
-    )
-
-
-def _forget(problem: type[Setting]) -> None:
-    """Forget the values that went with other data."""
-    kept = {PREFIX + key_of(problem, "data"), SETTING, SEEDS, RANDOM, POINTS}
-    for key in [str(key) for key in st.session_state if str(key).startswith(PREFIX) and key not in kept]:
-        del st.session_state[key]
-
-
-def _offered(problem: type[Setting], dataset: str) -> dict[str, Control]:
-    """Return the controls of a setting with its data, under this page's own keys."""
-    usual = controls.controls_for(problem, dataset)
-    if PICKER in usual:
-        key, names = PREFIX + usual[PICKER].key, usual[PICKER].options
-        titles = {usual[PICKER].say(name): name for name in names}
-        kernel = st.session_state.get(key, titles.get(st.query_params.get(key, "")))
-        usual = controls.controls_for(problem, dataset, kernel if kernel in names else None)
-    return {name: replace(c, key=PREFIX + c.key, on_change=None) for name, c in usual.items()}
-
-
-def _read_link_once(problem: type[Setting], dataset: str) -> None:
-    """Say what is wrong with the link that the page is opened with, and let sliders stand where it says."""
-    noted = f"_explore_read_{problem.name}_{dataset}"
-    if noted in st.session_state:
-        return
-    given = st.query_params.to_dict()
-    for notice in read_controls(_offered(problem, dataset), given):
-        st.warning(notice, icon=":material/link_off:")
-    st.session_state[noted] = True
 
 
 def _can_vary(control: Control) -> bool:
@@ -168,7 +112,7 @@ def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[lis
     for row in (chosen[:2], chosen[2:]):
         for place, name in zip(st.columns(2, gap="medium"), row, strict=False):
             with place:
-                said.append(_axis(name, axes[name], points))
+                said.append(draw_axis(name, axes[name], points))
     return chosen, said, int(seeds)
 
 
@@ -179,8 +123,27 @@ def _usual_axes(axes: Mapping[str, Control]) -> list[str]:
     return [*steps[:1], *(widths or steps[1:])[:1]]
 
 
-def _axis(name: str, control: Control, points: int | None) -> dict[str, Any]:
-    """Draw the values of one axis; return the axis as plain data."""
+def draw_axis(
+    name: str,
+    control: Control,
+    points: int | None = None,
+    *,
+    reach: tuple[float, float] = (1 / REACH, REACH),
+    usual: int = USUAL_VALUES,
+) -> dict[str, Any]:
+    """Draw the values of one axis; return the axis as plain data.
+
+    Parameters
+    ----------
+    name : str
+    control : Control
+    points : int, optional
+        How many values are drawn at random.
+    reach : tuple of two float
+        How far below and above the usual value a logarithmic axis goes at first, as factors.
+    usual : int
+        How many values it has at first.
+    """
     p = control.parameter
     if isinstance(p, Choice):
         values = st.multiselect(
@@ -200,7 +163,7 @@ def _axis(name: str, control: Control, points: int | None) -> dict[str, Any]:
         low, high = st.select_slider(
             f"{p.label} ({p.symbol})" if p.symbol else p.label,
             stops,
-            value=_usual_ends(p, stops),
+            value=_usual_ends(p, stops, reach),
             key=key,
             bind="query-params",
             format_func=shown,
@@ -209,7 +172,7 @@ def _axis(name: str, control: Control, points: int | None) -> dict[str, Any]:
     if points is not None:
         return {"name": name, "from": low, "to": high, "n": points, "random": True}
     with number:
-        n = st.number_input("Values", 1, MOST_VALUES, USUAL_VALUES, key=f"{control.key}_n", bind="query-params")
+        n = st.number_input("Values", 1, MOST_VALUES, usual, key=f"{control.key}_n", bind="query-params")
     return {"name": name, "from": low, "to": high, "n": int(n)}
 
 
@@ -220,20 +183,11 @@ def _stops(p: Real | Integer, key: str) -> list[float]:
     return sorted(stop for stop in values if p.scale == "linear" or stop > 0)
 
 
-def _usual_ends(p: Real | Integer, stops: list[float]) -> tuple[float, float]:
+def _usual_ends(p: Real | Integer, stops: list[float], reach: tuple[float, float]) -> tuple[float, float]:
     """Return where an axis begins and ends at first: a few powers of ten about the usual value, or the whole slider."""
     usual = p.default if p.default is not None else automatic_of(p)
     if p.scale == "linear" or not usual:
         return stops[0], stops[-1]
-    near = [stop for stop in stops if usual / REACH <= stop * 1.001 and stop <= usual * REACH * 1.001]
+    low, high = usual * reach[0], usual * reach[1]
+    near = [stop for stop in stops if low <= stop * 1.001 and stop <= high * 1.001]
     return near[0], near[-1]
-
-
-def _others(offered: Mapping[str, Control], varied: set[str]) -> dict[str, Any]:
-    """Draw all that does not vary; return the values by name, of what varies the usual ones."""
-    values = {name: c.parameter.default for name, c in offered.items() if name in varied}
-    left = {name: c for name, c in offered.items() if name not in varied}
-    for title, sections in (("Everything else", ("problem", "kernel", "solver", "stop")), ("Data options", ("data",))):
-        with st.expander(title):
-            values |= {name: draw(c) for name, c in left.items() if c.section in sections}
-    return values

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import streamlit as st
 
 from dsgcore.experiments.jobs import JobState
 from dsgcore.studies import StoreError, StudyError
+from dsgcore.studies.price import minutes
 from pages.controls.own_file import plain
 from pages.studies.going import Exploring, begin, cancel
 
@@ -45,3 +48,20 @@ def say_progress(state: Exploring, size: str) -> bool:
     if state.is_own_job and state.job is not None and state.job.state is JobState.FAILED:
         st.error(plain(state.job.error))
     return False
+
+
+def say_status(state: Exploring, of: str) -> None:
+    """Say how many runs there are, of which points (`of`) and seeds, how many are there, and what the others take."""
+    made, price = state.made, state.price
+    assert made is not None
+    assert price is not None
+    seeds, points = len(made.study.seeds), len(made.points)
+    size = f"{points:,} {of}{'s' * (points > 1)} × {seeds} seed{'s' * (seeds > 1)} = {len(made.runs):,} runs"
+    left = 1.0 - made.n_there / len(made.runs)
+    if say_progress(state, size):
+        return
+    some = f"; {made.n_there:,} of them are there already" if made.n_there and left else ""
+    about = (
+        f"About {minutes(left * price.seconds / (os.cpu_count() or 1))} of this server." if left else "All are there."
+    )
+    st.markdown(f"{size}{some}. {about}")

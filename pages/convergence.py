@@ -1,0 +1,96 @@
+"""Convergence: ways to the optimum over seeds, side by side, beside what the theorem promises and assumes."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore import ParameterError, ProblemError, SpecError
+from dsgcore.data import DataError
+from dsgcore.studies import StoreError, Ways, convergences
+from pages.controls.own_file import plain
+from pages.shell.warm_up import is_ready
+from pages.studies import way_showing as showing
+from pages.studies.going import Exploring, exploring, look_at, refresh, store_of
+from pages.studies.progress import TICK_SECONDS, draw_button, say_status
+from pages.studies.way_asking import AskedWays, draw_question
+
+BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError, StoreError)
+PLACE = "ways"
+
+
+def page() -> None:
+    """Draw the question, how far its answer is, and the answer."""
+    st.title("Convergence")
+    st.markdown(
+        "Does a run come as near to where it should, and as fast, as its theorem says? See it over several seeds, beside the slope "
+        "that is promised; then break an assumption, and see what happens."
+    )
+    state = exploring(PLACE)
+    upload, question = st.container(), st.container(border=True, key="part-question")
+    try:
+        with st.sidebar:
+            asked = draw_question(question, upload)
+        if asked is None:
+            return  # said where the file is asked for
+        look_at(state, asked.study())
+        refresh(state)
+    except BAD_INPUT as error:
+        st.error(plain(str(error)))
+        return
+    if state.refused:
+        st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
+    if not is_ready():
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
+        # Always the same two places: what follows another one moves when that goes.
+        with st.container(width="content"):
+            draw_button(state, "ways")
+        with st.container(width="stretch"):
+            status = st.empty()
+    if state.made is not None:
+        st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(status, asked, state.is_going)
+
+
+def _answer(status: DeltaGenerator, asked: AskedWays, was_going: bool) -> None:
+    """Draw the answer as far as it is there: the page's one fragment, which ticks while runs are made."""
+    state = exploring(PLACE)
+    if state.made is None:
+        return
+    refresh(state)
+    with status.container(key="study-status"):
+        say_status(state, "curve")
+    shown = showing.shown_of(asked, _found(state))
+    if shown:
+        quantity, over = showing.choose_view(shown)
+        showing.draw_charts(asked, shown, quantity, over)
+        showing.draw_table(asked, shown, quantity)
+        showing.draw_assumptions(shown)
+        st.download_button(
+            "All curves (CSV)",
+            lambda: showing.table_of_ways(shown),
+            "convergence.csv",
+            "text/csv",
+            on_click="ignore",
+            icon=":material/download:",
+            key="get-convergence.csv",
+        )
+    if was_going and not state.is_going:
+        st.rerun()  # once, so that what stands outside follows
+
+
+def _found(state: Exploring) -> list:
+    """Return what is there of each case, read from the store again where more has come."""
+    made = state.made
+    assert made is not None
+    assert isinstance(made.study, Ways)
+    noted = st.session_state.get("_ways_found")
+    now = state.text, made.n_there
+    if noted is None or noted[0] != now:
+        there = [key if key in made.stored else None for key in made.hashes]
+        noted = now, convergences(made.study, there, store_of(state, made.study.spec))
+        st.session_state["_ways_found"] = noted
+    return list(noted[1])
+
+
+page()

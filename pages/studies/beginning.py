@@ -1,0 +1,113 @@
+"""What a question over seeds begins with as widgets: a setting, its data, and all other values, under a page's own keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.settings import profile_of
+from pages.controls import controls
+from pages.controls.control import Control, draw, key_of
+from pages.controls.from_link import read_controls
+from pages.controls.kernel_parameters import PICKER
+from pages.controls.own_file import entry_of
+
+SETTING = "setting"
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The first widgets of a page.
+
+    Attributes
+    ----------
+    prefix : str
+        What the keys of its widgets begin with, which are also its names in the link.
+    kept : tuple of str
+        Those of its keys, without the prefix, that go with any data.
+    settings : tuple of str
+        The settings that can be chosen.
+    """
+
+    prefix: str
+    kept: tuple[str, ...]
+    settings: tuple[str, ...]
+
+    def setting(self) -> type[Setting]:
+        """Draw the choice of a setting."""
+        name = st.selectbox(
+            "Setting",
+            list(self.settings),
+            key=self.prefix + SETTING,
+            index=self.settings.index("auc"),
+            bind="query-params",
+            format_func=lambda name: profile_of(SETTINGS[name]).short,
+        )
+        return SETTINGS[name]
+
+    def dataset(self, problem: type[Setting]) -> str:
+        """Draw the choice of data."""
+        choice = controls.dataset_choice(problem)
+        return st.selectbox(
+            choice.label,
+            choice.options,
+            index=choice.options.index(choice.default),
+            key=self._data_key(problem),
+            bind="query-params",
+            format_func=lambda name: entry_of(problem, name).title,
+            help=choice.sentence,
+            on_change=self._forget,
+            args=(problem,),
+        )
+
+    def _data_key(self, problem: type[Setting]) -> str:
+        return self.prefix + key_of(problem, "data")
+
+    def _forget(self, problem: type[Setting]) -> None:
+        """Forget the values that went with other data."""
+        kept = {self._data_key(problem), *(self.prefix + name for name in (SETTING, *self.kept))}
+        for key in [str(key) for key in st.session_state if str(key).startswith(self.prefix) and key not in kept]:
+            del st.session_state[key]
+
+    def offered(
+        self, problem: type[Setting], dataset: str, usual: Mapping[str, Any] | None = None
+    ) -> dict[str, Control]:
+        """Return the controls of a setting with its data; `usual` has other values to begin with, by name."""
+        found = controls.controls_for(problem, dataset)
+        if PICKER in found:
+            key, names = self.prefix + found[PICKER].key, found[PICKER].options
+            titles = {found[PICKER].say(name): name for name in names}
+            kernel = st.session_state.get(key, titles.get(st.query_params.get(key, "")))
+            found = controls.controls_for(problem, dataset, kernel if kernel in names else None)
+        return {
+            name: replace(
+                c,
+                key=self.prefix + c.key,
+                on_change=None,
+                parameter=replace(c.parameter, default=(usual or {}).get(name, c.parameter.default)),
+            )
+            for name, c in found.items()
+        }
+
+    def read_link_once(self, problem: type[Setting], dataset: str, offered: Mapping[str, Control]) -> None:
+        """Say what is wrong with the link that the page is opened with, and let sliders stand where it says."""
+        noted = f"_{self.prefix}read_{problem.name}_{dataset}"
+        if noted in st.session_state:
+            return
+        for notice in read_controls(dict(offered), st.query_params.to_dict()):
+            st.warning(notice, icon=":material/link_off:")
+        st.session_state[noted] = True
+
+    def others(self, offered: Mapping[str, Control], varied: set[str]) -> dict[str, Any]:
+        """Draw all that does not vary; return the values by name, of what varies the usual ones."""
+        values = {name: c.parameter.default for name, c in offered.items() if name in varied}
+        left = {name: c for name, c in offered.items() if name not in varied}
+        titles = (("Everything else", ("problem", "kernel", "solver", "stop")), ("Data options", ("data",)))
+        for title, sections in titles:
+            with st.expander(title):
+                values |= {name: draw(c) for name, c in left.items() if c.section in sections}
+        return values

@@ -1,0 +1,144 @@
+"""The question of the Convergence page as widgets: a run, whether it keeps to its theorem, what varies, how many seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.experiments import SETTINGS, Setting, Spec, breaches, broken_by, kept_to
+from dsgcore.experiments.settings import FILE
+from dsgcore.settings import Breach, profile_of
+from dsgcore.studies import Study, StudyError, Ways
+from pages.controls import controls
+from pages.controls.control import Control, key_of
+from pages.studies.asking import draw_axis
+from pages.studies.beginning import Beginning
+from pages.upload.upload import draw_upload
+
+PREFIX = "v_"
+_KEPT = ("seeds", "steps", "by", "quantity", "over")
+SEEDS, STEPS, BY, QUANTITY, OVER = (PREFIX + name for name in _KEPT)
+# Settings whose theorem speaks of the way of stochastic functional gradients.
+WITH_A_WAY = tuple(name for name, setting in SETTINGS.items() if setting.engine == "stochastic")
+BEGINNING = Beginning(PREFIX, _KEPT, WITH_A_WAY)
+MOST_SEEDS, USUAL_SEEDS, USUAL_VALUES, MOST_CASES = 30, 8, 5, 24
+KEPT, ASKED, EACH = "as the theorem says", "as chosen at the side", "each assumption broken in turn"
+BROKEN = "broken: {}"
+NOTHING = "nothing"
+# What can vary, by the names of axes, and how far below and above the usual value it goes at first.
+REACHES = {
+    "solver.n_iter": (1 / 16, 1.0),
+    "solver.schedule": (1.0, 1.0),
+    "solver.step_size": (0.1, 2.0),
+    "solver.n_features": (1 / 16, 4.0),
+    "solver.batch_size": (1 / 8, 8.0),
+}
+ALL = "the run"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of the specs beside each other: of which group, at which value of the axis (None where nothing varies)."""
+
+    group: str
+    value: Any
+    spec: Spec
+    breach: Breach | None = None
+
+
+@dataclass(frozen=True)
+class AskedWays:
+    """What the widgets ask: the cases, how many seeds, and the axis with its control."""
+
+    cases: tuple[Case, ...]
+    seeds: int
+    axis: str
+    control: Control | None
+
+    def study(self) -> Ways:
+        """Return it as a study."""
+        if len(self.cases) > MOST_CASES:
+            raise StudyError(f"so many curves cannot be told apart: at most {MOST_CASES}, got {len(self.cases)}")
+        return Ways(tuple(case.spec for case in self.cases), tuple(range(self.seeds)))
+
+
+def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedWays | None:
+    """Draw the setting, the data and all other values at the side, and at `main` what is asked of them.
+
+    None is returned where a file is still to be chosen; a value that does not fit raises `SpecError`.
+    """
+    problem = BEGINNING.setting()
+    dataset = BEGINNING.dataset(problem)
+    own = draw_upload(problem, upload, f"{PREFIX}{key_of(problem, 'file')}") if dataset == FILE else None
+    shown_with = profile_of(problem).theorem.shown_with
+    offered = BEGINNING.offered(problem, dataset, shown_with)
+    BEGINNING.read_link_once(problem, dataset, offered)
+    offered = BEGINNING.offered(problem, dataset, shown_with)
+    varied = {name: offered[name.partition(".")[2]] for name in REACHES}
+    with main:
+        steps, axis, seeds = st.columns([4, 3, 1], gap="small", vertical_alignment="bottom")
+        with axis:
+            name = _axis_name(problem, varied)
+        said = [_axis(name, varied[name])] if name != NOTHING else []
+    values = BEGINNING.others(offered, {name.partition(".")[2]})
+    if dataset == FILE and own is None:
+        return None
+    spec = controls.to_spec(problem, values, dataset, 0, own)
+    with steps:
+        groups = _groups(spec)
+    with seeds:
+        n = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", help=SEEDS_HELP)
+    return AskedWays(tuple(_cases(groups, said)), int(n), name, varied.get(name))
+
+
+SEEDS_HELP = "Each curve is made once with each seed, which draws batches and features; the data stay the same."
+
+
+def _axis_name(problem: type[Setting], varied: Mapping[str, Control]) -> str:
+    """Draw the choice of what varies: the run's length, where the theorem's rates are of it."""
+    of_length = any(rate.of == "T" for rate in profile_of(problem).theorem.rates.values())
+    options = [NOTHING, *varied]
+    return st.selectbox(
+        "Vary",
+        options,
+        index=options.index("solver.n_iter") if of_length else 0,
+        key=PREFIX + key_of(problem, "vary"),
+        bind="query-params",
+        format_func=lambda name: varied[name].parameter.label if name in varied else name,
+    )
+
+
+def _axis(name: str, control: Control) -> dict[str, Any]:
+    return draw_axis(name, control, reach=REACHES[name], usual=USUAL_VALUES)
+
+
+def _groups(spec: Spec) -> list[Case]:
+    """Draw the choice of how far the theorem's assumptions are kept to; return one case for each that is compared."""
+    found = {BROKEN.format(breach.name): breach for breach in breaches(spec)}
+    asked = st.selectbox(
+        "Step size and assumptions",
+        [KEPT, *found, *([EACH] if found else []), ASKED],
+        key=STEPS,
+        bind="query-params",
+        help="“As the theorem says” changes what is chosen at the side until all assumptions hold.",
+    )
+    if asked == ASKED:
+        return [Case(ALL, None, spec)]
+    chosen = list(found) if asked == EACH else [name for name in found if name == asked]
+    kept = Case("all assumptions kept" if chosen else ALL, None, kept_to(spec))
+    return [kept, *(Case(name, None, broken_by(spec, found[name]), found[name]) for name in chosen)]
+
+
+def _cases(groups: Sequence[Case], said: list[dict[str, Any]]) -> list[Case]:
+    """Return the groups at each value of the axis."""
+    found = []
+    for group in groups:
+        for run in Study.from_dict({"spec": group.spec.to_dict(), "axes": said, "seeds": [0]}).runs():
+            if run.spec is None:
+                raise StudyError(run.refused)
+            found.append(Case(group.group, run.values[0] if run.values else None, run.spec, group.breach))
+    return found

@@ -1,0 +1,129 @@
+"""Figures of convergence: seeds as thin traces, median and band, promised slope and bound; and ends against m, B or T."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly.colors import sample_colorscale
+
+from pages.charts import figures as charts
+from pages.studies.curve_charts import COLORS, DASHES, THIN
+
+PROMISED, MOST_THIN = "#8A949E", 60
+
+
+@dataclass(frozen=True)
+class WayLine:
+    """One case: what it is called, its x, the values of its seeds (seeds, k), their median and band, and how it is drawn."""
+
+    name: str
+    x: NDArray[np.float64]
+    values: NDArray[np.float64]
+    middle: NDArray[np.float64]
+    band: tuple[NDArray[np.float64], NDArray[np.float64]]
+    color: str
+    dash: str
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A power of x that a theorem speaks of, in words; the line goes through the first case's last decade."""
+
+    slope: float
+    words: str
+
+
+def looks(groups: Sequence[str], values: Sequence[Any]) -> list[tuple[str, str]]:
+    """Return a colour and a dash for each case: by its group, or where a number varies as well, by that."""
+    names, numbers = list(dict.fromkeys(groups)), list(dict.fromkeys(values))
+    if len(numbers) < 2:
+        return [
+            (COLORS[names.index(group) % len(COLORS)], DASHES[names.index(group) % len(DASHES)]) for group in groups
+        ]
+    colors = (
+        COLORS
+        if len(numbers) <= len(COLORS) and any(isinstance(value, str) for value in numbers)
+        else sample_colorscale("Viridis", np.linspace(0.0, 0.85, len(numbers)).tolist())
+    )
+    pairs = zip(groups, values, strict=True)
+    return [(colors[numbers.index(value)], DASHES[names.index(group) % len(DASHES)]) for group, value in pairs]
+
+
+def ways_figure(
+    lines: Sequence[WayLine],
+    *,
+    title: str,
+    x_title: str,
+    promise: Promise | None,
+    bound: NDArray | None,
+    explanation: str,
+) -> charts.Figure:
+    """Return the curves on logarithmic axes; the bound is that of the first case."""
+    thin, bands, middles = list[charts.Curve](), list[dict[str, Any]](), list[charts.Curve]()
+    has_thin = sum(len(line.values) for line in lines) <= MOST_THIN
+    for line in lines:
+        if has_thin and len(line.values) > 1:
+            style: dict[str, Any] = {"width": 1.0, "opacity": THIN, "in_legend": False}
+            thin += [charts.Curve(line.name, line.x, row, line.color, **style) for row in line.values]
+        if len(line.values) > 1:
+            bands += _band(line)
+        middles.append(charts.Curve(line.name, line.x, line.middle, line.color, dash=line.dash, width=3.0))
+    first = lines[0]
+    if bound is not None and np.isfinite(bound).any():
+        middles.append(charts.Curve("the paper's bound", first.x, bound, charts.BOUND, dash="dashdot", width=1.5))
+    if promise is not None:
+        middles.append(_promised(first.x, first.middle, promise))
+    scales: dict[str, Any] = {"is_log_x": True, "is_log_y": True}
+    figure = charts.line_chart([*thin, *middles], title=title, x_title=x_title, explanation=explanation, **scales)
+    figure["data"] = bands + figure["data"]
+    return figure
+
+
+def _band(line: WayLine) -> list[dict[str, Any]]:
+    low, high = line.band
+    there = np.isfinite(low) & np.isfinite(high) & (low > 0)
+    color = line.color
+    edges = charts.filled_between(line.x[there], low[there], high[there], "20 to 80 % of the seeds", color)
+    return [edge | {"showlegend": False} for edge in edges]
+
+
+def _promised(x: NDArray, y: NDArray, promise: Promise) -> charts.Curve:
+    """Return the promised slope as a line through the geometric middle of the last decade."""
+    late = (x >= x[-1] / 10.0) & (y > 0)
+    level = np.exp(np.mean(np.log(y[late]) - promise.slope * np.log(x[late]))) if late.any() else np.nan
+    return charts.Curve(promise.words, x, level * x**promise.slope, PROMISED, dash="dot", width=2.0)
+
+
+def ends_figure(
+    groups: Sequence[tuple[str, NDArray, NDArray]], *, title: str, x_title: str, promise: Promise | None
+) -> charts.Figure:
+    """Return what is left at the end against what varies: of each group its x (k,) and values (seeds, k), seeds as points."""
+    curves, points = list[charts.Curve](), list[dict[str, Any]]()
+    for (name, x, values), color, dash in zip(groups, COLORS, DASHES, strict=False):
+        curves.append(charts.Curve(name, x, np.nanmean(values, axis=0), color, dash=dash, width=2.5))
+        points.append(_seeds(x, values, color))
+    if promise is not None and groups:
+        _, x, values = groups[0]
+        curves.append(_promised(x, np.nanmean(values, axis=0), promise))
+    figure = charts.line_chart(curves, title=title, x_title=x_title, is_log_x=True, is_log_y=True)
+    figure["data"] = points + figure["data"]
+    ticks = sorted({float(v) for _, x, _ in groups for v in x})
+    figure["layout"]["xaxis"] |= {"tickvals": ticks, "ticktext": [f"{v:g}" for v in ticks]}
+    return figure
+
+
+def _seeds(x: NDArray, values: NDArray, color: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "seeds",
+        "showlegend": False,
+        "hoverinfo": "skip",
+        "x": np.tile(x, len(values)).tolist(),
+        "y": charts.four_digits(values.ravel()),
+        "marker": {"color": color, "size": 5, "opacity": 0.5},
+    }

@@ -1,0 +1,272 @@
+"""What the ways have shown so far: curves, ends against what varies, slopes beside the promised ones, assumptions, constants."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from dsgcore.diagnostics import WORDS, Convergence, Slope, fitted
+from dsgcore.experiments import theory_of
+from dsgcore.settings import Rate
+from dsgcore.studies import evaluations
+from dsgcore.studies.curves import BY as OVERS
+from dsgcore.studies.curves import EVALUATIONS, ITERATIONS
+from pages.charts import words
+from pages.charts.live_plotly import live_chart
+from pages.controls.own_file import plain
+from pages.studies.study_charts import short_number
+from pages.studies.way_asking import ALL, OVER, QUANTITY, AskedWays, Case
+from pages.studies.way_charts import Promise, WayLine, ends_figure, looks, ways_figure
+
+HEIGHT = 430
+X_TITLES = {
+    ITERATIONS: "iteration t",
+    EVALUATIONS: "random features × points of batches",
+    "seconds": "seconds (the mean of the seeds, without what is measured)",
+}
+# With more features, or larger batches, their squared noise falls as one over their number.
+FALLS_WITH = {
+    ("solver.n_features", "error"): Rate(-1.0, "m", "1/m"),
+    ("solver.batch_size", "distance"): Rate(-1.0, "B", "1/B"),
+    ("solver.batch_size", "average"): Rate(-1.0, "B", "1/B"),
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A case with what is there of it."""
+
+    case: Case
+    name: str
+    found: Convergence
+
+
+def shown_of(asked: AskedWays, found: list[Convergence | None]) -> list[Shown]:
+    """Return the cases of which something is there."""
+    pairs = zip(asked.cases, found, strict=True)
+    return [Shown(case, name_of(asked, case), one) for case, one in pairs if one is not None and len(one.t)]
+
+
+def name_of(asked: AskedWays, case: Case) -> str:
+    """Return what a case is called."""
+    if asked.control is None or case.value is None:
+        return case.group
+    p = asked.control.parameter
+    value = f"{p.symbol or p.label} = {asked.control.say(case.value)}"
+    return value if case.group == ALL else f"{case.group}, {value}"
+
+
+def choose_view(shown: list[Shown]) -> tuple[str, str]:
+    """Draw the choice of what is measured, and over what it is drawn."""
+    quantities = shown[0].found.quantities
+    with st.container(horizontal=True, vertical_alignment="center", key="part-way-view"):
+        usual = "gradient_mean" if "gradient_mean" in quantities else quantities[0]
+        # Of its own for each list: what one setting measures another does not.
+        quantity = st.segmented_control(
+            "Measure",
+            quantities,
+            default=usual,
+            required=True,
+            key=f"{QUANTITY}_{usual}",
+            bind="query-params",
+            format_func=WORDS.__getitem__,
+            label_visibility="collapsed",
+        )
+        over = st.segmented_control(
+            "Over",
+            OVERS,
+            default=ITERATIONS,
+            required=True,
+            key=OVER,
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+    return str(quantity), str(over)
+
+
+def draw_charts(asked: AskedWays, shown: list[Shown], quantity: str, over: str) -> None:
+    """Draw the curves, and where a number varies, what is left at the end against it."""
+    is_number = asked.control is not None and not any(isinstance(case.value, str) for case in asked.cases)
+    ends = _ends(shown, quantity) if is_number else []
+    left, right = st.columns([6, 5], gap="medium") if ends else (st.container(), None)
+    with left:
+        _curves(shown, quantity, over)
+    if right is not None:
+        with right:
+            _draw_ends(asked, ends, shown, quantity)
+
+
+def _curves(shown: list[Shown], quantity: str, over: str) -> None:
+    styles = looks([one.case.group for one in shown], [one.case.value for one in shown])
+    lines = [_line(one, quantity, over, *style) for one, style in zip(shown, styles, strict=True)]
+    n = len(shown[0].found.seeds)
+    title = f"{WORDS[quantity]}: {n} seed{'s' * (n > 1)}" + (", their median and 20 to 80 %" if n > 1 else "")
+    first = shown[0]
+    rate = theory_of(first.case.spec).rates.get(quantity)
+    has_promise = rate is not None and rate.of == "t" and over != "seconds"
+    promise = Promise(rate.slope, f"the theorem's {rate.words}") if rate is not None and has_promise else None
+    goal = words.OPTIMUM if "distance" in first.found.quantities else words.GRADIENT
+    figure = ways_figure(
+        lines,
+        title=title,
+        x_title=X_TITLES[over],
+        promise=promise,
+        bound=first.found.bound(quantity),
+        explanation=f"{words.F} {words.H} {goal} All at the training points.",
+    )
+    said = "; ".join(f"{one.name} {short_number(one.found.median(quantity)[-1])}" for one in shown)
+    live_chart(figure, key="chart-ways", alt=f"{title}. At the end: {said}.", height=HEIGHT, save_as="convergence")
+
+
+def _line(one: Shown, quantity: str, over: str, color: str, dash: str) -> WayLine:
+    found = one.found
+    x = _x(one, over)
+    return WayLine(one.name, x, found.columns[quantity], found.median(quantity), found.band(quantity), color, dash)
+
+
+def _x(one: Shown, over: str) -> NDArray:
+    """Return iterations as what they are drawn over."""
+    found = one.found
+    if over == EVALUATIONS:
+        return evaluations(one.case.spec, int(found.t[-1]))[found.t.astype(int) - 1]
+    return found.t if over == ITERATIONS else np.nanmean(found.columns["seconds"], axis=0)
+
+
+def _ends(shown: list[Shown], quantity: str) -> list[tuple[str, NDArray, NDArray]]:
+    """Return of each group with two values or more: its name, the values, and what is left at the end, (seeds, values)."""
+    found = []
+    for group in dict.fromkeys(one.case.group for one in shown):
+        own = [one for one in shown if one.case.group == group and not one.found.n_diverged]
+        n = min((len(one.found.seeds) for one in own), default=0)
+        if len(own) > 1:
+            values = np.array([one.found.columns[quantity][:n, -1] for one in own]).T
+            found.append((group, np.array([float(one.case.value) for one in own]), values))
+    return found
+
+
+def _draw_ends(asked: AskedWays, ends: list[tuple[str, NDArray, NDArray]], shown: list[Shown], quantity: str) -> None:
+    assert asked.control is not None
+    p = asked.control.parameter
+    title = f"{WORDS[quantity]} at the end, against {p.symbol or p.label}"
+    rate = _rate_of_ends(asked, shown[0].case, quantity)
+    promise = None if rate is None else Promise(rate.slope, _promised(asked, rate))
+    figure = ends_figure(ends, title=title, x_title=f"{p.label} {p.symbol}".strip(), promise=promise)
+    said = "; ".join(f"{name}: slope {_said_slope(fitted(x, values))}" for name, x, values in ends)
+    figure["layout"]["meta"] = {"note": said.removeprefix(f"{ALL}: ")}
+    live_chart(figure, key="chart-ends", alt=f"{title}. {said}.", height=HEIGHT, save_as="convergence-ends")
+
+
+def _promised(asked: AskedWays, rate: Rate) -> str:
+    return f"the theorem's {rate.words}" if asked.axis == "solver.n_iter" else rate.words
+
+
+def _rate_of_ends(asked: AskedWays, case: Case, quantity: str) -> Rate | None:
+    """Return how fast what is left at the end should fall with what varies; None where nothing says so."""
+    if asked.axis == "solver.n_iter":
+        return theory_of(case.spec).rates.get(quantity)
+    return FALLS_WITH.get((asked.axis, quantity))
+
+
+def _said_slope(slope: Slope) -> str:
+    if not np.isfinite(slope.value):
+        return "–"
+    return f"{slope.value:+.2f}" + (f" ± {slope.error:.2f}" if np.isfinite(slope.error) else "")
+
+
+def draw_table(asked: AskedWays, shown: list[Shown], quantity: str) -> None:
+    """Draw the slopes beside the promised ones, in a row for each case; or for each group, where the rate is one of the length."""
+    rate = theory_of(shown[0].case.spec).rates.get(quantity)
+    rows = [_row(one, quantity, rate) for one in shown]
+    if rate is not None and rate.of == "T":
+        for name, x, values in _ends(shown, quantity) if asked.axis == "solver.n_iter" else []:
+            holds = all(theory_of(one.case.spec).holds for one in shown if one.case.group == name)
+            label = "against T" if name == ALL else f"{name}, against T"
+            rows.append(
+                {"curve": label, "at the end": "", **_compared(fitted(x, values), rate, holds=holds), "seeds": ""}
+            )
+    st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
+    st.caption(
+        "Slopes are those of the mean over the seeds on logarithmic scales, over the last decade, ± the standard error of "
+        "resampling the seeds. A theorem bounds from above: what falls faster keeps to it."
+        + (
+            " Here its rate is one of the run's length T, not of t within a run: vary the iterations."
+            if rate is not None and rate.of == "T" and asked.axis != "solver.n_iter"
+            else ""
+        )
+    )
+
+
+def _row(one: Shown, quantity: str, rate: Rate | None) -> dict[str, str]:
+    found, theory = one.found, theory_of(one.case.spec)
+    own = rate if rate is not None and rate.of == "t" else None
+    seeds = f"{len(found.seeds)}" + (f", {found.n_diverged} diverged" if found.n_diverged else "")
+    end = short_number(found.median(quantity)[-1])
+    return {
+        "curve": one.name,
+        "at the end": end,
+        **_compared(found.slope(quantity), own, holds=theory.holds),
+        "seeds": seeds,
+    }
+
+
+def _compared(slope: Slope, rate: Rate | None, *, holds: bool) -> dict[str, str]:
+    """Return a slope beside the promised one, and whether it keeps to that."""
+    if rate is None or not np.isfinite(slope.value):
+        return {"slope": _said_slope(slope), "theorem": "–"}
+    promised = f"{rate.slope:+.2f} ({rate.words})"
+    if not holds:
+        return {"slope": _said_slope(slope), "theorem": f"{promised}, but assumptions are broken"}
+    said = "kept" if slope.keeps(rate.slope) else "not yet"
+    return {"slope": _said_slope(slope), "theorem": f"{promised}: {said}"}
+
+
+def draw_assumptions(shown: list[Shown]) -> None:
+    """Draw each assumption with a mark, what breaking it has done, and the constants of the bound."""
+    breaches = {one.case.group: one.case.breach for one in shown if one.case.breach is not None}
+    base = shown[0]
+    left, right = st.columns([7, 4], gap="medium")
+    with left:
+        st.markdown("**What the theorem assumes**")
+        for assumption in theory_of(base.case.spec).assumptions:
+            mark = ":green[● holds:]" if assumption.holds else ":grey[○ does not hold:]"
+            st.markdown(f"{mark} {plain(assumption.sentence)}")
+        for group, breach in breaches.items():
+            st.markdown(f":grey[○ **{plain(group)}**:] {plain(breach.then)}")
+    with right:
+        st.markdown("**The bound's constants**")
+        _draw_constants(base)
+
+
+def _draw_constants(one: Shown) -> None:
+    constants = one.found.constants()
+    if not all(np.isfinite(value) for value in constants.values()):
+        st.markdown("Kernel and features are not bounded here, and nothing bounds |f − h|².")
+        return
+    values = ", ".join(f"{name} = {short_number(value)}" for name, value in constants.items())
+    st.markdown(f"M² (κ + φ)² Σ|a|² bounds the mean of |f − h|², with {values} at the end (the mean of the seeds).")
+    of_distance = " |f − f*|² is at most 2 |f − h|² + 2 κ ‖h − f*‖²." if "distance" in one.found.quantities else ""
+    st.caption(
+        f"M is the largest sum of the coefficients' sizes in a batch so far.{of_distance} The bound lies far above that, "
+        "the same for one feature as for a thousand."
+    )
+
+
+def table_of_ways(shown: list[Shown]) -> str:
+    """Return all curves as CSV: one row a case, seed and iteration."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    names = [name for name in shown[0].found.columns if name != "t"]
+    writer.writerow(["case", "seed", "t", "evaluations", *names])
+    for one in shown:
+        x = _x(one, EVALUATIONS)
+        for number, seed in enumerate(one.found.seeds):
+            for k in np.flatnonzero(np.isfinite(one.found.columns["error"][number])):
+                values = (repr(float(one.found.columns[name][number, k])) for name in names)
+                writer.writerow([one.name, seed, int(one.found.t[k]), int(x[k]), *values])
+    return file.getvalue()

@@ -1,0 +1,142 @@
+"""The Convergence page without a browser: what is asked, what is refused, and what is shown once the ways are there."""
+
+from __future__ import annotations
+
+import csv
+import io
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from test_explore import APP, checked, figure, store  # noqa: F401
+
+from dsgcore.experiments import SETTINGS, theory_of
+from dsgcore.settings import profile_of
+from dsgcore.studies import Ways, carry_out
+from pages.shell import warm_up
+from pages.studies.way_asking import ASKED, EACH, WITH_A_WAY
+
+pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
+
+SMALL = {"v_n": "150", "v_n_iter": "32", "v_n_features": "16", "v_batch_size": "16", "v_seeds": "2"}
+
+
+def opened(**link):
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    warm_up.warm_up().thread.join()
+    return checked(app.switch_page("pages/convergence.py").run())
+
+
+def asked(app):
+    return app.session_state["_exploring_ways"]
+
+
+def answered(store, **link):  # noqa: F811
+    """The page once all of its runs are there."""
+    study = asked(opened(**link)).made.study
+    with ThreadPoolExecutor(1) as executor:
+        carry_out(study, store, executor, 1)
+    app = opened(**link)
+    assert "All are there" in "".join(m.value for m in app.markdown)
+    return app
+
+
+@pytest.mark.parametrize("setting", WITH_A_WAY)
+def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem(setting):
+    app = opened(v_setting=profile_of(SETTINGS[setting]).short)
+    assert not app.error
+    study = asked(app).made.study
+    assert isinstance(study, Ways)
+    assert all(theory_of(spec).holds for spec in study.specs)
+    assert len(study.seeds) == 8
+    rates = theory_of(study.spec).rates.values()
+    # A rate of the run's length is seen by runs of several lengths.
+    assert len({spec.solver.n_iter for spec in study.specs}) == (5 if any(r.of == "T" for r in rates) else 1)
+    assert asked(app).price.seconds < 600
+    assert app.button(key="ways-start")
+
+
+def test_settings_without_such_a_way_are_not_offered():
+    assert set(SETTINGS) - set(WITH_A_WAY) == {"multiclass"}
+    (select,) = (box for box in opened().selectbox if box.key == "v_setting")
+    assert profile_of(SETTINGS["multiclass"]).short not in select.options
+
+
+def test_what_cannot_be_measured_is_refused_in_a_sentence():
+    app = opened(v_n="10000")
+    (error,) = app.error
+    assert "at most 4,000, got 7,000" in error.value.replace("\\", "")
+    assert asked(app).made is None
+
+
+def test_curves_have_seeds_median_band_bound_and_the_promised_slope(store):  # noqa: F811
+    app = answered(store, **SMALL)
+    chart = figure(app, "chart-ways")
+    names = [trace.get("name") for trace in chart["data"]]
+    assert {"20 to 80 % of the seeds", "the run", "the paper's bound", "the theorem's 1/t"} <= set(names)
+    assert sum(trace.get("opacity", 1) < 0.5 for trace in chart["data"]) == 2
+    assert chart["layout"]["xaxis"]["type"] == chart["layout"]["yaxis"]["type"] == "log"
+    assert "2 seeds" in chart["layout"]["title"]["text"]
+    assert app.dataframe[0].value["theorem"][0].startswith("-1.00 (1/t)")
+    said = "".join(m.value for m in app.markdown)
+    assert said.count(":green[● holds:]") == 5
+    assert "with κ = 1, φ = 1, M = " in said
+
+
+def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(store):  # noqa: F811
+    app = answered(store, **SMALL, v_steps=EACH)
+    names = list(app.dataframe[0].value.iloc[:, 0])
+    assert names[0] == "all assumptions kept"
+    assert len(names) == 6
+    assert all(name.startswith("broken: ") for name in names[1:])
+    assert app.dataframe[0].value["theorem"][1].endswith("assumptions are broken")
+    said = "".join(m.value for m in app.markdown)
+    assert said.count(":grey[○ **") == 5
+    assert "the curves turn level" in said
+
+
+def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store):  # noqa: F811
+    varied = {"v_vary": "Random features", "v_n_features_range": ["4", "16"], "v_n_features_n": "3"}
+    app = answered(store, **SMALL | varied, v_over="evaluations", v_quantity_distance="|f − h|²")
+    ends = figure(app, "chart-ends")
+    assert ends["layout"]["xaxis"]["ticktext"] == ["4", "8", "16"]
+    assert "1/m" in [trace.get("name") for trace in ends["data"]]
+    assert ends["layout"]["meta"]["note"].startswith("slope ")
+    curves = figure(app, "chart-ways")
+    last = {trace["name"]: trace["x"][-1] for trace in curves["data"] if trace.get("name", "").startswith("m = ")}
+    assert last == {"m = 4": 32 * 16 * 4, "m = 8": 32 * 16 * 8, "m = 16": 32 * 16 * 16}
+    app = checked(app.segmented_control(key="v_over").set_value("seconds").run())
+    assert figure(app, "chart-ways")["layout"]["xaxis"]["title"]["text"].startswith("seconds")
+
+
+def test_the_rate_of_a_constant_step_is_read_from_runs_of_several_lengths(store):  # noqa: F811
+    small = {"v_svm_n": "150", "v_svm_n_iter_range": ["16", "64"], "v_svm_n_iter_n": "3", "v_seeds": "2"}
+    app = answered(store, v_setting="S3VM", **small)
+    table = app.dataframe[0].value
+    assert table.iloc[:, 0].tolist() == ["T = 16", "T = 32", "T = 64", "against T"]
+    assert table["theorem"].iloc[-1].startswith("-0.25 (1/T^¼)")
+    assert "the theorem's 1/T^¼" in [trace.get("name") for trace in figure(app, "chart-ends")["data"]]
+
+
+def test_values_at_the_side_can_be_taken_as_they_are_and_the_marks_say_what_does_not_hold(store):  # noqa: F811
+    app = answered(store, **SMALL, v_steps=ASKED)
+    assert ":grey[○ does not hold:]" in "".join(m.value for m in app.markdown)
+    assert "the theorem's" in "".join(str(t.get("name")) for t in figure(app, "chart-ways")["data"])
+
+
+def test_all_curves_are_a_table(store):  # noqa: F811
+    from pages.studies import way_showing
+
+    app = answered(store, **SMALL)
+    state = asked(app)
+    from pages.studies.way_asking import ALL, AskedWays, Case
+
+    question = AskedWays((Case(ALL, None, state.made.study.spec),), 2, "nothing", None)
+    found = app.session_state["_ways_found"][1]
+    rows = list(csv.DictReader(io.StringIO(way_showing.table_of_ways(way_showing.shown_of(question, found)))))
+    assert {row["seed"] for row in rows} == {"0", "1"}
+    assert rows[-1]["t"] == "32"
+    assert float(rows[-1]["distance"]) == found[0].columns["distance"][1, -1]
