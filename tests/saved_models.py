@@ -26,8 +26,8 @@ def make_model(sizes=SIZES, dtype="float64", d=3, seed=6, kernel=None):
     return model
 
 
-def make_weights(kind="fourier", d=3, n_classes=4, n_features=9, sigma=0.7, seed=6):
-    features = FixedFeatures(kind, sigma, n_features, seed)
+def make_weights(kind="fourier", d=3, n_classes=4, n_features=9, sigma=0.7, seed=6, is_orthogonal=False):
+    features = FixedFeatures(kind, sigma, n_features, seed, is_orthogonal=is_orthogonal)
     n_rows = d if kind == "linear" else 2 * n_features
     return Weights(features, np.random.default_rng(0).normal(size=(n_rows, n_classes)), d)
 

@@ -116,7 +116,7 @@ def test_each_is_the_solver_on_its_problem(moons):
     settings = {**SMALL, **AS_PRINTED, "sigma": 2.0, "random_state": 7}
     decaying = {"step_size": 1.0, "schedule": "theta/t", "lam": 1.0}
     by_estimator = [
-        QSGS2AUC(gamma=0.3, pairing="all", **settings).fit(X, few),
+        QSGS2AUC(gamma=0.3, pairing="all", pooled=True, **settings).fit(X, few),
         TSGSU(
             prior=0.3, loss="logistic", correction="leaky ReLU", leak=0.2, **settings | {"schedule": "theta/sqrt(T)"}
         ).fit(X, ids),
@@ -124,7 +124,7 @@ def test_each_is_the_solver_on_its_problem(moons):
         QS3ORAO(gamma=[0.1], pairing="all", **settings).fit(X, few),
     ]
     directly = [
-        trained(SemiSupervisedAUC(0.3, "all"), Gaussian(2.0), X, few, step=0.5),
+        trained(SemiSupervisedAUC(0.3, "all", is_pooled=True).bind(few), Gaussian(2.0), X, few, step=0.5),
         trained(
             SimilarUnlabeled(0.3, "logistic", "leaky ReLU", 0.2),
             Gaussian(2.0),

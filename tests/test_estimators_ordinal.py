@@ -72,9 +72,26 @@ def test_mean_auc_leaves_unlabeled_points_out(rings):
         model.mean_auc(X[:2], [0, 7])
 
 
+@pytest.mark.parametrize(("d", "noise", "factors"), [(2, 0.02, (1.0,)), (8, 0.5, (3.0, 10.0))])
+def test_the_ridge_is_larger_where_labels_that_are_held_out_say_so(d, noise, factors):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, d))
+    y = np.digitize(X[:, 0] + noise * rng.normal(size=240), [-0.5, 0.5])
+    lam = QS3ORAO(**SMALL | {"sigma": "scale"}).fit(X, y).lam_
+    assert any(lam == pytest.approx(factor * 0.5 / np.bincount(y).min()) for factor in factors)
+
+
+def test_with_too_few_labels_of_a_class_to_hold_some_out_the_ridge_is_the_usual(rings):
+    X, y, _ = rings
+    few = np.full(len(y), -1)
+    for label, count in enumerate((9, 9, 9, 3)):
+        few[np.flatnonzero(y == label)[:count]] = label
+    assert QS3ORAO(**SMALL).fit(X, few).lam_ == pytest.approx(0.5 / 3)
+
+
 def test_gamma_may_differ_from_cut_to_cut(rings):
     X, _, few = rings
-    same, other = (QS3ORAO(gamma=g, **SMALL).fit(X, few).ranking_function(X) for g in ([0.8] * 3, (0.1, 0.5, 0.9)))
+    same, other = (QS3ORAO(gamma=g, **SMALL).fit(X, few).ranking_function(X) for g in ([0.9] * 3, (0.1, 0.5, 0.9)))
     np.testing.assert_array_equal(same, QS3ORAO(**SMALL).fit(X, few).ranking_function(X))
     assert (same != other).any()
 

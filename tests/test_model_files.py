@@ -151,6 +151,14 @@ def test_a_file_of_before_has_no_digest_and_is_read(X, kind):
     assert load_model(edited(model)).evaluate(X).tobytes() == model.evaluate(X).tobytes()
 
 
+def test_orthogonal_frequencies_are_drawn_again(X):
+    model = make_weights(is_orthogonal=True)
+    again = load_model(saved(model))
+    assert again.features == model.features
+    assert again.evaluate(X).tobytes() == model.evaluate(X).tobytes()
+    assert (make_weights().evaluate(X) != model.evaluate(X)).any()
+
+
 CONTENTS = {
     "expansion": saved(make_model((3, 2), d=2)).getvalue(),
     "linear weights": saved(make_weights("linear", d=2)).getvalue(),

@@ -11,12 +11,13 @@ from dsgcore.experiments.predictions import predicted_classes
 
 # Runs to the end of every setting: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled
+ESTIMATORS_NAMES = {"is_balanced": "balance", "is_pooled": "pooled"}
 
 
 def test_the_runs_classes_are_those_that_its_estimator_predicts():
     names = ("kernel", "sigma", "lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
     for setting, kind, own in [
-        ("auc", QSGS2AUC, ("gamma", "pairing")),
+        ("auc", QSGS2AUC, ("gamma", "pairing", "is_pooled")),
         ("s3vm", TSGS3VM, ("C", "C_star", "loss", "s", "is_balanced")),
         ("similar_unlabeled", TSGSU, ("prior", "loss", "correction", "leak")),
         ("ordinal", QS3ORAO, ("gamma", "pairing")),
@@ -27,7 +28,7 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts():
         given = {name: getattr(spec.solver, name) for name in names if hasattr(spec.solver, name)}
         given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": None, "tol": None}
         given |= {"C_per": "mean"} if setting == "s3vm" else {}
-        given |= {name.replace("is_balanced", "balance"): getattr(spec.problem, name) for name in own}
+        given |= {ESTIMATORS_NAMES.get(name, name): getattr(spec.problem, name) for name in own}
         model = kind(**given).fit(run.split.X_train, run.split.y_train)
         values = run.model.evaluate(run.split.X_test)
         np.testing.assert_array_equal(predicted_classes(run, values), model.predict(run.split.X_test))

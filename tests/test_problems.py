@@ -29,13 +29,15 @@ class Case:
 
 
 def naive_auc_risk(problem, f):
-    """gamma R_PN + (1 - gamma)(R_PU + R_UN - 1/2), pair by pair."""
+    """gamma R_PN + (1 - gamma)(R_PU + R_UN - 1/2), pair by pair, and what pooling the spreads adds."""
 
     def mean_loss(upper, lower):
         return sum((1 - u + v) ** 2 for u in f[upper] for v in f[lower]) / (len(f[upper]) * len(f[lower]))
 
     with_unlabeled = mean_loss("positive", "unlabeled") + mean_loss("unlabeled", "negative") - 0.5
-    return problem.gamma * mean_loss("positive", "negative") + (1 - problem.gamma) * with_unlabeled
+    more = 1 - 2 * problem.positive_share if problem.is_pooled else 0.0
+    pooling = more * (np.var(f["negative"]) - np.var(f["positive"]))
+    return problem.gamma * mean_loss("positive", "negative") + (1 - problem.gamma) * with_unlabeled + pooling
 
 
 def naive_s3vm_risk(p, f):
@@ -69,7 +71,10 @@ def naive_ordinal_risk(p, f):
 
 CASES = {
     "auc": Case(
-        settings=tuple({"gamma": g, "pairing": p} for g in (0.0, 0.3, 1.0) for p in ("triplets", "all")),
+        settings=(
+            *({"gamma": g, "pairing": p} for g in (0.0, 0.3, 1.0) for p in ("triplets", "all")),
+            *({"gamma": 0.3, "pairing": p, "is_pooled": True} for p in ("triplets", "all")),
+        ),
         labels=(1, 0, -1, 1, -1, -1, 0, 1, -1),
         naive_risk=naive_auc_risk,
     ),
@@ -187,6 +192,8 @@ def test_coefficients_are_the_derivatives_of_the_terms(problem, size):
 def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem, size):
     if not case(problem).is_unbiased:
         pytest.skip("the method's batch gradient is biased, which is measured elsewhere")
+    if size == 1 and getattr(problem, "is_pooled", False):
+        pytest.skip("of one point there is no spread")
     for rows, n in samples(problem):
         f = np.random.default_rng(1).normal(size=n)
         mean, terms, n_batches = np.zeros(n), dict.fromkeys(problem.terms(values(problem, size)), 0.0), 0
@@ -370,6 +377,29 @@ def test_pairing_all_points_divides_the_partners_noise_by_the_batch_size():
 
     # A point's coefficient depends on one partner of each source or on the mean of eight. 400 draws: 10 % of noise.
     assert variance("triplets") / variance("all") == pytest.approx(8, rel=0.3)
+
+
+def test_with_as_many_positives_as_negatives_nothing_is_pooled():
+    own, pooled = (SemiSupervisedAUC(0.4, "all", p).bind(np.array([1, 0, -1, 0, 1])) for p in (False, True))
+    f = values(own, 6)
+    for source, c in pooled.coefficients(f).items():
+        np.testing.assert_array_equal(c, own.coefficients(f)[source])
+    assert pooled.terms(f) == {**own.terms(f), "pooled spread": 0.0}
+
+
+def test_pooled_with_few_positives_their_own_spread_hardly_counts():
+    labels = np.array([1] * 2 + [0] * 98 + [-1])
+    pooled = SemiSupervisedAUC(1.0, "all", is_pooled=True).bind(labels)
+    apart = {"positive": np.array([-1.0, 3.0]), "negative": np.zeros(98), "unlabeled": np.zeros(1)}
+    alike = {**apart, "positive": np.array([1.0, 1.0])}
+    assert objective(pooled.risk_terms(apart)) - objective(pooled.risk_terms(alike)) == pytest.approx(0.04 * 4.0)
+    own = replace(pooled, is_pooled=False)
+    assert objective(own.risk_terms(apart)) - objective(own.risk_terms(alike)) == pytest.approx(4.0)
+
+
+def test_a_pooled_problem_wants_labels_first():
+    with pytest.raises(ProblemError, match=r"^this problem must be bound to labels first, with bind\(y\)$"):
+        SemiSupervisedAUC(is_pooled=True).coefficients(values(SemiSupervisedAUC(), 2))
 
 
 def test_the_score_is_the_auc():

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from dsgcore.core.kernels import Gaussian, block_frequencies
 from dsgcore.core.parameters import ParameterError, check_all
 from dsgcore.core.problem import ProblemError
-from dsgcore.multiclass.features import FixedFeatures
+from dsgcore.multiclass.features import FixedFeatures, _frequencies
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
 from dsgcore.multiclass.loop import descend, shrink, train
 from dsgcore.multiclass.problem import MultiClass
@@ -345,6 +345,30 @@ def test_fourier_features_stand_for_the_gaussian_kernel(points):
     # One over the square root of 20 000 features is 0.007: four of these.
     np.testing.assert_allclose(phi @ phi.T, Gaussian(0.2).matrix(X, X), atol=0.03)
     np.testing.assert_allclose((phi**2).sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_orthogonal_frequencies_stand_for_the_same_kernel_with_a_smaller_error():
+    X = np.random.default_rng(0).normal(size=(60, 64))
+    exact = Gaussian(1 / 64).matrix(X, X)
+
+    def error(seed, *, is_orthogonal):
+        phi = FixedFeatures("fourier", 1 / 64, 256, seed, is_orthogonal=is_orthogonal)(X)
+        return np.mean((phi @ phi.T - exact) ** 2)
+
+    apart, orthogonal = (np.mean([error(s, is_orthogonal=o) for s in range(8)]) for o in (False, True))
+    assert orthogonal < 0.7 * apart
+    far = FixedFeatures("fourier", 1 / 64, 20_000, 3, is_orthogonal=True)(X)
+    np.testing.assert_allclose(far @ far.T, exact, atol=0.03)
+
+
+@pytest.mark.parametrize(("d", "m", "at_a_time"), [(5, 13, 5), (300, 300, 256)])
+def test_frequencies_are_orthogonal_as_many_as_there_are_coordinates_and_keep_their_lengths(d, m, at_a_time):
+    plain, turned = (_frequencies(FixedFeatures("fourier", 0.5, m, 2, is_orthogonal=o), d) for o in (False, True))
+    np.testing.assert_allclose(np.linalg.norm(turned, axis=0), np.linalg.norm(plain, axis=0), rtol=1e-12)
+    for start in range(0, m, at_a_time):
+        block = turned[:, start : start + at_a_time]
+        np.testing.assert_allclose(block.T @ block, np.diag((block**2).sum(axis=0)), atol=1e-9)
+    np.testing.assert_allclose(turned[:, 0], plain[:, 0], rtol=1e-9)  # a block's first stays where it was
 
 
 @pytest.mark.parametrize(

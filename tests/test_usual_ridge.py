@@ -22,6 +22,17 @@ def test_of_the_auc_it_is_more_and_never_very_small():
     assert SemiSupervisedAUC().usual_ridge({"a": np.arange(2000), "b": np.arange(5000)}) == 0.01
 
 
+def test_of_the_auc_with_pooled_spreads_all_labels_count():
+    few, many = (
+        {"positive": np.arange(5), "unlabeled": np.arange(900)},
+        {"positive": np.arange(50), "unlabeled": np.arange(900)},
+    )
+    pooled = SemiSupervisedAUC(is_pooled=True)
+    assert pooled.usual_ridge(few | {"negative": np.arange(95)}) == pytest.approx(0.03)
+    assert pooled.usual_ridge(many | {"negative": np.arange(50)}) == pytest.approx(0.03)
+    assert SemiSupervisedAUC().usual_ridge(many | {"negative": np.arange(50)}) == pytest.approx(0.03)
+
+
 def test_pairs_divide_by_the_square_by_which_their_noise_is_magnified():
     assert SimilarUnlabeled(0.99).usual_ridge(ROWS) == pytest.approx(1 / 700 / 0.98**2)
     assert SimilarUnlabeled(0.3).usual_ridge(ROWS) == pytest.approx(SimilarUnlabeled(0.7).usual_ridge(ROWS))

@@ -38,6 +38,7 @@ def test_a_real_set_begins_with_the_estimators_values(setting, dataset):
     for name in ("gamma", "pairing", "correction", "loss"):
         if hasattr(spec.problem, name):
             assert getattr(spec.problem, name) == getattr(usual, name)
+    assert getattr(spec.problem, "is_pooled", True) == getattr(usual, "pooled", True)
 
 
 @pytest.mark.parametrize(("setting", "dataset"), REAL)

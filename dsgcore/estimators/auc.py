@@ -17,6 +17,7 @@ from dsgcore.core.solver import Task
 from dsgcore.estimators.base import BinaryEstimator, evaluate
 from dsgcore.estimators.classes import POINTS_CUT, best_threshold, share_threshold
 from dsgcore.prior import energy_class_prior
+from dsgcore.problems import Problem
 from dsgcore.problems.auc import SemiSupervisedAUC
 
 SHARES = ("labels", "estimate")
@@ -34,6 +35,9 @@ class QSGS2AUC(BinaryEstimator):
 
     Parameters
     ----------
+    pooled
+        Weigh the scores' spread within a class by its share of the labels, and let all labels decide on the ridge: with a handful
+        of one class their own spread says little. With as many of either class nothing changes; the paper has no such thing.
     positive_share
         Share of positives among the points whose class is asked for, which `predict` keeps to: it calls so many of
         the training points positive. 'labels' takes that among the labeled points; 'estimate', for labels that were
@@ -68,9 +72,13 @@ class QSGS2AUC(BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
 
-    gamma: float = field_as_in(SemiSupervisedAUC, "gamma", default=0.8)
+    gamma: float = field_as_in(SemiSupervisedAUC, "gamma", default=0.9)
     pairing: str = field_as_in(SemiSupervisedAUC, "pairing", default="all")
+    pooled: bool = field_as_in(SemiSupervisedAUC, "is_pooled", default=True)
     positive_share: float | str | None = told("labels", "a number between 0 and 1, 'labels', 'estimate' or None")
+
+    def _problem(self, labels: NDArray) -> Problem:
+        return SemiSupervisedAUC(**super()._problem_parameters(is_pooled=self.pooled))
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
         if not isinstance(self.positive_share, str):

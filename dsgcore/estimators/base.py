@@ -217,14 +217,16 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem(labels).bind(labels)
         rows = problem.rows(labels)
-        lam = s["lam"] if s["lam"] is not None else problem.usual_ridge(rows) if model is None else self.lam_
+        kernel = self._kernel(X, dtype) if model is None else model.kernel
+        if s["lam"] is None:
+            s["lam"] = self._ridge(problem, kernel, X, labels) if model is None else self.lam_
         n_iter = s["n_iter"] + (0 if model is None else len(model))
         task = Task(
             problem=problem,
-            kernel=self._kernel(X, dtype) if model is None else model.kernel,
+            kernel=kernel,
             X=_with_dtype(X, dtype),
             rows=rows,
-            plan=Plan(s["schedule"], s["step_size"], lam, s["n_features"], n_iter),
+            plan=Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter),
             batch_size=s["batch_size"],
             seed=seed,
             dtype=dtype,
@@ -233,6 +235,10 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
             task.plan.automatic_step = self.step_size_
         settle_step(task)
         return task
+
+    def _ridge(self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray) -> float:
+        """Return the ridge that "auto" stands for."""
+        return problem.usual_ridge(problem.rows(labels))
 
     def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation."""

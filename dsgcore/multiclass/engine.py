@@ -21,7 +21,7 @@ from dsgcore.core.schedules import tail_start
 from dsgcore.data import Split
 from dsgcore.multiclass.automatic import settle_step
 from dsgcore.multiclass.cost import multiclass_cost
-from dsgcore.multiclass.features import FixedFeatures
+from dsgcore.multiclass.features import FixedFeatures, features_of
 from dsgcore.multiclass.gauging import Probed
 from dsgcore.multiclass.ground import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
 from dsgcore.multiclass.loop import MultiClassStep, descend
@@ -322,7 +322,7 @@ class MultiClassEngine:
         if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
             return None
         ground, problem = ground_of(split), problem_at(spec, 0)
-        features = FixedFeatures(problem.features, problem.sigma, problem.n_features, spec.seed, problem.fit_intercept)
+        features = features_of(problem, spec.seed)
         graph, pull = ground.made(problem, features)
         if graph is not None and pull is not None:
             return None

@@ -77,6 +77,9 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         Whether to print how far that mean moves, every 200 iterations.
     sigma
         Sharpness of the kernel exp(-sigma ||x - x'||^2) of the Fourier features; 'scale' is 1 / (n_features_in_ * X.var()).
+    orthogonal
+        Whether the Fourier features' frequencies are drawn orthogonal to each other: the same kernel with a smaller error, on
+        hundreds of coordinates that of half as many more features.
     loss
         The paper's hinge, or the logistic loss; 'auto' is logistic on coordinates as they are, where it is what people install
         and every point says where a boundary lies, and the hinge on Fourier features, which can set all points apart.
@@ -114,6 +117,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
     verbose: int = told(0, "int")
     variant: str = field_as_in(MultiClass, "variant")
     features: str = field_as_in(MultiClass, "features")
+    orthogonal: bool = field_as_in(MultiClass, "is_orthogonal", default=True)
     fit_intercept: bool = field_as_in(MultiClass, "fit_intercept", default=True)
     loss: str = field_as_in(MultiClass, "loss", default="auto", options=("auto", *LOSSES))
     sigma: float | str = told("scale", f"{_SIGMA.allowed()}, or 'scale'")
@@ -148,7 +152,8 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
 
     def _problem(self, X: NDArray) -> MultiClass:
         names = {p.name for p in MultiClass.parameters}
-        given: dict[str, Any] = {name: value for name, value in self.get_params().items() if name in names}
+        own = {**self.get_params(), "is_orthogonal": self.orthogonal}
+        given: dict[str, Any] = {name: value for name, value in own.items() if name in names}
         if given["sigma"] == "scale" and given["features"] == "linear":
             given["sigma"] = MultiClass.sigma  # not used
         else:

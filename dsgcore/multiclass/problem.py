@@ -59,6 +59,8 @@ class MultiClass:
         How quickly the similarity of two points fades with their distance, for Fourier features.
     n_features : Random features
         How many random frequencies the Fourier features have.
+    is_orthogonal : Orthogonal frequencies
+        Draw the random frequencies orthogonal to each other: on many coordinates as good as half as many more.
     fit_intercept : Intercept
         A column of ones beside the features, so that no boundary has to pass through the origin.
     loss : Loss
@@ -105,6 +107,7 @@ class MultiClass:
     features: str = choice("linear", options=("linear", "fourier"))
     sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ")
     n_features: int = integer(256, low=1, high=65_536, scale="log", symbol="m")
+    is_orthogonal: bool = flag(False)
     fit_intercept: bool = flag(False)
     loss: str = choice("hinge", options=tuple(LOSSES))
 

@@ -13,7 +13,7 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.problem import UNLABELED, ProblemError
 from dsgcore.core.sampling import batch_rows, evenly_spread, generator
 from dsgcore.multiclass.automatic import settle_step, settle_weights
-from dsgcore.multiclass.features import FixedFeatures, Frame, MadeAnew, frame_of
+from dsgcore.multiclass.features import FixedFeatures, Frame, MadeAnew, features_of, frame_of
 from dsgcore.multiclass.problem import MultiClass
 
 SOURCE = "labeled"
@@ -148,7 +148,7 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
     n_classes = len(np.unique(y[labeled]))
     if n_classes < 2:
         raise ProblemError(f"several classes are needed, got labels of {n_classes} class{'es' * (n_classes != 1)}")
-    features = FixedFeatures(problem.features, problem.sigma, problem.n_features, seed, problem.fit_intercept)
+    features = features_of(problem, seed)
     frame = frame_of(X, features)
     with single_threaded_blas():  # the same bits, whatever the number of threads
         problem, M = settle_weights(problem, features, X, y)

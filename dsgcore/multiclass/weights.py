@@ -35,7 +35,8 @@ _HEADER = {
     "seed": Integer("seed", 0, low=0, high=MAX_SEED),
     "d": Integer("d", 1, low=1),
 }
-_ONES = Flag("has_ones", False)
+# Said where they are so.
+_FLAGS = {name: Flag(name, False) for name in ("has_ones", "is_orthogonal")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,19 +72,18 @@ class Weights:
 
     def save(self, file: str | Path | IO[bytes]) -> None:
         """Write the weights, and what their features are drawn from, to a NumPy archive; no pickle."""
-        said = {name: value for name, value in asdict(self.features).items() if value or name != "has_ones"}
+        said = {name: value for name, value in asdict(self.features).items() if value or name not in _FLAGS}
         header = {**said, "d": self.d, "fingerprint": self.fingerprint()}
         write(file, MODEL, header, W=self.W)
 
 
 def restore(held: ModelFile) -> Weights:
     """Return the model that a file holds; raise `ModelError` as `dsgcore.load_model` does."""
-    ones = {_ONES.name} & held.header.keys()  # said where there are any
-    held.expect({*_HEADER, *ones, "fingerprint"}, {"W"})
+    held.expect({*_HEADER, *(_FLAGS.keys() & held.header.keys()), "fingerprint"}, {"W"})
     header, W = held.header, held.arrays["W"]
     try:
         given = {name: parameter.check(header[name]) for name, parameter in _HEADER.items()}
-        given[_ONES.name] = _ONES.check(header.get(_ONES.name, False))
+        given |= {name: flag.check(header.get(name, False)) for name, flag in _FLAGS.items()}
     except ParameterError as error:
         raise damaged_header(error) from error
     d = given.pop("d")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dsgcore.core import metrics
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import choice, real
-from dsgcore.core.problem import Problem, Values, two_class_rows
+from dsgcore.core.parameters import choice, flag, real
+from dsgcore.core.problem import Problem, ProblemError, Values, two_class_rows
 
 # The three pair terms of the risk: which source should score above which.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))
@@ -33,12 +33,19 @@ class SemiSupervisedAUC(Problem):
     Pairs within a mini-batch are the b-th of each source with the b-th of the others ("triplets"), as in the paper's
     Algorithm 1, or all of them: the same expectation, a lower variance, and still O(B) for the squared loss.
 
+    In expectation the squared loss has the variances of f over the positives and over the negatives beside the distance of their
+    means, weighing the same however few points of a class are labeled. Pooled, they weigh 2 pi and 2 (1 - pi), with pi the
+    share of positives among the labels: (1 - 2 pi) (Var_N - Var_P) is added. With as many positives as negatives nothing changes.
+    `positive_share` is not a parameter but that share, which `bind` fills in.
+
     Parameters
     ----------
     gamma : Trust in the labels
         Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.
     pairing : Pairs in a batch
         Triplets pair the points one by one, as in the paper; all uses every pair: less noise, same mean.
+    is_pooled : Pool the classes' spread
+        Weigh the scores' spread within a class by its share of the labels: a few points say little of it.
 
     Notes
     -----
@@ -46,10 +53,15 @@ class SemiSupervisedAUC(Problem):
 
     Deviation: the paper starts from R_PU + R_UN - 1/2 = R_PN, which holds for the zero-one loss. With the squared loss the two
     sides differ by variance terms; this is the paper's objective all the same, and moving gamma shows the bias.
+
+    Deviation: the paper has no pooled spread. Where a class has a handful of labels, its own spread asks for a function that is the
+    same at all of them, and so for one that ranks by how many points there are rather than of which class.
     """
 
     gamma: float = real(0.5, low=0.0, high=1.0, symbol="γ")
     pairing: str = choice("triplets", options=("triplets", "all"))
+    is_pooled: bool = flag(False)
+    positive_share: float | None = None
 
     name: ClassVar[str] = "auc"
     title: ClassVar[str] = "Semi-supervised AUC"
@@ -63,6 +75,12 @@ class SemiSupervisedAUC(Problem):
         """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none)."""
         return two_class_rows(y, "AUC")
 
+    def bind(self, y: NDArray) -> Self:
+        """Return the problem with what it takes from labels y (n,): the share of positives, where spreads are pooled."""
+        if not self.is_pooled:
+            return self
+        return replace(self, positive_share=_share(self.rows(y)))
+
     def _weight(self, pair: tuple[str, str]) -> float:
         return self.gamma if "unlabeled" not in pair else 1.0 - self.gamma
 
@@ -74,7 +92,19 @@ class SemiSupervisedAUC(Problem):
             margin_upper, margin_lower = self._margins(f[upper], f[lower])
             c[upper] -= margin_upper * (weight / len(f[upper]))
             c[lower] += margin_lower * (weight / len(f[lower]))
+        for source, weight in self._spread_weights().items():
+            values = f[source]  # the sample's variance: unbiased, as its classes' pairs are
+            c[source] += (values - values.mean()) * (2.0 * weight / max(len(values) - 1, 1))
         return c
+
+    def _spread_weights(self) -> dict[str, float]:
+        """Return by how much each class's variance weighs more than as it is in the pairs."""
+        if not self.is_pooled:
+            return {}
+        if self.positive_share is None:
+            raise ProblemError("this problem must be bound to labels first, with bind(y)")
+        more = 1.0 - 2.0 * self.positive_share
+        return {"positive": -more, "negative": more}
 
     def _margins(self, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
         """Return 1 - u + v per point: paired one by one, or each point against the other source's mean."""
@@ -84,17 +114,25 @@ class SemiSupervisedAUC(Problem):
         return 1.0 - u + v.mean(), 1.0 - u.mean() + v
 
     def terms(self, f: Values) -> dict[str, float]:
-        """Return the three pair terms and the constant, over the mini-batch."""
+        """Return the three pair terms, the constant and what pooling adds, over the mini-batch."""
         if self.pairing == "all":
-            return self.risk_terms(f)
+            return {**self._pair_terms(f), **self._pooling(f, lost=1)}
         terms = {
             f"{upper} over {lower}": self._weight((upper, lower)) * float(np.mean((1.0 - f[upper] + f[lower]) ** 2))
             for upper, lower in PAIRS
         }
-        return {**terms, "constant": -0.5 * (1.0 - self.gamma)}
+        return {**terms, "constant": -0.5 * (1.0 - self.gamma), **self._pooling(f, lost=1)}
 
     def risk_terms(self, f: Values) -> dict[str, float]:
-        """Return the three pair terms and the constant, over all pairs of whole sources, in O(n)."""
+        """Return the same over all pairs of whole sources, in O(n)."""
+        return {**self._pair_terms(f), **self._pooling(f, lost=0)}
+
+    def _pooling(self, f: Values, *, lost: int) -> dict[str, float]:
+        """Return the term that pooling adds, from variances with so many degrees of freedom lost."""
+        sums = {s: float(np.sum((f[s] - f[s].mean()) ** 2)) / max(len(f[s]) - lost, 1) for s in self._spread_weights()}
+        return {"pooled spread": sum(w * sums[s] for s, w in self._spread_weights().items())} if sums else {}
+
+    def _pair_terms(self, f: Values) -> dict[str, float]:
         # NumPy's floats: the square of a Python float that is too large is an error, not infinite.
         mean = {source: np.float64(values.mean()) for source, values in f.items()}
         variance = {source: float(values.var()) for source, values in f.items()}
@@ -109,9 +147,12 @@ class SemiSupervisedAUC(Problem):
         """Return three times that of other problems, and at least 0.01.
 
         Pairs of a few positives with everything are many, but say no more than these positives; and the noise that pairs with
-        unlabeled points bring does not go with more labels.
+        unlabeled points bring does not go with more labels. Where spreads are pooled it is that of two classes of the same size.
         """
-        return max(3.0 * super().usual_ridge(rows), 0.01)
+        one = super().usual_ridge(rows)
+        if self.is_pooled:
+            one = 1.0 / (len(rows["positive"]) + len(rows["negative"]))
+        return max(3.0 * one, 0.01)
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
@@ -121,6 +162,9 @@ class SemiSupervisedAUC(Problem):
             m1, m2, weight = mean[upper], mean[lower], 2.0 * self._weight((upper, lower))
             Q += weight * (np.diag(m1 + m2) - np.outer(m1, m2) - np.outer(m2, m1))
             l += weight * (m2 - m1)
+        for source, weight in self._spread_weights().items():
+            m = mean[source]
+            Q += 2.0 * weight * (np.diag(m) - np.outer(m, m))
         return Q, l
 
     def score(self, y: NDArray, f: NDArray) -> float:
@@ -130,3 +174,8 @@ class SemiSupervisedAUC(Problem):
     def twin(self) -> Self:
         """Return the problem on the labeled pairs alone (gamma = 1)."""
         return replace(self, gamma=1.0)
+
+
+def _share(rows: Mapping[str, NDArray]) -> float:
+    """Return the share of positives among the labeled points."""
+    return len(rows["positive"]) / (len(rows["positive"]) + len(rows["negative"]))

@@ -44,7 +44,7 @@ AUC = Profile(
     },
     elsewhere={"solver": {"lam": 1e-2}},
     usual=lambda n, n_labeled, rarest: usual_run(
-        gamma=0.8, pairing="all", lam=short(max(1.5 / max(n_labeled * rarest, 1.0), 0.01))
+        gamma=0.9, pairing="all", is_pooled=True, lam=short(max(3.0 / n_labeled, 0.01))
     ),
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),

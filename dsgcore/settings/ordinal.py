@@ -73,7 +73,7 @@ ORDINAL = Profile(
     },
     elsewhere={"data": {"n_labeled": 50}, "solver": {"lam": 0.1}},
     usual=lambda n, n_labeled, rarest: usual_run(
-        gamma=0.8, pairing="all", lam=short(0.5 / max(n_labeled * rarest, 1.0))
+        gamma=0.9, pairing="all", lam=short(0.5 / max(n_labeled * rarest, 1.0))
     ),
     translations={"SVOREX": _slacks},
     details=_details,
