@@ -142,7 +142,7 @@ def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str], by
         return
     title = f"Test {specs[0].problem.score_name}: median, and from the lowest to the highest seed"
     figure = compared_figure(compared, title=title, x_title=X_TITLES[by])
-    live_chart(figure, key="chart-compare", alt=f"{title}, of {', '.join(names)}.", height=HEIGHT, save_as="compare")
+    live_chart(figure, key="chart-compare", alt=f"{title}, of {', '.join(names)}.", height=HEIGHT)
 
 
 def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) -> None:

@@ -55,6 +55,10 @@ def figure(app, key):
     return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
 
 
+def saved_as(app):
+    return [json.loads(c.proto.bytes.split(b"\n", 1)[0])["save"] for c in app.get("bidi_component") if c.proto.bytes]
+
+
 def test_home_says_what_is_there():
     app = AppTest.from_file(APP, default_timeout=60).run()
     assert not app.exception
@@ -191,6 +195,9 @@ def test_every_page_runs_at_once_and_has_its_details(name):
     assert any("step 20 of 300 · paused" in caption.value for caption in app.caption)
     assert any(caption.value.startswith("As of step 20.") for caption in app.caption)
     assert figure(app, "chart-details")["data"]
+    assert {"map", "objective", "score", "terms"} <= set(saved_as(app)) or name == "multiclass"
+    assert len(set(saved_as(app))) == len(saved_as(app))
+    assert all(saved_as(app))
     assert len(app.error) == 0
 
 

@@ -115,7 +115,7 @@ def filled_between(x: NDArray, low: NDArray, high: NDArray, name: str, color: st
     x_high, high = thinned(x, high)
     edge = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     return [
-        {**edge, "x": x_low.tolist(), "y": four_digits(low), "showlegend": False},
+        {**edge, "x": x_low.tolist(), "y": four_digits(low), "name": f"{name}, from", "showlegend": False},
         {
             **edge,
             "x": x_high.tolist(),

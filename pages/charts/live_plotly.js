@@ -121,24 +121,104 @@ function word(chart, trace) {
   return button;
 }
 
-/** Return a button that saves the chart as a file, with its title and legend in it. */
-function saver(chart, kind) {
-  const button = make("button", "save", kind.toUpperCase());
-  button.type = "button";
-  button.setAttribute("aria-label", "Save as " + kind.toUpperCase());
-  button.addEventListener("click", async () => {
-    const {figure, template, save} = chart.drawn, {data, layout} = JSON.parse(figure);
-    if (!Object.keys(layout.template ?? {}).length) layout.template = template;
+// --- the files that a chart is saved as
+
+/** Return the figure with its title and legend in it, as it is on the page. */
+function whole(chart) {
+  const {figure, template} = chart.drawn, {data, layout} = JSON.parse(figure);
+  const margin = {...layout.margin, t: 60, r: Math.max(layout.margin?.r ?? 0, 24)};
+  const paper_bgcolor = getComputedStyle(chart.root).getPropertyValue("--st-background-color").trim();
+  const own = {margin, paper_bgcolor, legend: {orientation: "h", y: 1, yanchor: "bottom"}};
+  if (!Object.keys(layout.template ?? {}).length) layout.template = template;
+  return {data, layout: {...layout, ...own}};
+}
+
+function image(kind) {
+  return chart => {
     const {clientWidth: width, clientHeight: height} = chart.root;
-    const margin = {...layout.margin, t: 60, r: Math.max(layout.margin?.r ?? 0, 24)};
-    const paper_bgcolor = getComputedStyle(chart.root).getPropertyValue("--st-background-color").trim();
-    const whole = {...layout, margin, paper_bgcolor, legend: {orientation: "h", y: 1, yanchor: "bottom"}};
-    const link = document.createElement("a");
-    link.href = await window.Plotly.toImage({data, layout: whole}, {format: kind, width, height, scale: kind === "png" ? 2 : 1});
-    link.download = save + "." + kind;
-    link.click();
+    return window.Plotly.toImage(whole(chart), {format: kind, width, height, scale: kind === "png" ? 2 : 1});
+  };
+}
+
+const file = (text, type) => URL.createObjectURL(new Blob([text], {type: type + ";charset=utf-8"}));
+
+/** Return a page of its own, with the chart library in it. */
+async function page(chart) {
+  const script = document.querySelector(`script[src$="${chart.drawn.library}"]`);
+  const library = await (await fetch(script.src)).text();
+  const said = [whole(chart), chart.root.getAttribute("aria-label")];
+  const [figure, alt] = said.map(value => JSON.stringify(value).replaceAll("<", "\\u003c"));
+  return file(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>DSG Lab</title>
+<style>html, body, #figure {height: 100%; margin: 0}</style><div id="figure" role="img"></div>
+<script>${library.replaceAll("</script", "<\\/script")}</script>
+<script>
+const {data, layout} = ${figure}, node = document.getElementById("figure");
+node.setAttribute("aria-label", ${alt});
+document.title = layout.title?.text ?? document.title;
+Plotly.newPlot(node, data, layout, {responsive: true, displaylogo: false});
+</script></html>
+`, "text/html");
+}
+
+const cell = value => /[",\n]/.test(value ?? "") ? `"${String(value).replaceAll('"', '""')}"` : value ?? "";
+
+/** Return a trace's points as rows: its name, x and y, of a surface also z. */
+function rowsOf(trace, number) {
+  const name = trace.name || "curve " + (number + 1), {x, y, z} = trace;
+  if (!z) return (y ?? []).map((value, i) => [name, x?.[i], value]);
+  const at = (values, first = 0, step = 1) => i => values?.[i] ?? first + i * step;
+  const [across, up] = [at(x, trace.x0, trace.dx), at(y, trace.y0, trace.dy)];
+  return z.flatMap((row, j) => row.map((value, i) => [name, across(i), up(j), value]));
+}
+
+/** Return all that is drawn as a table. */
+function table(chart) {
+  const {data, layout} = JSON.parse(chart.drawn.figure);
+  const rows = data.flatMap(rowsOf), title = axis => cell(axis?.title?.text || undefined);
+  const head = ["curve", title(layout.xaxis) || "x", title(layout.yaxis) || "y", "z"];
+  const width = Math.max(3, ...rows.map(row => row.length));
+  const lines = rows.map(row => Array.from({length: width}, (_, i) => cell(row[i])).join(","));
+  return file([head.slice(0, width).join(","), ...lines].join("\n") + "\n", "text/csv");
+}
+
+const FILES = {png: image("png"), svg: image("svg"), html: page, csv: table};
+const DOWN = '<svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><path d="M6 1v6.5M3 5l3 3 3-3M1.5 10.8h9" '
+  + 'fill="none" stroke="currentColor" stroke-width="1.4"/></svg>';
+
+async function save(chart, kind) {
+  const link = document.createElement("a");
+  link.href = await FILES[kind](chart);
+  link.download = chart.drawn.save + "." + kind;
+  link.click();
+  if (link.href.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/** Return a button that opens the choice of a file to save the chart as. */
+function saver(chart) {
+  const menu = make("span", "menu"), button = make("button", "save"), both = make("span", "saver", button, menu);
+  const open = is => { menu.hidden = !is; button.setAttribute("aria-expanded", is); };
+  open(false);
+  button.type = "button";
+  button.innerHTML = DOWN;
+  button.title = "Save this chart";
+  button.setAttribute("aria-label", "Save: " + chart.root.getAttribute("aria-label").split(/[.:,]/)[0]);
+  button.addEventListener("click", () => open(menu.hidden));
+  menu.append(...Object.keys(FILES).map(kind => {
+    const one = make("button", "kind", kind.toUpperCase());
+    one.type = "button";
+    one.setAttribute("aria-label", "Save as " + kind.toUpperCase());
+    one.addEventListener("click", () => { open(false); button.focus(); save(chart, kind); });
+    return one;
+  }));
+  both.addEventListener("focusout", event => both.contains(event.relatedTarget) || open(false));
+  both.addEventListener("keydown", event => {
+    if (event.key !== "Escape" || menu.hidden) return;
+    event.stopPropagation();
+    button.focus();
+    open(false);
   });
-  return button;
+  return both;
 }
 
 /** Bring the head up to date; its words stay the same elements while they say the same, so that they keep the focus. */
@@ -159,7 +239,7 @@ function write(chart, data, {title, meta = {}}) {
     }
     // A single curve is named by the title.
     if (words.length > 1) parts.push(...words.map(trace => word(chart, trace)));
-    if (chart.drawn.save) parts.push(make("span", "savers", saver(chart, "png"), saver(chart, "svg")));
+    parts.push(saver(chart));
     chart.note = make("span", "note");
     chart.head.replaceChildren(...parts, chart.note);
   }

@@ -101,7 +101,8 @@ def live_chart(
     on_clicked : callable, optional
         Called when a point of the chart has been clicked; `clicked` says which one.
     save_as : str, optional
-        Name of the files, without ending, that buttons beside the title save the chart in, as PNG and as SVG.
+        Name of the files, without ending, that a button beside the title saves the chart in: as PNG, SVG, standalone HTML or
+        CSV of its curves. By default the key.
     """
     draw(
         encoded(figure),
@@ -150,7 +151,7 @@ def draw(
     mount(
         key=key,
         # As bytes: all else would be encoded twice more, once for the message and once for its digest.
-        data=f"{json.dumps({**around, 'save': save_as})}\n{text}".encode(),
+        data=f"{json.dumps({**around, 'save': save_as or key.removeprefix('chart-')})}\n{text}".encode(),
         width="stretch",
         height=pixels,
         on_drawn_change=on_drawn or _nobody_waits,

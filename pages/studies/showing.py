@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
-from plotly.io import to_html
 
 from dsgcore.studies import MEASURES, Difference, Results, importance, table_of
 from dsgcore.studies.study import parameter_of
@@ -129,15 +128,14 @@ def draw_chart(state: Exploring, look: Look) -> None:
         alt=_alt(results, name),
         height=HEIGHT,
         on_clicked=partial(_choose, state),
-        save_as="study",
     )
 
 
-def figure_of(state: Exploring, look: Look, theme: str = "") -> Figure:
+def figure_of(state: Exploring, look: Look) -> Figure:
     """Return the study's figure."""
     assert state.made is not None
     results = state.made.results(look.measure)
-    theme = theme or ("dark" if st.context.theme.type == "dark" else "light")
+    theme = "dark" if st.context.theme.type == "dark" else "light"
     return _figure(results, axes_of(state), name_of(state, look.measure), look.is_kept, state.chosen, theme)
 
 
@@ -178,7 +176,7 @@ def _slices(results: Results, axes: list[AxisView], name: str) -> None:
         with place:
             figure = charts.slice_of(results, number, axis, name=name, share=shares[number])
             alt = f"{name} over {axis.label}, which explains {shares[number]:.0%} of the variance of the points."
-            live_chart(figure, key=f"{CHART}-{number}", alt=alt, height=SLICE_HEIGHT, save_as=f"study-{number}")
+            live_chart(figure, key=f"{CHART}-{number}", alt=alt, height=SLICE_HEIGHT)
     st.caption("“Explains”: the share of the variance of all points that the means at this axis' values have alone.")
 
 
@@ -230,8 +228,6 @@ def draw_way_out(state: Exploring, look: Look) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="part-study-out"):
         _draw_point(state, look)
         _download("Table (CSV)", "study.csv", "text/csv", lambda: table_of(study, outcomes))
-        if study.axes:
-            _download("Figure (HTML)", "study.html", "text/html", lambda: _html(figure_of(state, look, "light")))
 
 
 def _download(label: str, file: str, mime: str, make: Callable[[], str]) -> None:
@@ -266,8 +262,3 @@ def _draw_point(state: Exploring, look: Look) -> None:
 
 def _mean(results: Results, place: int) -> str:
     return short_number(results.mean[place]) if results.n[place] else "diverged"
-
-
-def _html(figure: Figure) -> str:
-    layout = {**figure["layout"], "template": "plotly_white", "margin": {"t": 80}}
-    return str(to_html({"data": figure["data"], "layout": layout}, validate=False))

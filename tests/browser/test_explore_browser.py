@@ -16,6 +16,21 @@ CELL = """() => { const box = document.querySelector('.st-key-chart-study .plotl
     return [box.x + box.width * 0.75, box.y + box.height * 0.25]; }"""
 
 
+# What a chart is saved as, and how that begins.
+FILES = {"PNG": b"\x89PNG", "SVG": b"<svg", "CSV": b"curve,", "HTML": b"<!doctype html>"}
+
+
+def assert_stands_alone(page, file):
+    """Fail where a saved page does not draw the same cells without a server."""
+    alone, asked = page.context.new_page(), []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.set_content(file.read_text(encoding="utf-8"))
+    alone.wait_for_selector(".main-svg")
+    assert alone.evaluate("() => document.getElementById('figure').data[0].z.flat().length") == 4
+    assert asked == []
+    alone.close()
+
+
 def filled_cells(page):
     return page.evaluate(f"() => ({TRACES})()[0].z.flat().filter(z => z !== null).length")
 
@@ -42,11 +57,15 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     text = table.value.path().read_text()
     assert len(text.splitlines()) == 13
     assert text.startswith("solver.step_size,kernel.sigma,seed,score,")
-    for kind in ("PNG", "SVG"):
+    for kind, beginning in FILES.items():
+        page.get_by_role("button", name="Save: ").press("Enter")
         with page.expect_download() as figure:
-            page.get_by_role("button", name=f"Save as {kind}").click()
-        content = figure.value.path().read_bytes()
-        assert content[1:4] == b"PNG" if kind == "PNG" else content.startswith(b"<svg")
+            page.get_by_role("button", name=f"Save as {kind}").press("Enter")
+        assert figure.value.suggested_filename == f"study.{kind.lower()}"
+        assert figure.value.path().read_bytes().startswith(beginning)
+        if kind == "HTML":
+            assert_stands_alone(page, figure.value.path())
+    expect(page.get_by_role("button", name="Save: ")).to_be_focused()
 
     page.get_by_role("link", name="Open this run").click()
     expect(page.locator(".st-key-status")).to_contain_text("of 16", timeout=60_000)
