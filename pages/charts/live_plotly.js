@@ -298,16 +298,34 @@ function atRest(work) {
   window.requestIdleCallback ? requestIdleCallback(work, {timeout: 1000}) : setTimeout(work);
 }
 
+let before = Promise.resolve();  // the first drawing of a chart that was begun last
+
+/** Draw a chart for the first time: after those above it, with time for the browser to show them in between. */
+function inTurn(work) {
+  const turn = before.then(work);
+  before = turn.catch(() => {}).then(() => new Promise(done => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);  // in a page that nobody sees no frame comes
+  }));
+  return turn;
+}
+
 async function draw(chart) {
   if (chart.isDrawing) return;  // the loop below takes the newest; what came between is skipped
   chart.isDrawing = true;
   try {
     const Plotly = await (library ??= load(chart.newest.library));
-    while (chart.newest) {
+    const drawNewest = () => {
       chart.drawn = chart.newest;
       chart.newest = null;
-      if (!chart.node._fullLayout) chart.node.textContent = "";  // an error's text, see below
-      await react(chart, Plotly, chart.drawn);
+      return react(chart, Plotly, chart.drawn);
+    };
+    while (chart.newest) {
+      if (chart.node._fullLayout) await drawNewest();
+      else {
+        chart.node.textContent = "";  // an error's text, see below
+        await inTurn(drawNewest);
+      }
       const {occasion} = chart.drawn;
       if (occasion && chart.occasion !== occasion.number) {
         chart.occasion = occasion.number;
