@@ -318,7 +318,7 @@ async function draw(chart) {
     const drawNewest = () => {
       chart.drawn = chart.newest;
       chart.newest = null;
-      return react(chart, Plotly, chart.drawn);
+      return chart.root.isConnected ? react(chart, Plotly, chart.drawn) : null;  // it may have gone before its turn came
     };
     while (chart.newest) {
       if (chart.node._fullLayout) await drawNewest();

@@ -13,6 +13,7 @@ SETTINGS = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "o
 FAULTS = """() => [...document.querySelectorAll('.live-chart')].filter(c => c.clientWidth).flatMap(chart => {
     const box = element => element.getBoundingClientRect();
     const name = chart.closest('[class*="st-key-chart"]').className.match(/st-key-(\\S+)/)[1];
+    if (!chart.querySelector('.js-plotly-plot')) return ['a chart is not drawn yet'];
     const plot = box(chart.querySelector('.js-plotly-plot')), whole = box(chart), faults = [];
     for (const part of chart.querySelectorAll('.live-chart-head > *')) {
         if (!part.getClientRects().length) continue; // the map's title, where its switch says the same
@@ -39,9 +40,15 @@ def assert_no_faults(page):
         assert page.evaluate(FAULTS) == []
 
 
+DRAWN = """() => {
+    const charts = [...document.querySelectorAll('.live-chart')];
+    return charts.length >= 3 && charts.every(chart => chart.querySelector('.main-svg'));
+}"""
+
+
 def open_drawn(open_page, path, **options):
     page = open_page(path, **options)
-    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length >= 3", timeout=30_000)
+    page.wait_for_function(DRAWN, timeout=30_000)
     return page
 
 
