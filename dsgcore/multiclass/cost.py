@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dsgcore.core.cost import Cost, Sizes, seconds_of_features
+from dsgcore.multiclass.features import KEPT_FREQUENCIES
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
@@ -30,7 +31,8 @@ def multiclass_cost(spec: Spec, sizes: Sizes, *, most_kept_features: int, iterat
     pull = 2 * width * width + 2 * sizes.n_train * width if _has_graph(spec) else 0
     links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK  # type: ignore[attr-defined]
     n_kept = sizes.n_iter / iterations_between_weights + 4
-    numbers = sum(points) * sizes.d + kept + weights * n_kept + pull + links
+    frequencies = 0 if is_linear else KEPT_FREQUENCIES * sizes.d * sizes.n_features
+    numbers = sum(points) * sizes.d + kept + weights * n_kept + pull + links + frequencies
     products = (
         sum(points) * weights + PRODUCTS_A_DECOMPOSITION * weights * MOST_CLASSES + (width * weights if pull else 0)
     )

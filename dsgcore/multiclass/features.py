@@ -15,6 +15,8 @@ from dsgcore.multiclass.problem import MultiClass
 DTYPE = np.dtype(np.float64)
 # So many frequencies are made orthogonal to each other at most: the work grows with their square.
 MOST_ORTHOGONAL = 256
+# The frequencies of so many sets of features are kept: those of a run that is watched, and of the one before.
+KEPT_FREQUENCIES = 2
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def features_of(problem: MultiClass, seed: int) -> FixedFeatures:
     return FixedFeatures(p.features, p.sigma, p.n_features, seed, p.fit_intercept, p.is_orthogonal)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=KEPT_FREQUENCIES)
 def _frequencies(features: FixedFeatures, d: int) -> NDArray:
     """Return the frequencies (d, m): the same ones at every call."""
     W = block_frequencies(Gaussian(features.sigma), features.seed, 0, d, features.n_features, DTYPE)
