@@ -198,8 +198,8 @@ def map_figure(
     return {"data": traces, "layout": layout}
 
 
-def heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
-    """Return the trace of a surface: diverging round `centre`, or sequential where that is None."""
+def heat(surface: Surface, centre: float | None, theme: str, *, reach: float | None = None) -> dict[str, Any]:
+    """Return the trace of a surface: diverging round `centre`, as far as `reach` or as it goes; or without a centre sequential."""
     finite = surface.z[np.isfinite(surface.z)]
     trace: dict[str, Any] = {
         "type": "heatmap",
@@ -215,7 +215,8 @@ def heat(surface: Surface, centre: float | None, theme: str) -> dict[str, Any]:
     }
     if centre is None:
         return trace | {"colorscale": SEQUENTIAL}
-    reach = float(np.abs(finite - centre).max()) if len(finite) else 1.0
+    if reach is None:
+        reach = float(np.abs(finite - centre).max()) if len(finite) else 1.0
     reach = reach or 1.0
     return trace | {"colorscale": DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
 

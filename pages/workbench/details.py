@@ -8,20 +8,21 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dsgcore.experiments import LiveRun, Run
+from dsgcore.experiments import Run
 from dsgcore.settings import panels, profile_of
 from pages.charts import figures as charts
 from pages.charts.class_charts import class_color
 from pages.charts.detail_charts import Mark, Sample, confusion_chart, histogram_chart
 from pages.charts.live_plotly import live_chart
+from pages.workbench.bench import Bench
+from pages.workbench.side_by_side import side_by_side
 
 HEIGHT = 320
 ROLE_COLORS = {"positive": charts.POSITIVE, "negative": charts.NEGATIVE, "unlabeled": charts.UNLABELED}
 
 
-def details(live: LiveRun, *, theme: str) -> None:
-    """Draw the details of the run's setting."""
-    run = live.run
+def details(bench: Bench, run: Run, *, theme: str) -> None:
+    """Draw the details of the run's setting, and f and its twin on the map."""
     if not run.t:
         st.caption("There is nothing to show before the first iteration: play or step, then pause.")
         return
@@ -35,6 +36,7 @@ def details(live: LiveRun, *, theme: str) -> None:
         for column, panel in zip(st.columns(len(row)), row, strict=True):
             with column:
                 _draw(panel, run, theme, drawn)
+    side_by_side(bench, run, theme)
 
 
 def _is_finite(run: Run) -> bool:

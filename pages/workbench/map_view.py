@@ -50,12 +50,9 @@ class MapState:
 def draw_map(bench: Any, run: Run, theme: str) -> None:
     """Draw the training points over f, h or the error; of several classes, over their regions or the lead."""
     shown = viewed(type(run.problem), map_choice(type(run.problem)))
-    axes = axes_asked(run)
-    if bench.surface is None or bench.surface.axes != axes:
-        bench.surface = _new_map(run, axes)
-    state: MapState = bench.surface
+    state = map_state(bench, run)
     _refresh(run, state, shown, is_playing=bench.is_playing and not bench.look)
-    links, revision = _links(run, state), f"{bench.number}-{shown}-{axes}"
+    links, revision = _links(run, state), f"{bench.number}-{shown}-{state.axes}"
     made_of = state.computed_t, theme, revision, len(links)
     if state.figure is None or state.drawn != made_of:
         heat = heat_of(run, state, shown, theme)
@@ -63,6 +60,15 @@ def draw_map(bench: Any, run: Run, theme: str) -> None:
         made = run_map(run, state.plane, heat, title=title, theme=theme, revision=revision, links=links)
         state.drawn, state.figure = made_of, encoded(made)
     draw(state.figure, key="chart-map", alt=f"Map of the data over: {TITLES[shown]}.", height=MAP_HEIGHT)
+
+
+def map_state(bench: Any, run: Run) -> MapState:
+    """Return the plane of a run's data with the axes that are chosen, and what is known there."""
+    axes = axes_asked(run)
+    if bench.surface is None or bench.surface.axes != axes:
+        bench.surface = _new_map(run, axes)
+    state: MapState = bench.surface
+    return state
 
 
 def _new_map(run: Run, axes: Axes) -> MapState:
@@ -102,11 +108,11 @@ def heat_of(run: Run, state: MapState, shown: str, theme: str) -> dict[str, Any]
         codes = np.where(np.ptp(values, axis=-1) > 0, values.argmax(axis=-1), np.nan)
         return region_heat(surface_on(state.plane, codes, GRID), colors_of(run), theme)
     z = lead(values) if shown == "margin" else values
-    centre = _centre(run) if shown in ("f", "h") else None
+    centre = centre_of(run) if shown in ("f", "h") else None
     return charts.heat(surface_on(state.plane, z, GRID), centre, theme)
 
 
-def _centre(run: Run) -> float:
+def centre_of(run: Run) -> float:
     """Return the value where the map's colours change over: the boundary, or half way between the labeled classes' means."""
     if run.problem.decision == "sign":
         return 0.0

@@ -189,7 +189,7 @@ def _draw_tab(tab: str, bench: Bench, problem: type[Setting]) -> None:
         tabs.as_of(bench, tab.lower())
     match tab:
         case "Details":
-            details(seen(bench), theme=_theme())
+            details(bench, seen(bench).run, theme=_theme())
         case "Limits":
             four_runs_tab(bench, _theme())
         case "Compare":

@@ -1,0 +1,32 @@
+"""F, h and |f − h| side by side: the same plane, the same step, one scale of colours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_app import figure, open_page, said
+
+pytestmark = pytest.mark.compiled
+
+
+@pytest.mark.parametrize("name", ["auc", "s3vm"])
+def test_the_three_maps_are_of_one_step_and_have_one_scale(name):
+    prefix = {"auc": "", "s3vm": "svm_"}[name]
+    app = open_page(name, **{f"{prefix}at": "12"})
+    assert said(app) == []
+    f, h, error = (figure(app, f"chart-side-{part}")["data"][0] for part in ("f", "h", "error"))
+    z = {part: np.array(heat["z"], dtype=float) for part, heat in zip("fhe", (f, h, error), strict=True)}
+    assert z["e"] == pytest.approx(np.abs(z["f"] - z["h"]), abs=2e-3 * np.abs(z["f"]).max())
+    places = {(heat["x0"], heat["dx"], heat["y0"], heat["dy"]) for heat in (f, h, error)}
+    assert len(places) == 1
+    assert (f["zmin"], f["zmax"]) == (h["zmin"], h["zmax"])
+    reach = (f["zmax"] - f["zmin"]) / 2
+    assert (error["zmin"], error["zmax"]) == pytest.approx((-reach, reach))
+    assert max(np.abs(z[part] - (f["zmin"] + reach)).max() for part in "fh") == pytest.approx(reach, rel=1e-3)
+    (caption,) = (c.value for c in app.caption if c.value.startswith("After step 12, all three"))
+    assert f"at most {z['e'].max():.2g} here" in caption
+
+
+def test_several_classes_have_no_such_maps():
+    app = open_page("multiclass", mc_at="5")
+    assert not any("chart-side" in c.proto.id for c in app.get("bidi_component"))
