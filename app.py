@@ -9,6 +9,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shell.front_page import routes
 from pages.shell.router import route
+from pages.shell.ticks import tick_route
 from pages.shell.warm_up import warm_up
 from pages.shell.watch import watch
 
@@ -23,4 +24,4 @@ if __name__ == "__main__":  # a visit's script
 else:  # the server's module
     # Else the first visit finds the pages of an app without `st.navigation`: the files of a folder named pages/.
     PagesManager.uses_pages_directory = False
-    app = st.App(__file__, routes=routes())
+    app = st.App(__file__, routes=[*routes(), tick_route()])

@@ -2,6 +2,7 @@
 const charts = new WeakMap();  // the component's element -> its chart
 let library;                   // promise of Plotly, one for the page
 let count = 0;                 // of charts, for the names of their tips
+const byKey = window.dsgCharts ??= new Map();  // a chart's name on the page -> what brings it up to date between drawings by the server
 
 /** Return Plotly: of the script that the page's head has begun to read, or of one that is begun here. */
 function load(path) {
@@ -257,7 +258,8 @@ function create(parentElement) {
   root.classList.add("live-chart");
   root.setAttribute("role", "figure");
   parentElement.append(root);
-  const chart = {root, head, tip, node, newest: null, drawn: null, isDrawing: false, hidden: new Set(), written: null};
+  const chart = {root, head, tip, node, newest: null, drawn: null, isDrawing: false, hidden: new Set(), written: null,
+    order: 0};
   chart.observer = new ResizeObserver(() => {
     const {clientWidth: width, clientHeight: height, _fullLayout: layout} = node;
     if (width && layout && (width !== layout.width || height !== layout.height)) window.Plotly.Plots.resize(node);
@@ -350,15 +352,22 @@ function decoded(bytes) {
 export default function ({data: bytes, parentElement, setTriggerValue}) {
   const data = decoded(bytes);
   const chart = charts.get(parentElement) ?? create(parentElement);
+  const show = news => {  // one that is older than what is shown has been overtaken
+    if (news.order < chart.order) return;
+    chart.order = news.order;
+    chart.root.setAttribute("aria-label", news.alt);
+    chart.newest = {...data, ...news, template: themed(parentElement)};
+    draw(chart);
+  };
+  byKey.set(data.key, show);
   chart.report = () => setTriggerValue("drawn", true);
   chart.click = place => setTriggerValue("clicked", place);
-  chart.root.setAttribute("aria-label", data.alt);
   chart.root.style.setProperty("--live-chart-height", data.height + "px");
-  chart.newest = {...data, template: themed(parentElement)};
-  draw(chart);
+  show(data);
   return () => {  // also called for an update that another one overtook: hence the question
     if (parentElement.isConnected) return;
     chart.observer.disconnect();
+    if (byKey.get(data.key) === show) byKey.delete(data.key);
     charts.delete(parentElement);
     window.Plotly?.purge(chart.node);
   };

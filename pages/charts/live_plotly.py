@@ -21,7 +21,7 @@ from typing import Any
 
 import streamlit as st
 
-__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "Drawing", "Occasion", "clicked", "draw", "encoded", "live_chart"]
+__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "Chart", "Drawing", "Occasion", "clicked", "draw", "encoded", "live_chart"]
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +57,16 @@ class Occasion:
 def encoded(figure: Mapping[str, Any]) -> Drawing:
     """Return a figure as it travels."""
     return Drawing(_to_json(figure), (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure with its place on the page; the rest as in `live_chart`."""
+
+    key: str
+    alt: str
+    drawing: Drawing
+    height: int
 
 
 def live_chart(
@@ -128,8 +138,12 @@ def draw(
     occasion: Occasion | None = None,
     on_clicked: Callable[[], None] | None = None,
     save_as: str = "",
+    order: float = 0.0,
 ) -> None:
-    """Draw a figure that has been encoded; the rest as in `live_chart`."""
+    """Draw a figure that has been encoded; the rest as in `live_chart`.
+
+    Of a chart that ticks change as well, the browser draws none whose `order` is below that of the one it shows.
+    """
     pixels, text = height or drawing.height, drawing.text
     mount = _component()
     if mount is None:
@@ -146,12 +160,13 @@ def draw(
         )
         return
     told = asdict(occasion) if occasion is not None else None
-    around = {"alt": alt, "height": pixels, "config": dict(config), "occasion": told, "library": LIBRARY_ADDRESS}
+    around = {"key": key, "order": order, "alt": alt, "height": pixels, "occasion": told}
+    around |= {"config": dict(config), "library": LIBRARY_ADDRESS, "save": save_as or key.removeprefix("chart-")}
     clicks: dict[str, Any] = {} if on_clicked is None else {"on_clicked_change": on_clicked}
     mount(
         key=key,
         # As bytes: all else would be encoded twice more, once for the message and once for its digest.
-        data=f"{json.dumps({**around, 'save': save_as or key.removeprefix('chart-')})}\n{text}".encode(),
+        data=f"{json.dumps(around)}\n{text}".encode(),
         width="stretch",
         height=pixels,
         on_drawn_change=on_drawn or _nobody_waits,

@@ -7,6 +7,7 @@ import streamlit as st
 from dsgcore.core.parameters import Choice, Flag
 from dsgcore.experiments import Setting
 from pages.controls.control import key_of
+from pages.shell.asked import asked
 
 SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
 SLIDER = Choice(
@@ -64,7 +65,7 @@ def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
 
 def viewed(problem: type[Setting], choice: Choice) -> str:
     """Return what has been chosen of the view, or of how the run goes on."""
-    return str(st.session_state.get(key_of(problem, choice.name), choice.default))
+    return str(asked(key_of(problem, choice.name), choice.default))
 
 
 def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = False) -> None:
@@ -89,4 +90,4 @@ def draw_flag(problem: type[Setting], flag: Flag) -> bool:
 
 def is_on(problem: type[Setting], flag: Flag) -> bool:
     """Whether a choice of the view is on; where it is not drawn, it is not."""
-    return bool(st.session_state.get(key_of(problem, flag.name), flag.default))
+    return bool(asked(key_of(problem, flag.name), flag.default))

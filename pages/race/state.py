@@ -14,6 +14,10 @@ from dsgcore.experiments.race import Race
 from pages.charts import figures as charts
 from pages.controls.own_file import plain
 from pages.race.race_charts import Finish, finish_line
+from pages.shell.asked import asked
+
+# Where a session keeps them.
+RACES = "_races"
 
 
 @dataclass
@@ -39,12 +43,12 @@ def races() -> dict[str, Started]:
     A click or a moved slider can end the drawing of a page at any access to the session's state. Who starts a race asks for
     this beforehand, and puts the race in at once: else it would go on with nobody knowing of it.
     """
-    return st.session_state.setdefault("_races", {})
+    return st.session_state.setdefault(RACES, {})
 
 
 def started_in(setting: str) -> Started | None:
     """Return the session's race in a setting."""
-    return races().get(setting)
+    return asked(RACES, {}).get(setting)
 
 
 def same_data(spec: Spec, other: Spec) -> bool:

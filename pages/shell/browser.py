@@ -47,7 +47,7 @@ def _component() -> Callable[..., Any] | None:
 _JS = """
 const RECENT = 500;  // milliseconds in which the server may not have heard yet of what was moved
 const LEAVING = 5000;
-const lab = window.dsgLab ??= {kept: {}, names: new Set()};  // values kept in this page's link; names kept in any page's
+const lab = window.dsgLab ??= {kept: {}, names: new Set(), poppedAt: -Infinity};  // values kept in this page's link; names kept in any page's
 
 function withKept(address) {
   const url = new URL(address);
@@ -67,11 +67,13 @@ function mindHistory() {
     const there = new URL(link.href);
     if (there.origin === location.origin && there.pathname !== location.pathname) leavingSince = performance.now();
   }, true);
+  // What is asked of the server meanwhile would call the page back.
+  lab.isLeaving = () => performance.now() - Math.max(leavingSince, lab.poppedAt) < LEAVING;
   addEventListener("popstate", () => {
     lab.kept = {};
     moved.clear();
-    backSince = performance.now();
-  });
+    backSince = lab.poppedAt = performance.now();
+  }, true);
 
   history.replaceState = (state, title, url) => {
     const before = new URLSearchParams(location.search);
@@ -116,15 +118,21 @@ function hearKeysBesideSliders() {
   }, true);
 }
 
+/** Keep these values in the link while it is on that page. */
+lab.keep = (page, values) => {
+  if (!location.pathname.endsWith("/" + page)) return;
+  lab.poppedAt = -Infinity;  // it is there
+  lab.kept = values;
+  for (const name of Object.keys(values)) lab.names.add(name);
+  const there = withKept(location.href);
+  if (there.href !== location.href) lab.replace(history.state, "", there);
+};
+
 export default function ({data}) {
   if (!lab.replace) {
     mindHistory();
     hearKeysBesideSliders();
   }
-  if (!data.values || !location.pathname.endsWith("/" + data.page)) return;
-  lab.kept = data.values;
-  for (const name of Object.keys(data.values)) lab.names.add(name);
-  const there = withKept(location.href);
-  if (there.href !== location.href) lab.replace(history.state, "", there);
+  if (data.values) lab.keep(data.page, data.values);
 }
 """

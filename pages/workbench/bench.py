@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
@@ -14,6 +14,7 @@ from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
 from pages.charts.live_plotly import Occasion
 from pages.shell.memory import Claim, account
+from pages.shell.ticks import Hold, Ticker
 from pages.shell.turns import turns
 from pages.workbench.lesson_place import Place
 from pages.workbench.preparing import Preparation, prepare
@@ -79,6 +80,14 @@ class Bench:
     n_shown: int = 0  # drawings of the curves that the browser was asked to tell of
     claim: Claim = field(default_factory=Claim)  # on the server's memory, for the run
     session: str = field(default_factory=lambda: token_hex(8))  # under which it waits for its turn to compute
+    hold: Hold = field(default_factory=Hold)  # of its script, or of a tick
+    ticker: Ticker | None = None  # what answers its ticks
+    noted: Mapping[str, Any] = field(default_factory=dict)  # what its controls have said, for a tick
+    theme: str = "light"  # that it was drawn in
+    hidden: Set[str] = frozenset()  # parts
+    sent: dict[str, Any] = field(default_factory=dict)  # the charts that ticks have brought, by key
+    drawn_at: float = -math.inf  # when its script has drawn the run
+    drawn_health: Any = None
     place: Place | None = None  # in a guided lesson
     chosen_at: float = -math.inf  # when a lesson was last taken from the list
 
@@ -185,9 +194,14 @@ def _go_to(bench: Bench, at: str) -> None:
 
 def go_on(bench: Bench, until: Callable[[], bool] = lambda: False) -> None:
     """Bring the run towards the iteration that a link names, for a moment; there it pauses or goes on, as the link says."""
-    assert bench.live is not None
     with turns.turn(bench.session):
-        bench.live.go_to(bench.going_to, LONGEST_GO, until)
+        go_further(bench, until)
+
+
+def go_further(bench: Bench, until: Callable[[], bool]) -> None:
+    """Do that in a turn that has begun."""
+    assert bench.live is not None
+    bench.live.go_to(bench.going_to, LONGEST_GO, until)
     if bench.live.has_reached(bench.going_to):
         bench.going_to, bench.is_playing = 0, bench.plays_on
 
@@ -197,6 +211,7 @@ def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any)
 
     While the page ticks, a click can reach the server twice: in its own request and in that of a tick sent beside it.
     """
-    if drawn != bench.answered:
-        bench.answered = drawn
-        action(*arguments)
+    with bench.hold.taken():
+        if drawn != bench.answered:
+            bench.answered = drawn
+            action(*arguments)

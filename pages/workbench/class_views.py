@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.experiments import History, LiveRun, Run
 from dsgcore.multiclass.engine import MultiClassEngine
 from pages.charts import figures as charts
 from pages.charts import words
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_plotly import Chart, encoded
 from pages.workbench.marks import marks_of
 
 BELOW_HEIGHT = 250
@@ -25,17 +24,14 @@ def engine_of(run: Run) -> MultiClassEngine:
     return cast(MultiClassEngine, run.engine)
 
 
-def below(live: LiveRun, theme: str, revision: str) -> None:
-    """Draw the singular values and, of random features, their error."""
-    has_twin = engine_of(live.run).twin is not None
-    left, right = st.columns(2, gap="small") if has_twin else (st.container(), None)
-    with left:
-        figure = spectrum_figure(live, theme, revision)
-        live_chart(figure, key="chart-spectrum", alt=alt_spectrum(live), height=BELOW_HEIGHT)
-    if right is not None:
-        with right:
-            figure = error_figure(live, theme, revision)
-            live_chart(figure, key="chart-error", alt="Squared error of the random features.", height=BELOW_HEIGHT)
+def below(live: LiveRun, theme: str, revision: str) -> list[Chart]:
+    """Return the charts of the singular values and, of random features, their error."""
+    figure = encoded(spectrum_figure(live, theme, revision))
+    made = [Chart("chart-spectrum", alt_spectrum(live), figure, BELOW_HEIGHT)]
+    if engine_of(live.run).twin is not None:
+        figure = encoded(error_figure(live, theme, revision))
+        made.append(Chart("chart-error", "Squared error of the random features.", figure, BELOW_HEIGHT))
+    return made
 
 
 def error_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
@@ -118,12 +114,18 @@ def alt_spectrum(live: LiveRun) -> str:
     return f"Singular values of the weights: rank {row['rank']:.0f}, the tail sums to {row['tail_sum']:.3g}."
 
 
+def rank(run: Run) -> str:
+    """Return the rank of the weights in words."""
+    row = run.history.last()
+    return f"{row['rank']:.0f} of {len(engine_of(run).singular_values)}" if row else "–"
+
+
 def rank_tile(live: LiveRun, place: Any) -> None:
     """Draw the rank of the weights, and the sum of the tail."""
-    row, n = live.run.history.last(), len(engine_of(live.run).singular_values)
+    row = live.run.history.last()
     place.metric(
         "Rank of W",
-        f"{row['rank']:.0f} of {n}" if row else "–",
+        rank(live.run),
         delta=f"tail {row['tail_sum']:.3g}" if row else None,
         delta_color="off",
         delta_arrow="off",

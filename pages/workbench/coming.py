@@ -13,6 +13,7 @@ from pages.controls.control import key_of
 from pages.controls.from_link import refused, without_bad_seed
 from pages.controls.own_file import store
 from pages.shell.browser import keep_in_link
+from pages.shell.ticks import Hold
 from pages.shell.visits import visit
 from pages.workbench import link
 from pages.workbench.bench import PLAYING, Bench
@@ -29,6 +30,12 @@ OF_THE_FRAME = ("hide", "embed", "embed_options")
 def bench_key(name: str) -> str:
     """Return where a session keeps the bench of the setting `name`."""
     return f"_bench_{name}"
+
+
+def hold_of(name: str) -> Hold:
+    """Return who has the run of that setting in hand; nobody, where there is none yet."""
+    bench: Bench | None = st.session_state.get(bench_key(name))
+    return Hold() if bench is None else bench.hold
 
 
 def bench_of(problem: type[Setting]) -> Bench:
@@ -92,14 +99,19 @@ def _take_given(bench: Bench) -> None:
 
 def keep_place(problem: type[Setting], bench: Bench) -> None:
     """Keep in the link what was changed during the run, and where it is: at rest, and every few seconds while it goes on."""
+    kept = place_of(problem, bench)
+    keep_in_link(problem.name, kept)
+    said = st.query_params.to_dict()
+    bench.link = {name: text for name, text in said.items() if name not in OF_THE_FRAME} | kept
+
+
+def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
+    """Return what the link is to say of the run besides its controls."""
     assert bench.spec is not None
     _note_place(bench)
     lesson = bench.place.text if bench.place is not None else ""
     changes = link.changes_to_text(bench.spec)
-    kept = link.kept(problem, changes=changes, at=bench.at, look=bench.look, lesson=lesson)
-    keep_in_link(problem.name, kept)
-    said = st.query_params.to_dict()
-    bench.link = {name: text for name, text in said.items() if name not in OF_THE_FRAME} | kept
+    return link.kept(problem, changes=changes, at=bench.at, look=bench.look, lesson=lesson)
 
 
 def _note_place(bench: Bench) -> None:

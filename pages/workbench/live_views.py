@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Sequence, Set
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,11 @@ from dsgcore.experiments import (
     compare,
 )
 from pages.charts import words
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_plotly import Chart, draw, encoded
 from pages.workbench import class_views
 from pages.workbench.curves import alt_error, alt_objective, alt_score, error_figure, objective_figure, score_figure
 from pages.workbench.looking_back import marked, seen
-from pages.workbench.map_view import draw_map
+from pages.workbench.map_view import map_chart
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
 VERDICT_COLORS: dict[Verdict | None, Any] = {
@@ -41,6 +42,13 @@ LIGHTS = {Health.GOOD: "green", Health.STARTING: "gray", Health.GROWING: "orange
 
 def status(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> None:
     """Say where the run is."""
+    health = live.run.health
+    said = status_words(live, is_playing=is_playing, going_to=going_to)
+    st.caption(f":{LIGHTS[health]}[●] {said}", help=health.value)
+
+
+def status_words(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> str:
+    """Say in words where the run is."""
     run = live.run
     state = f"on its way to step {going_to}" if going_to else "running" if is_playing else "paused"
     if run.stop_reason is not None:
@@ -48,25 +56,20 @@ def status(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> None:
         state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, diverged)
     changes = len([change for change in run.spec.changes if change.t <= run.t])
     noted = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""
-    light = LIGHTS[run.health]
-    st.caption(f":{light}[●] step {run.t} of {run.n_iter} · {state}{noted}", help=run.health.value)
+    return f"step {run.t} of {run.n_iter} · {state}{noted}"
 
 
 def tiles(live: LiveRun) -> None:
     """Draw the three numbers to watch."""
     run, row = live.run, live.run.history.last()
     objective, score, error = st.columns(3)
-    name = run.problem.score_name
-    objective.metric(
-        "Objective",
-        _number(row.get("objective", run.start_objective())),
-        help=words.OBJECTIVE,
-    )
+    name, values = run.problem.score_name, tile_values(live)
+    objective.metric("Objective", values[0], help=words.OBJECTIVE)
     made = compare(run, live.supervised) if live.supervised is not None else None
     averaged = row.get("score_average") if run.t > tail_start(run.n_iter) else None
     score.metric(
         f"Test {name}" if averaged is None else f"Test {name}, average {averaged:.3f}",
-        f"{row['score_test']:.3f}" if row else "–",
+        values[1],
         delta=comparison_words(made, run.problem.twin_name) if made is not None else None,
         delta_color=VERDICT_COLORS[made.verdict if made is not None else None],
         delta_arrow="off",
@@ -77,11 +80,21 @@ def tiles(live: LiveRun) -> None:
         return
     error.metric(
         "|f − h|²",
-        _number(row.get("error_mean")),
+        values[2],
         delta=f"at {words.probes(run)}" if row else None,
         delta_color="off",
         delta_arrow="off",
         help=f"{words.measured(run)} {words.F} {words.H}",
+    )
+
+
+def tile_values(live: LiveRun) -> tuple[str, str, str]:
+    """Return the three numbers to watch as they are shown."""
+    run, row = live.run, live.run.history.last()
+    return (
+        _number(row.get("objective", run.start_objective())),
+        f"{row['score_test']:.3f}" if row else "–",
+        class_views.rank(run) if is_multiclass(run) else _number(row.get("error_mean")),
     )
 
 
@@ -110,9 +123,8 @@ def _number(value: float | None) -> str:
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.1e}"
 
 
-def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset()) -> None:
+def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset(), order: float = 0.0) -> None:
     """Draw the map at the left, the curves at the right and the features' error below; what is left takes up the room."""
-    revision = str(bench.number)
     has_map, has_curves = "map" not in hidden, "curves" not in hidden
     has_error, is_beside = "error" not in hidden, has_map and not has_curves
     with st.container(key="part-charts"):
@@ -120,38 +132,62 @@ def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset()) -> None:
         # The curves first: the map takes time to compute.
         if has_curves:
             with columns[-1], st.container(key="part-curves"):
-                _draw_curves(bench, theme, revision)
+                _draw_curves(bench, theme, order)
         if has_error and is_beside:
             with columns[-1], st.container(key="part-beside"):
-                _below(bench, theme, revision)
+                _draw_below(bench, theme, order)
         if has_map:
             with columns[0], st.container(key="part-map"):
-                draw_map(bench, seen(bench).run, theme)
+                _draw(map_chart(bench, seen(bench).run, theme), order)
         if has_error and not is_beside:
             with st.container(key="part-error"):
-                _below(bench, theme, revision)
+                _draw_below(bench, theme, order)
 
 
-def _draw_curves(bench: Any, theme: str, revision: str) -> None:
+def charts(bench: Any, *, theme: str, hidden: Set[str] = frozenset()) -> Iterator[Chart]:
+    """Yield the charts that `plots` draws."""
+    if "curves" not in hidden:
+        yield from _curves(bench, theme)
+    if "map" not in hidden:
+        yield map_chart(bench, seen(bench).run, theme)
+    if "error" not in hidden:
+        yield from _below(bench, theme)
+
+
+def _draw(chart: Chart, order: float, **options: Any) -> None:
+    draw(chart.drawing, key=chart.key, alt=chart.alt, height=chart.height, order=order, **options)
+
+
+def _draw_curves(bench: Any, theme: str, order: float) -> None:
     """Draw the objective and the score below each other."""
-    live = bench.live
-    live_chart(
-        marked(objective_figure(live, theme, revision), bench),
-        key="chart-objective",
-        alt=alt_objective(live),
-        height=CURVE_HEIGHT,
-        on_drawn=bench.see,
-        occasion=bench.occasion(live.run.problem.name),
+    objective, score = _curves(bench, theme)
+    _draw(objective, order, on_drawn=bench.see, occasion=bench.occasion(bench.live.run.problem.name))
+    _draw(score, order)
+
+
+def _curves(bench: Any, theme: str) -> tuple[Chart, Chart]:
+    live, revision = bench.live, str(bench.number)
+    objective = encoded(marked(objective_figure(live, theme, revision), bench))
+    score = encoded(marked(score_figure(live, theme, revision), bench))
+    return (
+        Chart("chart-objective", alt_objective(live), objective, CURVE_HEIGHT),
+        Chart("chart-score", alt_score(live), score, CURVE_HEIGHT),
     )
-    figure = marked(score_figure(live, theme, revision), bench)
-    live_chart(figure, key="chart-score", alt=alt_score(live), height=CURVE_HEIGHT)
 
 
-def _below(bench: Any, theme: str, revision: str) -> None:
-    """Draw what the method is about: the singular values, or the error of the random features."""
-    live: LiveRun = bench.live
+def _draw_below(bench: Any, theme: str, order: float) -> None:
+    """Draw what the method is about, beside each other where it is two charts."""
+    made = _below(bench, theme)
+    places: Sequence[AbstractContextManager[Any]]
+    places = st.columns(len(made), gap="small") if len(made) > 1 else [nullcontext()]
+    for place, chart in zip(places, made, strict=True):
+        with place:
+            _draw(chart, order)
+
+
+def _below(bench: Any, theme: str) -> list[Chart]:
+    """Return the charts of the singular values, or of the error of the random features."""
+    live, revision = bench.live, str(bench.number)
     if is_multiclass(live.run):
-        class_views.below(live, theme, revision)
-    else:
-        figure = marked(error_figure(live, revision), bench)
-        live_chart(figure, key="chart-error", alt=alt_error(live), height=ERROR_HEIGHT)
+        return class_views.below(live, theme, revision)
+    return [Chart("chart-error", alt_error(live), encoded(marked(error_figure(live, revision), bench)), ERROR_HEIGHT)]

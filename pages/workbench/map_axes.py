@@ -8,8 +8,9 @@ from dsgcore.experiments import Plane, Run
 from dsgcore.experiments.plane import PRINCIPAL_AXES
 from pages.controls.control import key_of
 from pages.controls.from_link import refused
+from pages.shell.asked import asked
 
-_NAMES = ("map_x", "map_y")
+AXES = ("map_x", "map_y")
 _LABELS = ("Across", "Up")
 Axes = tuple[int | None, int | None]
 
@@ -20,7 +21,7 @@ def draw_axes(run: Run) -> None:
     if len(names) <= 2:
         return
     with st.popover("Axes", key="axes", width="content"):
-        for number, (name, label) in enumerate(zip(_NAMES, _LABELS, strict=True)):
+        for number, (name, label) in enumerate(zip(AXES, _LABELS, strict=True)):
             options = (PRINCIPAL_AXES[number], *names)
             key = key_of(type(run.problem), name)
             if st.session_state.get(key, options[0]) not in options:
@@ -35,7 +36,7 @@ def refused_axes(run: Run) -> list[str]:
     """Say in a sentence which axes the link asks for that these data do not have, before their choice is drawn first."""
     names, problem = run.split.feature_names, type(run.problem)
     sentences = []
-    for name, axis in zip(_NAMES, PRINCIPAL_AXES, strict=True):
+    for name, axis in zip(AXES, PRINCIPAL_AXES, strict=True):
         key = key_of(problem, name)
         given = None if key in st.session_state else st.query_params.get(key)
         if given is not None and len(names) > 2 and given not in (axis, *names):
@@ -47,7 +48,7 @@ def refused_axes(run: Run) -> list[str]:
 def axes_asked(run: Run) -> Axes:
     """Return the columns that are chosen as the map's axes; None for a principal axis."""
     names = run.split.feature_names
-    chosen = [st.session_state.get(key_of(type(run.problem), name)) for name in _NAMES]
+    chosen = [asked(key_of(type(run.problem), name)) for name in AXES]
     across, up = (names.index(name) if name in names else None for name in chosen)
     return across, up
 

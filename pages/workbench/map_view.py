@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from dsgcore.experiments import Plane, Run, Surface
 from pages.charts import figures as charts
-from pages.charts.live_plotly import Drawing, draw, encoded
+from pages.charts.live_plotly import Chart, Drawing, encoded
 from pages.charts.run_map import NO_LINKS, colors_of, lead, region_heat, run_map, surface_on
 from pages.controls.view_choices import GRAPH, is_on, map_choice, viewed
-from pages.shell.turns import drawing
+from pages.shell.turns import drawing, turns
 from pages.workbench.map_axes import Axes, axes_asked, plane_of
 
 GRID = 60
@@ -47,8 +47,8 @@ class MapState:
     figure: Drawing | None = None
 
 
-def draw_map(bench: Any, run: Run, theme: str) -> None:
-    """Draw the training points over f, h or the error; of several classes, over their regions or the lead."""
+def map_chart(bench: Any, run: Run, theme: str) -> Chart:
+    """Return the map: the training points over f, h or the error; of several classes, over their regions or the lead."""
     shown = viewed(type(run.problem), map_choice(type(run.problem)))
     state = map_state(bench, run)
     _refresh(run, state, shown, is_playing=bench.is_playing and not bench.look)
@@ -59,7 +59,7 @@ def draw_map(bench: Any, run: Run, theme: str) -> None:
         title = TITLES[shown]
         made = run_map(run, state.plane, heat, title=title, theme=theme, revision=revision, links=links)
         state.drawn, state.figure = made_of, encoded(made)
-    draw(state.figure, key="chart-map", alt=f"Map of the data over: {TITLES[shown]}.", height=MAP_HEIGHT)
+    return Chart("chart-map", f"Map of the data over: {TITLES[shown]}.", state.figure, MAP_HEIGHT)
 
 
 def map_state(bench: Any, run: Run) -> MapState:
@@ -82,7 +82,7 @@ def _refresh(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None
     """Compute the values anew: once a second while the run goes on, at once when it stands still or others are asked for."""
     now = time.monotonic()
     # The more sessions wait to be drawn, the less often.
-    seconds = SECONDS_BETWEEN_SURFACES * (1 + drawing.n_waiting / WAITING_PER_SECOND)
+    seconds = SECONDS_BETWEEN_SURFACES * (1 + (drawing.n_waiting + turns.n_waiting) / WAITING_PER_SECOND)
     is_due = now - state.computed_at >= seconds or not is_playing or run.is_finished
     if (state.computed_t == run.model_t and state.shown == shown) or not (is_due or state.shown != shown):
         return

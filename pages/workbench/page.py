@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Set
+import time
 from functools import partial
 from typing import Any
 
@@ -23,16 +22,15 @@ from pages.controls.control import draw, key_of
 from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_picker import draw_kernel, make_ready
 from pages.controls.own_file import plain
-from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, SLIDER, SPEED, draw_choice, draw_flag, map_choice, viewed
+from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, SLIDER, draw_choice, draw_flag, map_choice
 from pages.shell.sending import is_a_tick, wait_until_sent
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
-from pages.shell.watch import pulse
 from pages.upload.upload import draw_upload
 from pages.workbench import live_views as views
 from pages.workbench import tabs
 from pages.workbench.bench import Bench, go_on, once, try_again
-from pages.workbench.coming import bench_key, bench_of, keep_place
+from pages.workbench.coming import bench_key, bench_of, hold_of, keep_place
 from pages.workbench.details import details
 from pages.workbench.four_runs_view import four_runs_tab
 from pages.workbench.head import head, say_what_to_do, waits_for_file
@@ -45,25 +43,25 @@ from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
 from pages.workbench.steering import BAD_INPUT, follow
 from pages.workbench.theory_tab import theory
+from pages.workbench.ticking import TICK_SECONDS, advance, is_ticking, note, tick_here
 from pages.workbench.transport import transport
 
 OTHER_TABS = ("Details", "Limits", "Compare", "Theory", "Data", "Code")
-TICK_SECONDS = 0.25
 Room = DeltaGenerator  # kept on the page for what the fragment draws there
 # Until the browser says that the first curve is there.
 WAITING_SECONDS = 3.0
-SLICE_SECONDS = 0.08
-INSTANT_SECONDS = 2.0
-# At normal speed a run takes about so many ticks, ten seconds.
-NORMAL_TICKS = 40
-# What the first drawing shows of it: a curve, and hardly anything gone by.
-FIRST_ITERATIONS = 4
 
 
 def workbench(name: str) -> None:
     """Draw the page of the setting `name`."""
+    with hold_of(name).taken():
+        _page(name)
+
+
+def _page(name: str) -> None:
     problem = SETTINGS[name]
     bench = bench_of(problem)
+    bench.hidden = hidden_parts()
     lay_out()
     own_file_place = st.container()
     with st.sidebar:
@@ -96,11 +94,11 @@ def workbench(name: str) -> None:
     with st.container(key="part-numbers"):
         tiles, limits = st.empty(), st.empty()
     look, health = st.empty(), st.empty()
-    run_every = _tick_seconds(bench)
+    pace = _pace(bench)
     live_tab, *other_tabs = _tabs()
     with live_tab:
         _view_controls(problem, bench)
-        st.fragment(_live, run_every=run_every)(name, run_every, status, tiles, limits, look, health)
+        st.fragment(_live, run_every=pace[0])(name, pace, status, tiles, limits, look, health)
     bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
     for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
         # Not before: the page is there sooner, and the browser reads tables and code when there are some to show.
@@ -109,17 +107,22 @@ def workbench(name: str) -> None:
                 _draw_tab(tab, bench, problem)
 
 
-def _tick_seconds(bench: Bench) -> float | None:
-    """Return how often to advance and draw the run: seldom while nobody sees it, for each time puts off the first curve."""
+def _pace(bench: Bench) -> tuple[float | None, bool]:
+    """Return how often the script is to advance and draw the run, and whether it goes on by ticks instead.
+
+    Seldom while nobody sees it, for each drawing puts off the first curve.
+    """
     if bench.is_showing:
-        return TICK_SECONDS
+        return TICK_SECONDS, False
+    if is_ticking(bench):
+        return None, True
     if not bench.is_playing or bench.is_held or bench.live is None or bench.live.is_finished:
-        return None
-    return TICK_SECONDS if _is_seen(bench) or bench.going_to else WAITING_SECONDS
+        return None, False
+    return (TICK_SECONDS if _is_seen(bench) or bench.going_to else WAITING_SECONDS), False
 
 
 def _is_seen(bench: Bench) -> bool:
-    return bench.is_watched or "curves" in hidden_parts()
+    return bench.is_watched or "curves" in bench.hidden
 
 
 def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
@@ -214,40 +217,38 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
 
 
 def _live(
-    name: str, run_every: float | None, status: Room, tiles: Room, limits: Room, look: Room, health: Room
+    name: str, pace: tuple[float | None, bool], status: Room, tiles: Room, limits: Room, look: Room, health: Room
 ) -> None:
-    """Advance the run for one tick's slice, and draw it; its status, numbers and health where the page keeps room for them.
+    """Draw the run, advanced where no ticks do that; status, numbers and health where the page keeps room for them.
 
     The page's one fragment.
     """
     bench: Bench = st.session_state[bench_key(name)]
-    if bench.live is None:
-        return
-    before = bench.look
-    look_back(bench, look)
-    keep_place(SETTINGS[name], bench)
-    if bench.wants_restart or _tick_seconds(bench) != run_every:
-        st.rerun()  # a button in here has moved a slider outside, or the first curve is there
-    was_finished, hidden = bench.live.is_finished, hidden_parts()
-    was_going = bench.going_to
-    if was_going:
-        go_on(bench, _gives_way)
-    elif bench.is_playing and not was_finished and not bench.is_held:
-        _advance(bench, is_seen=_is_seen(bench))
-    with drawing.turn(bench.session, is_urgent=not is_a_tick(), look=_gives_way):
-        _draw(bench, hidden, status, tiles, limits, health)
-        if is_a_tick():
-            wait_until_sent()
-    if bench.look != before and "Details" in bench.opened and not bench.is_showing:
-        st.rerun()  # they are of the same step
-    if (bench.live.is_finished and not was_finished) or (was_going and not bench.going_to):
+    with bench.hold.taken():
+        if bench.live is None:
+            return
+        before = bench.look
+        look_back(bench, look)
+        keep_place(SETTINGS[name], bench)
         bench.is_playing = bench.is_playing and not bench.live.is_finished
-        st.rerun()  # once, so that the ticking ends and the transport bar shows it
+        if bench.wants_restart or _pace(bench) != pace:
+            st.rerun()  # a button in here has moved a slider outside, the first curve is there, or a tick was the last
+        has_ended = _advance(bench)
+        with drawing.turn(bench.session, is_urgent=not is_a_tick(), look=_gives_way):
+            _draw(bench, status, tiles, limits, health)
+            if is_a_tick():
+                wait_until_sent()
+        if bench.look != before and "Details" in bench.opened and not bench.is_showing:
+            st.rerun()  # they are of the same step
+        if has_ended:
+            st.rerun()  # once, so that the ticking ends and the transport bar shows it
 
 
-def _draw(bench: Bench, hidden: Set[str], status: Room, tiles: Room, limits: Room, health: Room) -> None:
+def _draw(bench: Bench, status: Room, tiles: Room, limits: Room, health: Room) -> None:
     """Draw the run as it stands."""
     assert bench.live is not None
+    hidden, theme = bench.hidden, _theme()
+    note(bench, theme)
     with status.container(key="status"):
         views.status(bench.live, is_playing=bench.is_playing and not bench.is_held, going_to=bench.going_to)
     if "tiles" not in hidden:
@@ -256,26 +257,26 @@ def _draw(bench: Bench, hidden: Set[str], status: Room, tiles: Room, limits: Roo
     if "limits" not in hidden:
         limits_strip(bench, limits)
     _health(bench, health)
-    views.plots(bench, theme=_theme(), hidden=hidden)
+    views.plots(bench, theme=theme, hidden=hidden, order=time.time())
+    tick_here(type(bench.live.run.problem).name, bench)
 
 
-def _advance(bench: Bench, *, is_seen: bool) -> None:
-    """Make the iterations of one drawing; of a run that nobody sees yet, only those of its first curve."""
-    live = bench.live
-    assert live is not None
-    speed = viewed(type(live.run.problem), SPEED)
-    pulse.note(bench.session)
-    with turns.turn(bench.session):
-        if not is_seen:
-            live.advance(max(0, FIRST_ITERATIONS - live.run.t), SLICE_SECONDS)
-        elif speed == "slow":
-            live.advance(1, SLICE_SECONDS)
-        elif speed == "normal":
-            live.advance(math.ceil(live.run.n_iter / NORMAL_TICKS), SLICE_SECONDS)
-        elif speed == "fast":
-            live.advance(None, SLICE_SECONDS)
-        else:
-            live.rush(INSTANT_SECONDS, until=_gives_way)
+def _advance(bench: Bench) -> bool:
+    """Make the iterations of one drawing, unless ticks do; return whether the run, or its way to an iteration, has ended so."""
+    assert bench.live is not None
+    if is_ticking(bench):
+        return False
+    was_finished, was_going = bench.live.is_finished, bench.going_to
+    if was_going:
+        go_on(bench, _gives_way)
+    elif bench.is_playing and not was_finished and not bench.is_held:
+        with turns.turn(bench.session):
+            advance(bench, _gives_way, is_seen=_is_seen(bench))
+    is_finished = bench.live.is_finished
+    has_ended = (is_finished and not was_finished) or (was_going > 0 and not bench.going_to)
+    if has_ended:
+        bench.is_playing = bench.is_playing and not is_finished
+    return has_ended
 
 
 def _gives_way() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ class Visitor:
         self._buttons: dict[str, str] = {}
         self._counted = -1
         self._page = ""
+        self._port, self._token, self._fragment = port, "", ""
         self._answered = asyncio.Event()
         url = f"ws://127.0.0.1:{port}/_stcore/stream"
         origin = f"http://127.0.0.1:{port}"
@@ -58,6 +60,34 @@ class Visitor:
             finally:
                 for tick in self._ticks.values():
                     tick.cancel()
+
+    async def _follow(self, token: str, pace: float, address: str) -> None:
+        """Ask for ticks, as the page's script does."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        head = f"POST /{address} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nContent-Length: {len(token)}\r\n\r\n"
+        try:
+            while True:
+                begun = time.perf_counter()
+                writer.write((head + token).encode())
+                news = await self._news(reader)
+                if "status" in news:
+                    self._read_status(news["status"])
+                    self._note_update()
+                if news.get("redraw"):
+                    await self._ask(self._fragment)
+                if news.get("isOver"):
+                    return
+                least = 0.1 if news.get("isBusy") else 0.0
+                await asyncio.sleep(max(least, pace - (time.perf_counter() - begun)))
+        finally:
+            writer.close()
+
+    async def _news(self, reader: asyncio.StreamReader) -> dict:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = re.search(r"content-length: (\d+)", head)
+        body = await reader.readexactly(int(length[1])) if length else b""
+        self.messages, self.received = self.messages + 1, self.received + len(body)
+        return json.loads(body.partition(b"\n")[0] or b"{}")
 
     async def _ask(self, fragment: str = "", clicked: str = "") -> None:
         message = BackMsg()
@@ -91,9 +121,10 @@ class Visitor:
             self._note_end(message.script_finished)
 
     def _stop_ticking(self) -> None:
-        for tick in self._ticks.values():
-            tick.cancel()
-        self._ticks = {}
+        for name, tick in list(self._ticks.items()):
+            if name:
+                tick.cancel()
+                del self._ticks[name]
 
     def _begin_ticking(self, fragment: str, seconds: float) -> None:
         if fragment in self._ticks:
@@ -112,16 +143,37 @@ class Visitor:
             self._buttons[element.button.id.rsplit("-", 1)[-1]] = element.button.id
         elif kind == "exception":
             self.exceptions += 1
+        elif kind == "bidi_component" and '"token"' in element.bidi_component.json:
+            self._fragment = delta.fragment_id
+            self._follow_as_told(json.loads(element.bidi_component.json))
         elif kind == "alert":
             self.texts.add(element.alert.body)
-        elif kind == "markdown" and (found := STEP.search(element.markdown.body)):
+        elif kind == "markdown":
+            self._read_status(element.markdown.body)
+
+    def _read_status(self, text: str) -> None:
+        if found := STEP.search(text):
             self.shown, self.is_playing = int(found[1]), found[3] == "running"
+
+    def _follow_as_told(self, said: dict) -> None:
+        """Begin to ask for ticks, or end it; with the empty name, for these are none of streamlit's."""
+        old = self._ticks.get("")
+        is_going = old is not None and not old.done()
+        if is_going and said["token"] != self._token:
+            old.cancel()
+        if said["token"] and not (is_going and said["token"] == self._token):
+            self._ticks[""] = asyncio.create_task(self._follow(said["token"], said["pace"] / 1000, said["address"]))
+        self._token = said["token"]
 
     def _note_end(self, status: int) -> None:
         if status == ForwardMsg.FINISHED_SUCCESSFULLY:
             self._answered.set()
         is_whole = status in (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
-        if is_whole and self.shown != self._counted:
+        if is_whole:
+            self._note_update()
+
+    def _note_update(self) -> None:
+        if self.shown != self._counted:
             self.updates += 1
             self.steps += max(0, self.shown - self._counted)
             self._counted = self.shown

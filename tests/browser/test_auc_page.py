@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 
 CURVE = """([chart, name]) => {
     const plot = document.querySelector(`.st-key-${chart} .js-plotly-plot`);
@@ -32,7 +33,7 @@ def wait_for_points(page, count, chart="chart-objective", name="training data"):
 def step_number(page):
     """The step that the page says it is at; while the whole page is drawn anew it says none for a moment."""
     status = page.locator(".st-key-status").filter(has_text=re.compile(r"step \d+ of"))
-    return int(re.search(r"step (\d+) of", status.inner_text())[1])
+    return int(re.search(r"step (\d+) of", status.text_content())[1])
 
 
 def pause(page):
@@ -89,6 +90,22 @@ def test_every_click_counts_once_while_the_page_ticks(open_page):
         pause(page)
         page.locator(".st-key-play button").first.click()
         expect(page.locator(".st-key-status")).to_contain_text("running", timeout=15_000)
+
+
+def test_a_page_that_nobody_sees_asks_for_nothing(open_page):
+    page = open_page("auc?speed=slow")
+    wait_for_points(page, 8)
+    page.evaluate("isHidden => Object.defineProperty(document, 'hidden', {value: isHidden, configurable: true})", True)
+    with contextlib.suppress(TimeoutError):
+        while True:  # until the last answer is there
+            page.wait_for_event("requestfinished", timeout=1500)
+    stopped = step_number(page)
+    with pytest.raises(TimeoutError):
+        page.wait_for_event("request", timeout=2000)
+    assert step_number(page) == stopped
+    page.evaluate("isHidden => Object.defineProperty(document, 'hidden', {value: isHidden, configurable: true})", False)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    wait_for_points(page, stopped + 4)
 
 
 def test_the_plot_keeps_its_node_while_it_is_updated(open_page):
@@ -166,7 +183,7 @@ def test_nothing_sticks_out(open_page, viewport, theme):
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     for tab in ("Details", "Compare", "Theory", "Data", "Code"):
         page.get_by_role("tab", name=tab).click()
-        expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty()
+        expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty(timeout=15_000)
 
 
 def test_a_link_hides_parts_and_embeds(open_page):

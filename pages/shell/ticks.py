@@ -1,0 +1,109 @@
+"""Ticks: what goes on of a page between two drawings of it by its script.
+
+A drawing by the script costs some fifty messages and as many wake-ups of the server. A tick is one request and one answer,
+which the browser's half puts into what is there already; the next is asked for when the last has been shown, and none by a page
+that nobody sees. So the pace follows the load.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from secrets import token_hex
+from weakref import WeakValueDictionary
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+ADDRESS = "tick"
+# As many may wait for their turn at a time.
+AT_ONCE = 256
+LONGEST_TOKEN = 64
+GONE = b'{"isOver": true}'
+
+
+class Hold:
+    """Who has a page's run in hand: its script, which is waited for, or a tick, which gives way."""
+
+    def __init__(self) -> None:
+        self._lock, self._count = threading.RLock(), threading.Lock()
+        self._n_waiting = 0
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the script waits for it."""
+        return self._n_waiting > 0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Have it while the block lasts; one thread may have it several times."""
+        self._wait(1)
+        try:
+            self._lock.acquire()
+        finally:
+            self._wait(-1)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _wait(self, change: int) -> None:
+        with self._count:
+            self._n_waiting += change
+
+    @contextmanager
+    def tried(self) -> Iterator[bool]:
+        """Have it while the block lasts, if nobody else has it or waits for it; say whether."""
+        is_ours = not self.is_wanted and self._lock.acquire(blocking=False)
+        try:
+            yield is_ours
+        finally:
+            if is_ours:
+                self._lock.release()
+
+
+class Ticker:
+    """What answers the ticks of one page: for as long as that page keeps it, and to whom knows its token.
+
+    Parameters
+    ----------
+    answer : callable
+    """
+
+    def __init__(self, answer: Callable[[], bytes]) -> None:
+        self.answer, self.token = answer, token_hex(16)
+        _tickers[self.token] = self
+
+
+_tickers: WeakValueDictionary[str, Ticker] = WeakValueDictionary()
+_is_served = threading.Event()
+
+
+def are_served() -> bool:
+    """Whether there is a server that has the address that ticks are asked for at."""
+    return _is_served.is_set()
+
+
+def tick_route() -> Route:
+    """Return the address that ticks are asked for at, by the token of a page."""
+    _is_served.set()
+    return Route(f"/{ADDRESS}", _answer, methods=["POST"])
+
+
+async def _answer(request: Request) -> Response:
+    length = request.headers.get("content-length", "")
+    if not length.isdigit() or int(length) > LONGEST_TOKEN:
+        return Response(status_code=400)
+    ticker = _tickers.get((await request.body()).decode("ascii", "replace"))
+    content = GONE if ticker is None else await anyio.to_thread.run_sync(ticker.answer, limiter=_limiter())
+    return Response(content, headers={"Cache-Control": "no-store"}, media_type="text/plain; charset=utf-8")
+
+
+@cache
+def _limiter() -> CapacityLimiter:
+    return CapacityLimiter(AT_ONCE)  # of its own: who waits here keeps no file from being sent

@@ -1,0 +1,87 @@
+// Asks for ticks while a run goes on and its page is seen, and puts what they bring into the page. Used by ticking.py.
+const feeds = new WeakMap();  // the component's element -> what it asks for
+const TRY_AGAIN = 100, SERVER_AWAY = 1000;  // milliseconds
+const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
+
+/** Return an address of the server, which need not be at the root of its host. */
+function resolved(path) {
+  const own = document.querySelector('script[src*="static/js/index"]');
+  return new URL(path, own ? new URL("../../", own.src) : document.baseURI);
+}
+
+/** Give the first text of an element that `pattern` fits another one; streamlit's own stays where it is. */
+function write(element, pattern, text) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!pattern.test(node.nodeValue)) continue;
+    const said = node.nodeValue.replace(pattern, () => text);
+    if (said !== node.nodeValue) node.nodeValue = said;
+    return;
+  }
+}
+
+/** Have the server draw the page, unless it is being left: what is asked for then would call it back. */
+function redraw(feed) {
+  if (location.pathname.endsWith("/" + feed.page) && !window.dsgLab?.isLeaving?.()) feed.ask();
+}
+
+function show(news, figures) {
+  const status = document.querySelector(".st-key-status");
+  if (status) write(status, /step \d+ of .*/, news.status);
+  const tiles = document.querySelectorAll('.st-key-part-tiles [data-testid="stMetricValue"]');
+  news.values.forEach((value, place) => tiles[place] && write(tiles[place], /.*\S.*/, value));
+  news.charts.forEach(({key, alt}, place) =>
+    window.dsgCharts?.get(key)?.({order: news.order, alt, figure: figures[place]}));
+  if (!window.dsgLab?.isLeaving?.()) window.dsgLab?.keep?.(news.page, news.kept);
+}
+
+/** Ask for one tick; return how long to wait at least before the next, and nothing where there is to be none. */
+async function once(feed, token) {
+  let text;
+  try {
+    const answer = await fetch(resolved(feed.address), {method: "POST", body: token});
+    if (!answer.ok) return SERVER_AWAY;
+    text = await answer.text();
+  } catch {
+    return SERVER_AWAY;
+  }
+  const [head, ...figures] = text.split("\n"), news = JSON.parse(head);
+  if (feed.token !== token || !feed.root.isConnected) return null;
+  if (news.isBusy) return TRY_AGAIN;
+  if (news.order > feed.order) show(news, figures);
+  if (news.redraw) redraw(feed);
+  return news.isOver ? null : 0;
+}
+
+async function go(feed) {
+  if (feed.isGoing) return;
+  feed.isGoing = true;
+  try {
+    while (feed.token && !document.hidden && feed.root.isConnected) {
+      const begun = performance.now(), wait = await once(feed, feed.token);
+      if (wait === null) break;
+      await pause(Math.max(wait, feed.pace - (performance.now() - begun)));
+    }
+  } finally {
+    feed.isGoing = false;
+  }
+}
+
+export default function ({data, parentElement, setTriggerValue}) {
+  let feed = feeds.get(parentElement);
+  if (!feed) {
+    feed = {root: parentElement, isGoing: false};
+    feed.look = () => go(feed);
+    document.addEventListener("visibilitychange", feed.look);
+    feeds.set(parentElement, feed);
+  }
+  Object.assign(feed, data, {ask: () => setTriggerValue("redraw", true)});
+  go(feed);
+  return () => {  // also called for an update that another one overtook
+    if (parentElement.isConnected) return;
+    document.removeEventListener("visibilitychange", feed.look);
+    feeds.delete(parentElement);
+    feed.token = "";
+  };
+}

@@ -1,0 +1,164 @@
+"""A run that goes on between two drawings of its page: advanced by ticks, and what they change of the page."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import weakref
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.experiments import Setting
+from pages.controls.control import key_of
+from pages.controls.view_choices import SPEED, choices_of, viewed
+from pages.race.state import RACES
+from pages.shell.asked import as_noted, noted
+from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
+from pages.shell.turns import turns
+from pages.shell.watch import pulse
+from pages.workbench import live_views as views
+from pages.workbench.bench import Bench, go_further
+from pages.workbench.coming import place_of
+from pages.workbench.map_axes import AXES
+
+TICK_SECONDS = 0.25
+SLICE_SECONDS = 0.08
+INSTANT_SECONDS = 2.0
+# At normal speed a run takes about so many ticks, ten seconds.
+NORMAL_TICKS = 40
+# What the first drawing shows of it: a curve, and hardly anything gone by.
+FIRST_ITERATIONS = 4
+# What ticks do not change, the script draws so often; on a crowded server less often.
+SECONDS_BETWEEN_DRAWINGS = 3.0
+WAITING_PER_SECOND = 4
+BUSY = b'{"isBusy": true}'
+
+
+def advance(bench: Bench, until: Callable[[], bool], *, is_seen: bool = True) -> None:
+    """Make the iterations of one drawing; of a run that nobody sees yet, only those of its first curve."""
+    live = bench.live
+    assert live is not None
+    speed = viewed(type(live.run.problem), SPEED)
+    pulse.note(bench.session)
+    if not is_seen:
+        live.advance(max(0, FIRST_ITERATIONS - live.run.t), SLICE_SECONDS)
+    elif speed == "slow":
+        live.advance(1, SLICE_SECONDS)
+    elif speed == "normal":
+        live.advance(math.ceil(live.run.n_iter / NORMAL_TICKS), SLICE_SECONDS)
+    elif speed == "fast":
+        live.advance(None, SLICE_SECONDS)
+    else:
+        live.rush(INSTANT_SECONDS, until=until)
+
+
+def can_tick() -> bool:
+    """Whether there is a server that ticks can be asked of, and a browser's half that asks."""
+    return are_served() and _component() is not None
+
+
+def is_ticking(bench: Bench) -> bool:
+    """Whether the run goes on by ticks: it plays, and what there is to see has been seen, or a link's iteration is gone to."""
+    if bench.live is None or bench.live.is_finished or not bench.is_playing or bench.is_held or bench.is_showing:
+        return False
+    return can_tick() and (bench.is_watched or "curves" in bench.hidden or bench.going_to > 0)
+
+
+def note(bench: Bench, theme: str) -> None:
+    """Note, as the script draws the run, what ticks are to go by."""
+    assert bench.live is not None
+    problem = type(bench.live.run.problem)
+    bench.theme = theme
+    names = (*(choice.name for choice in choices_of(problem)), *AXES)
+    bench.noted = noted([RACES, *(key_of(problem, name) for name in names)])
+    bench.drawn_at, bench.drawn_health = time.monotonic(), bench.live.run.health
+    bench.sent = {}
+
+
+def tick_here(page: str, bench: Bench) -> None:
+    """Have the browser ask for ticks while the run goes on."""
+    component = _component()
+    if component is None:
+        return
+    if bench.ticker is None:
+        bench.ticker = Ticker(partial(_answer, weakref.ref(bench)))
+    token = bench.ticker.token if is_ticking(bench) else ""
+    data = {"token": token, "page": page, "address": ADDRESS, "pace": 1000 * TICK_SECONDS, "order": time.time()}
+    with st.container(key="part-state-ticks"):
+        component(key="ticks", data=data, on_redraw_change=_nothing)
+
+
+def _nothing() -> None:
+    """Do nothing: that the page is drawn anew is all that was asked for."""
+
+
+def _answer(kept: weakref.ref[Bench]) -> bytes:
+    bench = kept()
+    return GONE if bench is None else tick(bench)
+
+
+def tick(bench: Bench) -> bytes:
+    """Advance a run by what one drawing shows, and return what has changed of its page; nothing, while its script has it."""
+    with turns.turn(bench.session), bench.hold.tried() as is_ours:
+        if not is_ours:
+            return BUSY
+        if not is_ticking(bench):
+            return GONE
+        with as_noted(bench.noted):
+            if bench.going_to:
+                go_further(bench, lambda: bench.hold.is_wanted)
+            else:
+                advance(bench, lambda: bench.hold.is_wanted)
+            return _news(bench)
+
+
+def _news(bench: Bench) -> bytes:
+    """Return what has changed of the page: in the first line all but the figures, in each of the others one of them."""
+    live = bench.live
+    assert live is not None
+    problem: type[Setting] = type(live.run.problem)
+    made = [chart for chart in views.charts(bench, theme=bench.theme, hidden=bench.hidden) if _is_new(bench, chart)]
+    goes_on = is_ticking(bench)
+    news = {
+        "order": time.time(),
+        "status": views.status_words(live, is_playing=True, going_to=bench.going_to),
+        "values": [] if "tiles" in bench.hidden else views.tile_values(live),
+        "page": problem.name,
+        "kept": place_of(problem, bench),
+        "charts": [{"key": chart.key, "alt": chart.alt} for chart in made],
+        "isOver": not goes_on,
+        "redraw": not goes_on or _is_due(bench),
+    }
+    return "\n".join([json.dumps(news), *(chart.drawing.text for chart in made)]).encode()
+
+
+def _is_new(bench: Bench, chart: Any) -> bool:
+    """Whether a tick has not brought this drawing of a chart yet: a map stays as it is for a while."""
+    is_new = bench.sent.get(chart.key) is not chart.drawing
+    bench.sent[chart.key] = chart.drawing
+    return is_new
+
+
+def _is_due(bench: Bench) -> bool:
+    """Whether the script is to draw the page, for what ticks do not change."""
+    assert bench.live is not None
+    seconds, health = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND), bench.live.run.health
+    is_due = health is not bench.drawn_health or time.monotonic() - bench.drawn_at >= seconds
+    if is_due:  # asked for once
+        bench.drawn_at, bench.drawn_health = time.monotonic(), health
+    return is_due
+
+
+@cache
+def _component() -> Callable[..., Any] | None:
+    try:
+        from streamlit.components.v2 import component
+    except ImportError:
+        return None
+    script = Path(__file__).with_name("ticking.js").read_text(encoding="utf-8")
+    return component("ticking", js=script, isolate_styles=False)

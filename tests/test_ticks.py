@@ -1,0 +1,172 @@
+"""Ticks: a run goes on, and its page is brought up to date, without the page's script."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import math
+import threading
+import weakref
+from types import SimpleNamespace
+
+import pytest
+from small_specs import small
+
+from dsgcore.experiments import FileStore, LiveRun
+from pages.shell.asked import as_noted, asked
+from pages.shell.ticks import GONE, Hold, Ticker, tick_route
+from pages.workbench import ticking
+from pages.workbench.bench import Bench
+from pages.workbench.curves import objective_figure
+from pages.workbench.ticking import BUSY, tick
+
+LONG = 20.0  # seconds after which a test gives up
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """A page's run that goes on by ticks."""
+    monkeypatch.setattr(ticking, "are_served", lambda: True)
+    live = LiveRun(small("auc", solver={"n_iter": 12}))
+    return Bench(FileStore(), live=live, is_seen=True, noted={"speed": "slow"}, hidden={"limits"})
+
+
+def news_of(content):
+    head, *figures = content.decode().split("\n")
+    news = json.loads(head)
+    return news, {chart["key"]: json.loads(text) for chart, text in zip(news["charts"], figures, strict=True)}
+
+
+def answered(token, length=None):
+    """Ask the address of ticks, as the server does; return the answer's code and content."""
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": token.encode(), "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"content-length", str(len(token) if length is None else length).encode())]
+    scope = {"type": "http", "method": "POST", "path": "/tick", "headers": headers, "query_string": b""}
+    asyncio.run(tick_route().app(scope, receive, send))
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+
+
+def test_a_hold_is_had_by_one_and_waited_for_by_the_script():
+    hold, begun = Hold(), threading.Event()
+
+    def script():
+        begun.set()
+        with hold.taken(), hold.taken():
+            pass
+
+    with hold.tried() as is_ours:
+        assert is_ours
+        thread = threading.Thread(target=script, daemon=True)
+        thread.start()
+        begun.wait(LONG)
+        while not hold.is_wanted:
+            assert thread.is_alive()
+    thread.join(LONG)
+    assert not thread.is_alive()
+    assert not hold.is_wanted
+
+
+def test_a_tick_gives_way_to_the_script(bench):
+    has, done = threading.Event(), threading.Event()
+
+    def script():
+        with bench.hold.taken():
+            has.set()
+            done.wait(LONG)
+
+    thread = threading.Thread(target=script, daemon=True)
+    thread.start()
+    has.wait(LONG)
+    assert tick(bench) == BUSY
+    assert bench.live.run.t == 0
+    done.set()
+    thread.join(LONG)
+    assert tick(bench) != BUSY
+
+
+@pytest.mark.compiled
+def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
+    news, figures = news_of(tick(bench))
+    assert bench.live.run.t == 1
+    assert news["status"] == "step 1 of 12 · running"
+    assert news["values"][0] == f"{bench.live.run.history.last()['objective']:.3g}"
+    assert set(figures) == {"chart-objective", "chart-score", "chart-map", "chart-error"}
+    assert figures["chart-objective"]["layout"]["uirevision"] == "0"
+    with as_noted(bench.noted):
+        drawn = objective_figure(bench.live, "light", "0")
+    assert figures["chart-objective"]["data"] == json.loads(json.dumps(drawn["data"]))
+    assert not news["isOver"]
+    assert news["kept"]["at"] == "1-playing"
+
+
+@pytest.mark.compiled
+def test_a_map_that_stays_as_it_is_travels_once(bench):
+    assert "chart-map" in news_of(tick(bench))[1]
+    bench.surface.computed_at = math.inf  # no other is due
+    assert set(news_of(tick(bench))[1]) == {"chart-objective", "chart-score", "chart-error"}
+
+
+@pytest.mark.compiled
+def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
+    bench.noted = {"speed": "fast"}
+    news = news_of(tick(bench))[0]
+    while not news["isOver"]:
+        news = news_of(tick(bench))[0]
+    assert bench.live.is_finished
+    assert news["redraw"]
+    assert tick(bench) == GONE
+
+
+@pytest.mark.compiled
+def test_the_script_is_asked_once_in_a_while_to_draw_what_ticks_do_not(bench, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(ticking, "time", SimpleNamespace(monotonic=lambda: now[0], time=lambda: now[0]))
+    asked_for = []
+    for _ in range(9):
+        now[0] += 1.0
+        asked_for.append(news_of(tick(bench))[0]["redraw"])
+    assert asked_for == [True, False, False] * 3
+
+
+@pytest.mark.parametrize("name", ["is_playing", "is_showing"])
+def test_a_run_that_stands_still_is_not_advanced(bench, name):
+    setattr(bench, name, not getattr(bench, name))
+    assert tick(bench) == GONE
+    assert bench.live.run.t == 0
+
+
+@pytest.mark.compiled
+def test_an_address_answers_who_knows_a_token_for_as_long_as_its_page_is_there():
+    ticker = Ticker(lambda: b"news")
+    assert answered(ticker.token) == (200, b"news")
+    assert answered("0" * 32) == (200, GONE)
+    token = ticker.token
+    del ticker
+    gc.collect()
+    assert answered(token) == (200, GONE)
+    assert answered("x", length=10**9)[0] == 400
+    assert answered("x", length="no")[0] == 400
+
+
+def test_what_is_noted_holds_for_a_tick_alone():
+    with as_noted({"speed": "fast"}):
+        assert asked("speed") == "fast"
+        assert asked("map", "f") == "f"
+
+
+def test_a_closed_page_is_not_kept_by_its_ticks():
+    bench = Bench(FileStore())
+    ticking.tick_here("auc", bench)
+    ticker, page = bench.ticker, weakref.ref(bench)
+    del bench
+    gc.collect()
+    assert page() is None
+    assert ticker.answer() == GONE
