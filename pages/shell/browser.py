@@ -47,7 +47,8 @@ def _component() -> Callable[..., Any] | None:
 _JS = """
 const RECENT = 500;  // milliseconds in which the server may not have heard yet of what was moved
 const LEAVING = 5000;
-const lab = window.dsgLab ??= {kept: {}, names: new Set(), poppedAt: -Infinity};  // values kept in this page's link; names kept in any page's
+// Values kept in this page's link; names kept in any page's; when Back was pressed, until the page is there.
+const lab = window.dsgLab ??= {kept: {}, names: new Set(), poppedAt: -Infinity};
 
 function withKept(address) {
   const url = new URL(address);

@@ -43,13 +43,11 @@ from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
 from pages.workbench.steering import BAD_INPUT, follow
 from pages.workbench.theory_tab import theory
-from pages.workbench.ticking import TICK_SECONDS, advance, is_ticking, note, tick_here
+from pages.workbench.ticking import advance, is_ticking, note, pace_of, tick_here
 from pages.workbench.transport import transport
 
 OTHER_TABS = ("Details", "Limits", "Compare", "Theory", "Data", "Code")
 Room = DeltaGenerator  # kept on the page for what the fragment draws there
-# Until the browser says that the first curve is there.
-WAITING_SECONDS = 3.0
 
 
 def workbench(name: str) -> None:
@@ -94,7 +92,7 @@ def _page(name: str) -> None:
     with st.container(key="part-numbers"):
         tiles, limits = st.empty(), st.empty()
     look, health = st.empty(), st.empty()
-    pace = _pace(bench)
+    pace = pace_of(bench)
     live_tab, *other_tabs = _tabs()
     with live_tab:
         _view_controls(problem, bench)
@@ -105,24 +103,6 @@ def _page(name: str) -> None:
         if tab in bench.opened:
             with place:
                 _draw_tab(tab, bench, problem)
-
-
-def _pace(bench: Bench) -> tuple[float | None, bool]:
-    """Return how often the script is to advance and draw the run, and whether it goes on by ticks instead.
-
-    Seldom while nobody sees it, for each drawing puts off the first curve.
-    """
-    if bench.is_showing:
-        return TICK_SECONDS, False
-    if is_ticking(bench):
-        return None, True
-    if not bench.is_playing or bench.is_held or bench.live is None or bench.live.is_finished:
-        return None, False
-    return (TICK_SECONDS if _is_seen(bench) or bench.going_to else WAITING_SECONDS), False
-
-
-def _is_seen(bench: Bench) -> bool:
-    return bench.is_watched or "curves" in bench.hidden
 
 
 def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
@@ -231,7 +211,7 @@ def _live(
         look_back(bench, look)
         keep_place(SETTINGS[name], bench)
         bench.is_playing = bench.is_playing and not bench.live.is_finished
-        if bench.wants_restart or _pace(bench) != pace:
+        if bench.wants_restart or pace_of(bench) != pace:
             st.rerun()  # a button in here has moved a slider outside, the first curve is there, or a tick was the last
         has_ended = _advance(bench)
         with drawing.turn(bench.session, is_urgent=not is_a_tick(), look=_gives_way):
@@ -271,7 +251,7 @@ def _advance(bench: Bench) -> bool:
         go_on(bench, _gives_way)
     elif bench.is_playing and not was_finished and not bench.is_held:
         with turns.turn(bench.session):
-            advance(bench, _gives_way, is_seen=_is_seen(bench))
+            advance(bench, _gives_way)
     is_finished = bench.live.is_finished
     has_ended = (is_finished and not was_finished) or (was_going > 0 and not bench.going_to)
     if has_ended:

@@ -27,6 +27,8 @@ from pages.workbench.coming import place_of
 from pages.workbench.map_axes import AXES
 
 TICK_SECONDS = 0.25
+# Until the browser says that the first curve is there.
+WAITING_SECONDS = 3.0
 SLICE_SECONDS = 0.08
 INSTANT_SECONDS = 2.0
 # At normal speed a run takes about so many ticks, ten seconds.
@@ -39,13 +41,13 @@ WAITING_PER_SECOND = 4
 BUSY = b'{"isBusy": true}'
 
 
-def advance(bench: Bench, until: Callable[[], bool], *, is_seen: bool = True) -> None:
+def advance(bench: Bench, until: Callable[[], bool]) -> None:
     """Make the iterations of one drawing; of a run that nobody sees yet, only those of its first curve."""
     live = bench.live
     assert live is not None
     speed = viewed(type(live.run.problem), SPEED)
     pulse.note(bench.session)
-    if not is_seen:
+    if not (is_seen(bench) or bench.going_to):
         live.advance(max(0, FIRST_ITERATIONS - live.run.t), SLICE_SECONDS)
     elif speed == "slow":
         live.advance(1, SLICE_SECONDS)
@@ -66,7 +68,26 @@ def is_ticking(bench: Bench) -> bool:
     """Whether the run goes on by ticks: it plays, and what there is to see has been seen, or a link's iteration is gone to."""
     if bench.live is None or bench.live.is_finished or not bench.is_playing or bench.is_held or bench.is_showing:
         return False
-    return can_tick() and (bench.is_watched or "curves" in bench.hidden or bench.going_to > 0)
+    return can_tick() and (is_seen(bench) or bench.going_to > 0)
+
+
+def pace_of(bench: Bench) -> tuple[float | None, bool]:
+    """Return how often the script is to advance and draw the run, and whether it goes on by ticks instead.
+
+    Seldom while nobody sees it, for each drawing puts off the first curve.
+    """
+    if bench.is_showing:
+        return TICK_SECONDS, False
+    if is_ticking(bench):
+        return None, True
+    if not bench.is_playing or bench.is_held or bench.live is None or bench.live.is_finished:
+        return None, False
+    return (TICK_SECONDS if is_seen(bench) or bench.going_to else WAITING_SECONDS), False
+
+
+def is_seen(bench: Bench) -> bool:
+    """Whether the browser shows what the run has come to, or is not to."""
+    return bench.is_watched or "curves" in bench.hidden
 
 
 def note(bench: Bench, theme: str) -> None:
