@@ -95,12 +95,18 @@ def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(monk
     app.session_state["tabs"] = "Compare"
     app.run()
     state = app.session_state["_exploring_repeats_auc"]
-    assert len(state.made.runs) == 10
+    assert len(state.made.runs) == 20  # with the twin
     assert app.button(key="repeats-start").label == "This, 10 times"
-    fill(Store(tmp_path / "runs.sqlite"), state.made)
+    fill(Store(tmp_path / "runs.sqlite"), state.made, is_diverging=False)
     app.run()
     assert not app.exception
     said = next(m.value for m in app.markdown if "10 seeds" in m.value or "of 10 seeds" in m.value)
     assert "mean and standard error of 10 seeds" in said
+    # The twin's scores are those of the later places: higher by as much at each seed.
+    effect = next(m.value for m in app.markdown if "HURTS" in m.value)
+    assert "-0.1 [-0.1, -0.1]" in effect
+    assert "paired over 10 seeds" in effect
+    assert "its 95 % interval lies below 0" in effect
+    assert "labels only, median" in [trace.get("name") for trace in figure(app, "chart-repeats")["data"]]
     app.button(key="pin-auc").click().run()
     assert len(app.session_state["_pins"]) == 1

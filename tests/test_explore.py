@@ -45,9 +45,9 @@ def looked_at(app):
     return app.session_state["_exploring_explore"]
 
 
-def fill(store, made):
+def fill(store, made, *, is_diverging=True):
     """Let every run of a study be there; those of the largest first value have diverged."""
-    last = max(point[0] for point in made.points) or None  # of specs over seeds: none
+    last = (max(point[0] for point in made.points) or None) if is_diverging else None
     for run in made.runs:
         row = {
             "spec_sha256": run.spec.sha256,

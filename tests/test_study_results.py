@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.studies import (
+    Effect,
     Store,
     Study,
     StudyBudget,
@@ -81,6 +83,24 @@ def test_a_paired_difference_is_students(filled):
     assert results.compared(5, 4).n == 1
     assert np.isnan(results.compared(5, 4).low)
     assert paired_difference(np.array([np.nan]), np.array([1.0])).n == 0
+
+
+def test_a_change_helps_or_hurts_where_the_interval_leaves_zero_out():
+    zero = np.zeros(3)
+    for change, effect in (
+        ([0.2, 0.3, 0.4], Effect.HELPS),
+        ([-0.2, -0.3, -0.4], Effect.HURTS),
+        ([-0.1, 0.3, 0.0], Effect.TIE),
+    ):
+        assert paired_difference(np.array(change), zero).effect is effect
+    assert paired_difference(np.ones(2), zero[:2]).effect is None
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_settings_twin_is_a_run_of_its_own(setting):
+    twin = default_spec(setting).twin()
+    assert Spec.from_dict(twin.to_dict()) == twin
+    assert twin.problem != default_spec(setting).problem
 
 
 def test_the_interval_covers_what_it_says():

@@ -5,7 +5,16 @@ from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
 from dsgcore.studies.curves import Curves, curves_of, evaluations
 from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
-from dsgcore.studies.results import MEASURES, Difference, Measure, Results, StudyRuns, importance, paired_difference
+from dsgcore.studies.results import (
+    MEASURES,
+    Difference,
+    Effect,
+    Measure,
+    Results,
+    StudyRuns,
+    importance,
+    paired_difference,
+)
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
 from dsgcore.studies.study import Axis, Study, StudyError, StudyRun
 from dsgcore.studies.table import table_of
@@ -16,6 +25,7 @@ __all__ = [
     "Axis",
     "Curves",
     "Difference",
+    "Effect",
     "Gathered",
     "Measure",
     "Outcome",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,14 @@ def _value(run: StoredRun | None, measure: Measure) -> float:
     return np.nan if found is None else found
 
 
+class Effect(Enum):
+    """What a change does to a score over seeds; the value is the rule, in words."""
+
+    HELPS = "its 95 % interval lies above 0"
+    HURTS = "its 95 % interval lies below 0"
+    TIE = "its 95 % interval holds 0"
+
+
 @dataclass(frozen=True)
 class Difference:
     """A mean difference over seeds, its 95 % interval (NaN with fewer than three seeds), and how many seeds there were."""
@@ -139,6 +148,13 @@ class Difference:
     def is_clear(self) -> bool:
         """Whether the interval leaves zero out."""
         return self.low > 0 or self.high < 0
+
+    @property
+    def effect(self) -> Effect | None:
+        """Helps, hurts or neither, by the interval; None where there is none, with fewer than three seeds."""
+        if not np.isfinite(self.low):
+            return None
+        return Effect.HELPS if self.low > 0 else Effect.HURTS if self.high < 0 else Effect.TIE
 
 
 def paired_difference(first: NDArray[Any], second: NDArray[Any]) -> Difference:

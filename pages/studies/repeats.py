@@ -8,16 +8,18 @@ import numpy as np
 import streamlit as st
 
 from dsgcore.experiments import Run, Spec
-from dsgcore.studies import Gathered, Results, StoreError, curves_of
+from dsgcore.studies import Effect, Gathered, Results, StoreError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_plotly import live_chart
 from pages.controls.own_file import plain
 from pages.studies.curve_charts import seeds_figure
 from pages.studies.going import Exploring, exploring, look_at, refresh, store_of
 from pages.studies.progress import TICK_SECONDS, draw_button, say_progress
+from pages.studies.showing import said_difference
 
 N_SEEDS = 10
 HEIGHT = 260
+COLORS = {Effect.HELPS: "green", Effect.HURTS: "red", Effect.TIE: "gray"}
 
 
 def draw_repeats(run: Run) -> None:
@@ -25,7 +27,7 @@ def draw_repeats(run: Run) -> None:
     state = exploring(f"repeats_{run.problem.name}")
     first = run.spec.seed
     try:
-        look_at(state, Gathered((replace(run.spec, seed=0),), tuple(range(first, first + N_SEEDS))))
+        look_at(state, Gathered(_with_twin(run.spec), tuple(range(first, first + N_SEEDS))))
         refresh(state)
     except StoreError as error:
         st.error(plain(str(error)))
@@ -41,6 +43,12 @@ def draw_repeats(run: Run) -> None:
                 status = st.empty()
         tick = TICK_SECONDS if state.is_going else None
         st.fragment(_answer, run_every=tick)(run.problem.name, status, run.n_iter, state.is_going)
+
+
+def _with_twin(spec: Spec) -> tuple[Spec, ...]:
+    """Return the run, and its twin where there is one: the same without what it is compared with."""
+    own, twin = replace(spec, seed=0), replace(spec.twin(), seed=0)
+    return (own,) if twin.problem == own.problem else (own, twin)
 
 
 def _answer(setting: str, status: st.delta_generator.DeltaGenerator, n_iter: int, was_going: bool) -> None:
@@ -63,7 +71,7 @@ def _say(state: Exploring) -> None:
     name, n = state.made.study.spec.problem.score_name, int(results.n[0])
     if n < 2:
         st.caption(
-            "The same run with other seeds: other data where they are drawn, other labels, batches and features."
+            "The same run with other seeds, and its twin: other data where they are drawn, other labels, batches and features."
         )
         return
     diverged = f", {results.n_diverged[0]} diverged" if results.n_diverged[0] else ""
@@ -71,17 +79,40 @@ def _say(state: Exploring) -> None:
         f"Test {name} **{results.mean[0]:.4f} ± {results.error[0]:.2g}** (mean and standard error of {n} seeds{diverged}), "
         f"from {results.low[0]:.4f} to {results.high[0]:.4f}."
     )
+    if len(results.points) > 1:
+        _say_effect(results, state.made.study.spec.problem.twin_name)
+
+
+def _say_effect(results: Results, twin: str) -> None:
+    """Say what it has brought not to be the twin, over the same seeds, and by which rule."""
+    found = results.compared(0, 1)
+    if found.effect is None:
+        return
+    name = found.effect.name
+    st.markdown(
+        f":{COLORS[found.effect]}-badge[{name}] Less the score of “{twin}”: **{said_difference(found)}**, paired over {found.n} "
+        f"seeds, with the same data, labels, batches and features. {name}, for {found.effect.value} (Student's, of the mean)."
+    )
 
 
 def _draw(state: Exploring, n_iter: int) -> None:
     assert state.made is not None
-    there = [name for name in state.made.hashes if name in state.made.stored]
     spec: Spec = state.made.study.spec
-    if not there:
+    own, of_twin = (_there(state, number) for number in (0, 1))
+    if not own:
         return
-    curves = curves_of(store_of(state, spec), [name for name in there if name is not None])
+    store = store_of(state, spec)
+    curves = curves_of(store, own)
+    twin = (spec.problem.twin_name, curves_of(store, of_twin)) if of_twin else None
     theme = "dark" if st.context.theme.type == "dark" else "light"
-    title = f"Test {spec.problem.score_name}, {len(there)} seeds"
-    figure = seeds_figure(curves, title=title, n_iter=n_iter, color=charts.INK[theme])
+    title = f"Test {spec.problem.score_name}, {len(own)} seeds"
+    figure = seeds_figure(curves, title=title, n_iter=n_iter, color=charts.INK[theme], twin=twin)
     alt = f"{title}: median {np.nanmax(curves.middle[-1:]):.4f} at the end." if len(curves.t) else title
     live_chart(figure, key="chart-repeats", alt=alt, height=HEIGHT, save_as="seeds")
+
+
+def _there(state: Exploring, number: int) -> list[str]:
+    """Return what is there of one of the specs, by its place."""
+    assert state.made is not None
+    keys = state.made.hashes[number * N_SEEDS : (number + 1) * N_SEEDS]
+    return [key for key in keys if key is not None and key in state.made.stored]

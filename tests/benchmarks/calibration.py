@@ -1,0 +1,101 @@
+"""python tests/benchmarks/calibration.py: whether the bands of features and batches predict what they say, over 200 seeds.
+
+Two problems, two kernels; the data stay, batches and features are drawn anew with each seed. At some iterations, in means over the
+seeds and two dozen probes: the square of f - h over the features' band V, and the square of h - h' over the batches' V_b, where h'
+takes the whole sample's gradient at f_t in place of the batch's. Both expectations are one. The gauge on the pages takes V_b's
+variance of a batch's gradient at every eighth iteration only, and so too large a one while it falls. And by how much Lemma 1's bound
+lies above the mean square of f - h, at the iteration where it comes nearest to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.diagnostics import GradientNorm
+from dsgcore.core.gauges import PROBES, STRIDE, BatchSpread
+from dsgcore.data import Split
+from dsgcore.experiments import Spec, load_split
+from dsgcore.experiments.engine import engine_for
+
+N_ITER, SHOWN = 96, (16, 32, 64, 96)
+PROBLEMS = {
+    "QSG-S2AUC": {
+        "setting": "auc",
+        "data": {"name": "two_moons", "n": 300, "n_labeled": 40},
+        "solver": {"step_size": 0.5},
+    },
+    # Without the shift that keeps the balance: with it a batch's gradient is biased.
+    "TSGS3VM": {
+        "setting": "s3vm",
+        "problem": {"is_balanced": False},
+        "data": {"name": "two_moons", "n": 300, "n_labeled": 40},
+        "solver": {"step_size": 0.05},
+    },
+}
+KERNELS = {"Gaussian": {"name": "gaussian", "sigma": 10.0}, "Laplacian": {"name": "laplacian", "sigma": 2.0}}
+SMALL = {"n_features": 16, "batch_size": 32, "n_iter": N_ITER}
+
+
+def spec_of(problem: str, kernel: str) -> Spec:
+    """Return a case's spec."""
+    plain = PROBLEMS[problem]
+    return Spec.from_dict(plain | {"kernel": KERNELS[kernel], "solver": SMALL | plain["solver"]})
+
+
+def squares(spec: Spec, split: Split) -> NDArray:
+    """Return of one seed, at every eighth iteration: mean squares of f - h and h - h', V, V_b, the gauge's V_b and the bound."""
+    engine = engine_for(spec, split)
+    task, X = engine.task, np.asarray(engine.task.X, dtype=np.float64)
+    whole = GradientNorm(task.problem, task.rows, task.kernel.matrix(X, X))
+    probes = np.asarray(engine.probes.X[:PROBES], dtype=np.float64)
+    to_probes, spread = task.kernel.matrix(probes, X), BatchSpread(task.kernel, probes)
+    expected, batches, found = np.zeros(len(X)), 0.0, []
+    for t in range(1, N_ITER + 1):
+        slopes = whole.slopes(engine.training_values.astype(np.float64))
+        iterate = next(engine._iterates)
+        engine._bring_forward(iterate)
+        step = iterate.step
+        expected = step.decay * expected - step.size * slopes
+        of_gradient = spread.each(iterate).var(axis=0, ddof=1).mean() / task.batch_size
+        batches = step.decay**2 * batches + step.size**2 * of_gradient
+        if t % STRIDE == 0:
+            f, h = engine.probes.values[:PROBES].astype(np.float64), to_probes @ engine.dual.values
+            reading, moved = engine.gauges.readings[-1], np.mean((h - to_probes @ expected) ** 2)
+            found.append(
+                (np.mean((f - h) ** 2), moved, reading.features, batches, reading.batches, engine.twin.bound())
+            )
+    return np.array(found)
+
+
+def calibrated(problem: str, kernel: str, n_seeds: int) -> list[str]:
+    """Return a case's row."""
+    spec = spec_of(problem, kernel)
+    split = load_split(spec)
+    means = np.mean([squares(replace(spec, seed=seed), split) for seed in range(n_seeds)], axis=0)
+    t = STRIDE * np.arange(1, len(means) + 1)
+    at = np.isin(t, SHOWN)
+    ratios = means[:, 0] / means[:, 2], means[:, 1] / means[:, 3], means[:, 1] / means[:, 4]
+    cells = [" ".join(f"{ratio:.2f}" for ratio in own[at]) for own in ratios]
+    return [problem, kernel, *cells, f"{(means[:, 5] / means[:, 0]).min():,.0f}"]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=200, help="how many runs (default: %(default)s)")
+    n_seeds = parser.parse_args().seeds
+    print(f"t = {', '.join(map(str, SHOWN))}\n")
+    head = ["problem", "kernel", "features", "batches", "batches, by the gauge", "bound / mean, least"]
+    for row in (head, ["---"] * len(head)):
+        print(f"| {' | '.join(row)} |", flush=True)
+    for problem in PROBLEMS:
+        for kernel in KERNELS:
+            print(f"| {' | '.join(calibrated(problem, kernel, n_seeds))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
