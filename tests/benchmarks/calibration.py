@@ -2,9 +2,9 @@
 
 Two problems, two kernels; the data stay, batches and features are drawn anew with each seed. At some iterations, in means over the
 seeds and two dozen probes: the square of f - h over the features' band V, and the square of h - h' over the batches' V_b, where h'
-takes the whole sample's gradient at f_t in place of the batch's. Both expectations are one. The gauge on the pages takes V_b's
-variance of a batch's gradient at every eighth iteration only, and so too large a one while it falls. And by how much Lemma 1's bound
-lies above the mean square of f - h, at the iteration where it comes nearest to it.
+takes the whole sample's gradient at f_t in place of the batch's. Both expectations are one. The gauge on the pages takes the
+variance of a batch's gradient at every eighth iteration only, too large a one while it falls. And by how much Lemma 1's bound lies
+above the mean square of f - h, at the iteration where it comes nearest to it.
 """
 
 from __future__ import annotations
