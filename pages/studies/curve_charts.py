@@ -30,7 +30,7 @@ class Compared:
 def seeds_figure(
     curves: Curves, *, title: str, n_iter: int, color: str, twin: tuple[str, Curves] | None = None
 ) -> charts.Figure:
-    """Return the same run over seeds: each a thin trace, the median, and a band; and its twin's name, with median and band."""
+    """Return the same run over seeds: each a thin trace, the median, and a band; and its twin's name and median."""
     thin = [
         charts.Curve(f"seed {i}", curves.t, row, color, width=1.0, opacity=THIN, in_legend=False)
         for i, row in enumerate(curves.values)
@@ -40,7 +40,6 @@ def seeds_figure(
     if twin is not None:
         name, own = twin
         middles.append(charts.Curve(f"{name}, median", own.t, own.middle, charts.TWIN, dash="dot", width=2.5))
-        bands += [{**trace, "showlegend": False} for trace in _band(own.t, own, name, charts.TWIN)]
     figure = charts.line_chart([*thin, *middles], title=title, x_range=(0, n_iter))
     figure["data"] = bands + figure["data"]
     return figure

@@ -1,11 +1,14 @@
-"""What differs between specs, as a table: a row for each setting that is not the same in all of them."""
+"""What differs between specs, as a table: a row for each setting that is not the same in all of them; and by how much scores do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from dsgcore.experiments import Spec
+from dsgcore.studies import Difference
 
 # In place of the value that a setting of another run has: another kernel has other parameters.
 NOT_THERE = "–"
@@ -32,3 +35,12 @@ def _flat(plain: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in plain.items():
         flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, dict) else {name: value}
     return flat
+
+
+def said_difference(difference: Difference) -> str:
+    """Return a paired difference as text, with its interval where there is one."""
+    if difference.n == 0:
+        return "–"
+    if not np.isfinite(difference.low):
+        return f"{difference.mean:+.2g}"
+    return f"{difference.mean:+.2g} [{difference.low:+.2g}, {difference.high:+.2g}]"

@@ -13,9 +13,9 @@ from pages.charts import figures as charts
 from pages.charts.live_plotly import live_chart
 from pages.controls.own_file import plain
 from pages.studies.curve_charts import seeds_figure
+from pages.studies.differing import said_difference
 from pages.studies.going import Exploring, exploring, look_at, refresh, store_of
 from pages.studies.progress import TICK_SECONDS, draw_button, say_progress
-from pages.studies.showing import said_difference
 
 N_SEEDS = 10
 HEIGHT = 260
@@ -88,10 +88,10 @@ def _say_effect(results: Results, twin: str) -> None:
     found = results.compared(0, 1)
     if found.effect is None:
         return
-    name = found.effect.name
+    name, score = found.effect.name, results.study.spec.problem.score_name
     st.markdown(
-        f":{COLORS[found.effect]}-badge[{name}] Less the score of “{twin}”: **{said_difference(found)}**, paired over {found.n} "
-        f"seeds, with the same data, labels, batches and features. {name}, for {found.effect.value} (Student's, of the mean)."
+        f":{COLORS[found.effect]}-badge[{name}] Against “{twin}”: **{said_difference(found)}** of test {score}, paired over "
+        f"{found.n} seeds, with the same data, labels, batches and features. {name}, for {found.effect.value} (Student's)."
     )
 
 

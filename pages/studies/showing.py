@@ -12,12 +12,13 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dsgcore.studies import MEASURES, Difference, Results, importance, table_of
+from dsgcore.studies import MEASURES, Results, importance, table_of
 from dsgcore.studies.study import parameter_of
 from pages.charts.figures import Figure
 from pages.charts.live_plotly import clicked, live_chart
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
+from pages.studies.differing import said_difference
 from pages.studies.going import Exploring
 from pages.studies.links import link_to_run
 from pages.studies.pins import draw_pin
@@ -210,15 +211,6 @@ def _row(results: Results, axes: list[AxisView], name: str, place: int, best: in
 
 def _text(axis: AxisView, value: Any) -> str:
     return axis.text(value)
-
-
-def said_difference(difference: Difference) -> str:
-    """Return a paired difference as text, with its interval where there is one."""
-    if difference.n == 0:
-        return "–"
-    if not np.isfinite(difference.low):
-        return f"{difference.mean:+.2g}"
-    return f"{difference.mean:+.2g} [{difference.low:+.2g}, {difference.high:+.2g}]"
 
 
 def draw_way_out(state: Exploring, look: Look) -> None:
