@@ -27,12 +27,13 @@ def look_back(bench: Bench, place: DeltaGenerator) -> None:
         bench.look = bench.look if bench.going_to else 0
         return
     key = f"look-{bench.number}-{last}"
+    # At each drawing: a message that is sent once may be lost where the next drawing begins too soon, and the browser would
+    # begin at the left end.
+    usual: int | None = min(bench.look, last) or last
     if bench.is_showing:  # on its own from step to step
         bench.look = min(last, (bench.look or 0) + max(1, last // FRAMES))
         bench.is_showing = bench.look < last
-        st.session_state[key] = bench.look
-    elif key not in st.session_state:
-        st.session_state[key] = min(bench.look, last) or last
+        st.session_state[key], usual = bench.look, None
     with place.container(key="part-look", horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.button(
             "Stop" if bench.is_showing else "Watch again",
@@ -41,7 +42,7 @@ def look_back(bench: Bench, place: DeltaGenerator) -> None:
             on_click=_show,
             args=(bench,),
         )
-        value = st.slider("Step looked at", 1, last, key=key, help=HELP, label_visibility="collapsed")
+        value = st.slider("Step looked at", 1, last, usual, key=key, help=HELP, label_visibility="collapsed")
     bench.look = 0 if value >= last else value
 
 
