@@ -23,9 +23,13 @@ def mind_the_browser() -> None:
     _mount("part-state-browser", {})
 
 
-def keep_in_link(page: str, values: Mapping[str, str]) -> None:
-    """Have the browser keep these values in the link while it is on that page; one that is empty is left out."""
-    _mount("part-state-link", {"page": page, "values": dict(values)})
+def keep_in_link(page: str, values: Mapping[str, str], owner: str = "") -> None:
+    """Have the browser keep these values in the link while it is on that page; one that is empty is left out.
+
+    Where the page stays and its owner is suddenly another one, the server has lost the session, and streamlit has asked a new
+    one for the page without these values: the browser then reads its own link once more.
+    """
+    _mount("part-state-link", {"page": page, "values": dict(values), "owner": owner})
 
 
 def _mount(key: str, data: dict[str, Any]) -> None:
@@ -134,6 +138,14 @@ export default function ({data}) {
     mindHistory();
     hearKeysBesideSliders();
   }
-  if (data.values) lab.keep(data.page, data.values);
+  if (!data.values) return;
+  const isLost = lab.owner && lab.owner.page === data.page && lab.owner.name !== data.owner;
+  if (isLost && Object.values(lab.kept).some(text => text)) {
+    lab.keep(data.page, lab.kept);
+    location.reload();
+    return;
+  }
+  lab.owner = {page: data.page, name: data.owner};
+  lab.keep(data.page, data.values);
 }
 """

@@ -100,7 +100,7 @@ def _take_given(bench: Bench) -> None:
 def keep_place(problem: type[Setting], bench: Bench) -> None:
     """Keep in the link what was changed during the run, and where it is: at rest, and every few seconds while it goes on."""
     kept = place_of(problem, bench)
-    keep_in_link(problem.name, kept)
+    keep_in_link(problem.name, kept, bench.session)
     said = st.query_params.to_dict()
     bench.link = {name: text for name, text in said.items() if name not in OF_THE_FRAME} | kept
 

@@ -1,0 +1,92 @@
+"""Reads hostile files as the app does, in processes of their own, and says of how many that went as it should.
+
+    python tests/benchmarks/hostile_files.py --files 600 --markdown tests/benchmarks/hostile_files.md
+
+The files are those of `tests/hostile_seeds.py`: the ones that a person has thought of, and as many as wanted that a number
+makes of good files of each format: bits turned over, parts cut out, repeated, or replaced. Each is to be read, or refused in
+one sentence, with at most 1 GB and 20 s of computing; this process, which stands for the server, is to keep its memory. A
+process reads several of them, one after the other; where it ends early, the file that it was at has done that, and the next
+process goes on behind it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+from hostile_files import REFUSED
+from hostile_seeds import Outcome, read_seeds
+
+from dsgcore._memory import resident
+from dsgcore.experiments.jobs import JobQueue, JobState
+from dsgcore.experiments.reading_apart import MEMORY_LIMIT, SECONDS
+
+FILES_A_PROCESS = 25
+LONGEST_SENTENCE = 500
+PATIENCE = 3600.0
+
+
+def outcomes_of(queue: JobQueue, seeds: list[int]) -> Iterator[Outcome]:
+    """Yield what came of each file."""
+    left = seeds
+    while left:
+        now, limit = left[:FILES_A_PROCESS], SECONDS * FILES_A_PROCESS
+        job = queue.submit(read_seeds, now, memory_limit=MEMORY_LIMIT, time_limit=limit)
+        job.wait(PATIENCE)
+        if job.state is JobState.DONE:
+            yield from job.result
+            left = left[FILES_A_PROCESS:]
+            continue
+        culprit = now[0] if job.progress is None else job.progress
+        yield from outcomes_of(queue, now[: now.index(culprit)])
+        yield Outcome(culprit, "?", 0, job.error, "", float("nan"), float("nan"))
+        left = left[now.index(culprit) + 1 :]
+
+
+def faults(outcome: Outcome) -> list[str]:
+    """Return what did not go as it should."""
+    found = [outcome.strange] * bool(outcome.strange)
+    found += ["over 20 s"] * (outcome.seconds > SECONDS)
+    found += ["over 1 GB"] * (1e6 * outcome.megabytes > MEMORY_LIMIT)
+    is_one = "\n" not in outcome.sentence and len(outcome.sentence) <= LONGEST_SENTENCE
+    return found + ["not one sentence"] * (not is_one)
+
+
+def main() -> int:
+    """Read the files and print what came of them; return how many went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", type=int, default=600)
+    parser.add_argument("--first", type=int, default=0, help="number of the first file")
+    parser.add_argument("--markdown", type=Path, help="write the table there")
+    arguments = parser.parse_args()
+    queue, before = JobQueue(1), resident()
+    made = list(outcomes_of(queue, list(range(arguments.first, arguments.first + arguments.files))))
+    queue.close()
+    wrong = [(outcome, found) for outcome in made if (found := faults(outcome))]
+    for outcome, found in wrong:
+        print(
+            f"file {outcome.seed} ({outcome.name}, {outcome.size} bytes): {'; '.join(found)} {outcome.sentence[:200]}"
+        )
+    kinds = Counter("refused" if outcome.sentence else "read" for outcome in made if not faults(outcome))
+    seconds, memory = (np.array([getattr(outcome, name) for outcome in made]) for name in ("seconds", "megabytes"))
+    known, grown = sum(outcome.seed < len(REFUSED) for outcome in made), (resident() - before) / 1e6
+    lines = [
+        "| files | thought of | refused | read | wrong | CPU s, median / largest | MB, median / largest | growth here, MB |",
+        "|---|---|---|---|---|---|---|---|",
+        f"| {len(made)} | {known} | {kinds['refused']} | {kinds['read']} | {len(wrong)} | {np.nanmedian(seconds):.2f} / "
+        f"{np.nanmax(seconds):.1f} | {np.nanmedian(memory):.0f} / {np.nanmax(memory):.0f} | {grown:.1f} |",
+    ]
+    print(*lines, sep="\n")
+    if arguments.markdown:
+        arguments.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return len(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))

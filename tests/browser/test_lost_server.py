@@ -1,0 +1,42 @@
+"""A server that is killed while a run plays: the open page comes back by itself, where it was, once there is a server again."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+from load import Server
+
+LONG = 90_000
+
+
+def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
+    server = Server()
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    try:
+        server.wait()
+        page.goto(f"http://127.0.0.1:{server.port}/auc?speed=slow&lam=0.01&n_iter=1000")
+        page.wait_for_url(re.compile(r"at=\d\d-playing"), timeout=LONG)
+        kept = int(re.search(r"at=(\d+)-playing", page.url)[1])
+        server.process.kill()
+        server.end()
+        server = Server(server.port)
+        server.wait()
+        # It has not begun anew: that would take it seconds to come so far, and its first places would be seen in the link.
+        page.wait_for_function(f"Number(/at=(\\d+)-playing/.exec(location.search)?.[1]) > {kept}", timeout=LONG)
+        status = page.locator(".st-key-status")
+        expect(status).to_contain_text(re.compile(r"step \d+ of 1000 · running"), timeout=LONG)
+        assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "reload"
+        assert "lam=0.01" in page.url
+        assert page.get_by_test_id("stException").count() == 0
+    finally:
+        context.close()
+        server.end()
