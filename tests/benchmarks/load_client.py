@@ -41,7 +41,7 @@ class Visitor:
         self._buttons: dict[str, str] = {}
         self._counted = -1
         self._page = ""
-        self._port, self._token, self._fragment = port, "", ""
+        self._port, self._cookie, self._token, self._fragment = port, cookie, "", ""
         self._answered = asyncio.Event()
         url = f"ws://127.0.0.1:{port}/_stcore/stream"
         origin = f"http://127.0.0.1:{port}"
@@ -64,7 +64,9 @@ class Visitor:
     async def _follow(self, token: str, pace: float, address: str) -> None:
         """Ask for ticks, as the page's script does."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
-        head = f"POST /{address} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nContent-Length: {len(token)}\r\n\r\n"
+        cookie = f"Cookie: {self._cookie}\r\n" * bool(self._cookie)
+        host = f"Host: 127.0.0.1:{self._port}\r\n{cookie}"
+        head = f"POST /{address} HTTP/1.1\r\n{host}Content-Length: {len(token)}\r\n\r\n"
         try:
             while True:
                 begun = time.perf_counter()
