@@ -154,8 +154,9 @@ class AllPoints(Carried):
         return {source: self.values[rows] for source, rows in batch.items()}
 
     def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return the averaged f at the batch points of each source."""
-        return {source: self.average_of(rows) for source, rows in batch.items()}
+        """Return the averaged f at the batch points of each source: every batch has the same size."""
+        average = self.average_of(np.concatenate(list(batch.values())))
+        return dict(zip(batch, average.reshape(len(batch), -1), strict=True))
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""

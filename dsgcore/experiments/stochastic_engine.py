@@ -228,7 +228,7 @@ class StochasticEngine:
         f = np.concatenate(list(iterate.f.values()))
         self.norm.advance(f, iterate.weights, iterate.block, step, decay)
         if self.average_norm is not None:
-            average = np.concatenate(list(iterate.average.values()))
+            average = f if iterate.average is iterate.f else np.concatenate(list(iterate.average.values()))
             self.average_norm.advance(average, iterate.weights, step, decay, self.norm.value)
         self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
         if len(self.probes.X):
