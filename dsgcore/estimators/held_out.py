@@ -11,7 +11,7 @@ from dsgcore.core.kernels import Kernel
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.problems import Problem
 
-# What the usual ridge may be multiplied by. Down to 0.1 was tried too: by it the stochastic solution won 2 points on one set of three
+# What the usual ridge may be multiplied by. Down to 0.1 was tried too: by it the stochastic solution won 2 points on one set
 # (kin40k) and lost 0.8 on another (sgemm), where exact solutions win.
 FACTORS = (1.0, 3.0, 10.0)
 FOLDS = 4
