@@ -20,7 +20,7 @@ from dsgcore.experiments.run import load_split
 SETTINGS = {"auc": "AUC", "ordinal": "Ordinal", "similar_unlabeled": "Similar and unlabeled"}
 N_ITER, SEEDS, AT = 2000, range(5), (50, 100, 200, 400, 800, 2000)
 LINES = {DISTANCE: ("last iterate", "#c2410c", 1.5), AVERAGE: ("mean of the second half", "#1d4ed8", 3.0)}
-PANEL, GAP, TOP = 250, 60, 60
+PANEL, GAP, TOP, DECADES = 250, 60, 60, 6
 
 
 def usual(setting: str) -> Spec:
@@ -41,17 +41,17 @@ def ways(setting: str) -> dict[str, NDArray]:
 
 
 def panel(title: str, found: dict[str, NDArray], place: int) -> list[str]:
-    """Return one setting's axes and lines: a decade of t is a third of the width, one of the distance a quarter of the height."""
+    """Return one setting's axes and lines: a decade of t is a third of the width, one of the distance a sixth of the height."""
     left = GAP + place * (PANEL + GAP)
 
     def x(t: NDArray | float) -> NDArray:
         return left + np.log10(t) / np.log10(N_ITER) * PANEL
 
     def y(part: NDArray | float) -> NDArray:
-        return TOP - np.log10(part) / 4.0 * PANEL
+        return TOP - np.log10(part) / DECADES * PANEL
 
     lines = [f'<text x="{left}" y="{TOP - 12}" font-weight="bold">{title}</text>']
-    for decade in range(5):
+    for decade in range(DECADES + 1):
         level = float(y(10.0**-decade))
         lines.append(f'<line x1="{left}" x2="{left + PANEL}" y1="{level:.1f}" y2="{level:.1f}" stroke="#ddd"/>')
         lines.append(
@@ -61,7 +61,7 @@ def panel(title: str, found: dict[str, NDArray], place: int) -> list[str]:
         lines.append(f'<text x="{x(t):.1f}" y="{TOP + PANEL + 16}" text-anchor="middle" font-size="11">{t:,}</text>')
     for name, (_, color, width) in LINES.items():
         points = " ".join(
-            f"{a:.1f},{b:.1f}" for a, b in zip(x(found["t"]), y(np.clip(found[name], 1e-4, 1.0)), strict=True)
+            f"{a:.1f},{b:.1f}" for a, b in zip(x(found["t"]), y(np.clip(found[name], 10.0**-DECADES, 1.0)), strict=True)
         )
         lines.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}"/>')
     return lines
