@@ -295,6 +295,11 @@ function shown(node) {
   });
 }
 
+/** Whether the browser is on that page, and not about to leave it: told of it then, the server would call it back. */
+function isOn(page) {
+  return location.pathname.endsWith("/" + page) && !window.dsgLab?.isLeaving?.();
+}
+
 /** Do this while the browser has nothing else to do: streamlit sends what is told a moment later, and for the page that is left by then. */
 function atRest(work) {
   window.requestIdleCallback ? requestIdleCallback(work, {timeout: 1000}) : setTimeout(work);
@@ -331,7 +336,7 @@ async function draw(chart) {
       const {occasion} = chart.drawn;
       if (occasion && chart.occasion !== occasion.number) {
         chart.occasion = occasion.number;
-        shown(chart.node).then(() => atRest(() => location.pathname.endsWith("/" + occasion.page) && chart.report()));
+        shown(chart.node).then(() => atRest(() => isOn(occasion.page) && chart.report()));
       }
     }
   } catch (error) {
