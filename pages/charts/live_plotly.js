@@ -295,9 +295,10 @@ function shown(node) {
   });
 }
 
-/** Whether the browser is on that page, and not about to leave it: told of it then, the server would call it back. */
-function isOn(page) {
-  return location.pathname.endsWith("/" + page) && !window.dsgLab?.isLeaving?.();
+/** Tell the server something of a page, unless it is being left: it would call it back. */
+function tell(page, work) {
+  if (window.dsgLab?.ask) window.dsgLab.ask(page, work);
+  else if (location.pathname.endsWith("/" + page)) work();
 }
 
 /** Do this while the browser has nothing else to do: streamlit sends what is told a moment later, and for the page that is left by then. */
@@ -336,7 +337,7 @@ async function draw(chart) {
       const {occasion} = chart.drawn;
       if (occasion && chart.occasion !== occasion.number) {
         chart.occasion = occasion.number;
-        shown(chart.node).then(() => atRest(() => isOn(occasion.page) && chart.report()));
+        shown(chart.node).then(() => atRest(() => tell(occasion.page, chart.report)));
       }
     }
   } catch (error) {

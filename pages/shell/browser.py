@@ -123,6 +123,17 @@ function hearKeysBesideSliders() {
   }, true);
 }
 
+/**
+ * Ask something of the server when it has sent all of the drawing before: where the next one is asked for as its script ends,
+ * streamlit 1.67 throws away what it has not sent yet, and the next drawing has no place to stand. Not on a page that is left.
+ */
+lab.ask = (page, work, until = performance.now() + LEAVING) => {
+  const state = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState ?? "notRunning";
+  if (!location.pathname.endsWith("/" + page) || lab.isLeaving?.()) return;
+  if (state === "notRunning" || performance.now() > until) work();
+  else setTimeout(lab.ask, 50, page, work, until);
+};
+
 /** Keep these values in the link while it is on that page. */
 lab.keep = (page, values) => {
   if (!location.pathname.endsWith("/" + page)) return;

@@ -21,9 +21,10 @@ function write(element, pattern, text) {
   }
 }
 
-/** Have the server draw the page, unless it is being left: what is asked for then would call it back. */
+/** Have the server draw the page. */
 function redraw(feed) {
-  if (location.pathname.endsWith("/" + feed.page) && !window.dsgLab?.isLeaving?.()) feed.ask();
+  const ask = window.dsgLab?.ask ?? ((_, work) => work());
+  ask(feed.page, feed.ask);
 }
 
 function show(news, figures) {
