@@ -45,6 +45,7 @@ def test_the_run_is_the_estimators(features, variant, is_full):
         features=features,
         sigma=30.0,
         n_features=24,
+        orthogonal=False,
         fit_intercept=False,
         loss="hinge",
         average=None,
@@ -237,6 +238,7 @@ def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_
         sigma=30.0,
         n_features=24,
         random_state=0,
+        orthogonal=False,
     ).fit(run.split.X_train.astype(np.float64), run.split.y_train)
     assert run.engine.automatic_step == estimator.step_size_ == run.history.column("step_size")[0]
     W = run.result.W
