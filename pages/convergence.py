@@ -5,17 +5,14 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore import ParameterError, ProblemError, SpecError
-from dsgcore.data import DataError
-from dsgcore.studies import StoreError, Ways, convergences
-from pages.controls.own_file import plain
+from dsgcore.studies import Ways, convergences
 from pages.shell.warm_up import is_ready
 from pages.studies import way_showing as showing
-from pages.studies.going import Exploring, exploring, look_at, refresh, store_of
+from pages.studies.going import Exploring, exploring, refresh, store_of
+from pages.studies.looking import draw_and_look
 from pages.studies.progress import TICK_SECONDS, draw_button, say_status
 from pages.studies.way_asking import AskedWays, draw_question
 
-BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError, StoreError)
 PLACE = "ways"
 
 
@@ -27,20 +24,8 @@ def page() -> None:
         "that is promised; then break an assumption, and see what happens."
     )
     state = exploring(PLACE)
-    upload, question = st.container(), st.container(border=True, key="part-question")
-    try:
-        with st.sidebar:
-            asked = draw_question(question, upload)
-        if asked is None:
-            return  # said where the file is asked for
-        look_at(state, asked.study())
-        refresh(state)
-    except BAD_INPUT as error:
-        st.error(plain(str(error)))
-        return
-    if state.refused:
-        st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
-    if not is_ready():
+    asked = draw_and_look(state, draw_question)
+    if asked is None or not is_ready():
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
         # Always the same two places: what follows another one moves when that goes.

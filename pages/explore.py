@@ -5,17 +5,12 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore import ParameterError, ProblemError, SpecError
-from dsgcore.data import DataError
-from dsgcore.studies import StoreError
-from pages.controls.own_file import plain
 from pages.shell.warm_up import is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
-from pages.studies.going import Exploring, exploring, look_at, refresh
+from pages.studies.going import Exploring, exploring, refresh
+from pages.studies.looking import draw_and_look
 from pages.studies.progress import TICK_SECONDS, draw_button, say_status
-
-BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError, StoreError)
 
 
 def page() -> None:
@@ -23,20 +18,7 @@ def page() -> None:
     st.title("Explore")
     st.markdown("One run is an anecdote. Vary up to four sliders over several seeds, and see which choice holds.")
     state = exploring("explore")
-    upload, question = st.container(), st.container(border=True, key="part-question")
-    try:
-        with st.sidebar:
-            asked = draw_question(question, upload)
-        if asked is None:
-            return  # said where the file is asked for
-        look_at(state, asked.study())
-        refresh(state)
-    except BAD_INPUT as error:
-        st.error(plain(str(error)))
-        return
-    if state.refused:
-        st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
-    if not is_ready():
+    if draw_and_look(state, draw_question) is None or not is_ready():
         return
     status = _transport(state)
     if state.made is None:

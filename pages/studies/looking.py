@@ -1,0 +1,45 @@
+"""From a question's widgets to the study that the page looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore import ParameterError, ProblemError, SpecError
+from dsgcore.data import DataError
+from dsgcore.studies import Gathered, StoreError, Study
+from pages.controls.own_file import plain
+from pages.studies.going import Exploring, look_at, refresh
+
+BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError, StoreError)
+
+
+class Asks(Protocol):
+    """What a question's widgets say."""
+
+    def study(self) -> Study | Gathered:
+        """Return the study that answers it."""
+
+
+Asked = TypeVar("Asked", bound=Asks)
+
+
+def draw_and_look(state: Exploring, draw: Callable[[DeltaGenerator, DeltaGenerator], Asked | None]) -> Asked | None:
+    """Draw a question and turn to its study; return it, or None where there is nothing to look at, which is said."""
+    upload, question = st.container(), st.container(border=True, key="part-question")
+    try:
+        with st.sidebar:
+            asked = draw(question, upload)
+        if asked is None:
+            return None  # said where the file is asked for
+        look_at(state, asked.study())
+        refresh(state)
+    except BAD_INPUT as error:
+        st.error(plain(str(error)))
+        return None
+    if state.refused:
+        st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
+    return asked
