@@ -15,7 +15,7 @@ from small_specs import small
 
 from dsgcore.experiments import FileStore, LiveRun
 from pages.shell.asked import as_noted, asked
-from pages.shell.ticks import GONE, Hold, Ticker, tick_route
+from pages.shell.ticks import GONE, LOST, Hold, Ticker, tick_route
 from pages.workbench import ticking
 from pages.workbench.bench import Bench
 from pages.workbench.curves import objective_figure
@@ -147,11 +147,11 @@ def test_a_run_that_stands_still_is_not_advanced(bench, name):
 def test_an_address_answers_who_knows_a_token_for_as_long_as_its_page_is_there():
     ticker = Ticker(lambda: b"news")
     assert answered(ticker.token) == (200, b"news")
-    assert answered("0" * 32) == (200, GONE)
+    assert answered("0" * 32) == (200, LOST)
     token = ticker.token
     del ticker
     gc.collect()
-    assert answered(token) == (200, GONE)
+    assert answered(token) == (200, LOST)
     assert answered("x", length=10**9)[0] == 400
     assert answered("x", length="no")[0] == 400
 

@@ -25,6 +25,8 @@ ADDRESS = "tick"
 AT_ONCE = 256
 LONGEST_TOKEN = 64
 GONE = b'{"isOver": true}'
+# The token is of a page that this server does not know: it was another one, before it was restarted.
+LOST = b'{"isOver": true, "isLost": true}'
 
 
 class Hold:
@@ -100,7 +102,7 @@ async def _answer(request: Request) -> Response:
     if not length.isdigit() or int(length) > LONGEST_TOKEN:
         return Response(status_code=400)
     ticker = _tickers.get((await request.body()).decode("ascii", "replace"))
-    content = GONE if ticker is None else await anyio.to_thread.run_sync(ticker.answer, limiter=_limiter())
+    content = LOST if ticker is None else await anyio.to_thread.run_sync(ticker.answer, limiter=_limiter())
     return Response(content, headers={"Cache-Control": "no-store"}, media_type="text/plain; charset=utf-8")
 
 

@@ -50,6 +50,11 @@ async function once(feed, token) {
   const [head, ...figures] = text.split("\n"), news = JSON.parse(head);
   if (feed.token !== token || !feed.root.isConnected) return null;
   if (news.isBusy) return TRY_AGAIN;
+  if (news.isLost && feed.hasTicked && location.pathname.endsWith("/" + feed.page)) {
+    location.reload();  // streamlit connects anew but draws nothing; the link says where the run was
+    return null;
+  }
+  feed.hasTicked = true;
   if (news.order > feed.order) show(news, figures);
   if (news.redraw) redraw(feed);
   return news.isOver ? null : 0;
