@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shell.front_page import routes
+from pages.shell.no_delay import without_delay
 from pages.shell.router import route
 from pages.shell.ticks import tick_route
 from pages.shell.warm_up import warm_up
@@ -24,4 +25,4 @@ if __name__ == "__main__":  # a visit's script
 else:  # the server's module
     # Else the first visit finds the pages of an app without `st.navigation`: the files of a folder named pages/.
     PagesManager.uses_pages_directory = False
-    app = st.App(__file__, routes=[*routes(), tick_route()])
+    app = st.App(__file__, routes=[*routes(), tick_route()], lifespan=without_delay)

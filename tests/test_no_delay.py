@@ -1,0 +1,37 @@
+"""The connections of a listening socket that was opened as streamlit's server does send at once."""
+
+import asyncio
+import socket
+
+import pytest
+
+from pages.shell.no_delay import without_delay
+
+
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_a_connection_holds_nothing_back(family: int) -> None:
+    with socket.socket(family) as listening:  # no protocol named
+        try:
+            listening.bind(("localhost", 0))
+        except OSError:
+            pytest.skip("this machine has no such addresses")
+        listening.listen()
+        assert not _sends_at_once(listening)
+        asyncio.run(_live())
+        assert _sends_at_once(listening)
+
+
+def test_the_app_begins_with_it() -> None:
+    import app
+
+    assert app.app._user_lifespan is without_delay
+
+
+async def _live() -> None:
+    async with without_delay(None):
+        pass
+
+
+def _sends_at_once(listening: socket.socket) -> bool:
+    with socket.create_connection(listening.getsockname()[:2]), listening.accept()[0] as connection:
+        return bool(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
