@@ -78,6 +78,21 @@ def test_a_thinned_curve_keeps_the_lowest_number_beside_gaps():
         assert {*kept} == {np.nanmin(stretch), np.nanmax(stretch)}
 
 
+@pytest.mark.parametrize("n", [101, 150, 997, 3000])
+def test_a_thinned_curve_is_that_of_stretch_after_stretch(n):
+    rng = np.random.default_rng(n)
+    x, y = np.arange(n) + 5.0, np.round(rng.normal(size=n), 1)  # with ties
+    y[rng.random(n) < 0.2] = np.nan
+    kept = []
+    edges = np.linspace(0, n, 51).astype(int)
+    for a, b in itertools.pairwise(edges):
+        low = min(range(a, b), key=lambda i: y[i] if np.isfinite(y[i]) else np.inf)
+        high = max(range(a, b), key=lambda i: y[i] if np.isfinite(y[i]) else -np.inf)
+        kept += sorted({low, high})
+    kept[-1] = n - 1
+    np.testing.assert_array_equal(charts.thinned(x, y, 100), (x[kept], y[kept]))
+
+
 def test_a_thinned_curve_of_gaps_is_one():
     _, thin = charts.thinned(np.arange(1000), np.full(1000, np.nan), 100)
     assert 0 < len(thin) <= 100
