@@ -16,6 +16,13 @@ LONGEST_TURN = 0.05
 SECONDS_BETWEEN_LOOKS = 0.05
 
 
+class _Waiting:
+    """Who waits for a turn, and whether it has come."""
+
+    def __init__(self, session: str) -> None:
+        self.session, self.has_turn = session, threading.Event()
+
+
 class Turns:
     """So many turns at a time, given to the waiting session that has spent least.
 
@@ -30,10 +37,10 @@ class Turns:
 
     def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._free, self._clock = at_once, clock
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._order = count()
         self._spent: dict[str, float] = {}  # of the sessions that wait or compute
-        self._waiting: dict[tuple[bool, int], str] = {}  # by whether they can wait, and when they came
+        self._waiting: dict[tuple[bool, int], _Waiting] = {}  # by whether they can wait, and when they came
         self._floor = 0.0
 
     @property
@@ -64,54 +71,50 @@ class Turns:
             self._leave(session, begun)
 
     def _enter(self, session: str, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> float:
-        number = self._begin_to_wait(session, is_urgent)
+        number, waiting = (not is_urgent, next(self._order)), _Waiting(session)
+        with self._lock:
+            self._spent[session] = max(self._spent.get(session, 0.0), self._floor)
+            self._waiting[number] = waiting
+            self._give()
         try:
-            while not self._has_begun(number, SECONDS_BETWEEN_LOOKS):
+            while not waiting.has_turn.wait(SECONDS_BETWEEN_LOOKS):
                 look()
         except BaseException:
             self._give_up(number)
             raise
         return self._clock()
 
-    def _begin_to_wait(self, session: str, is_urgent: bool) -> tuple[bool, int]:
-        with self._changed:
-            number = not is_urgent, next(self._order)
-            self._spent[session] = max(self._spent.get(session, 0.0), self._floor)
-            self._waiting[number] = session
-            return number
-
-    def _has_begun(self, number: tuple[bool, int], seconds: float) -> bool:
-        """Wait for a while; return whether the turn has come, which has begun then."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._free > 0 and self._next() == number, seconds):
-                return False
+    def _give(self) -> None:
+        """Give what turns are free to who are next, and wake them alone: of many who wait, all others sleep on."""
+        while self._free and self._waiting:
+            number = self._next()
+            waiting = self._waiting.pop(number)
             self._free -= 1
-            session = self._waiting.pop(number)
             if number[0]:  # who does not wait says nothing of where the others stand
-                self._floor = self._spent[session]
-            self._changed.notify_all()
-            return True
+                self._floor = self._spent[waiting.session]
+            waiting.has_turn.set()
 
     def _give_up(self, number: tuple[bool, int]) -> None:
-        with self._changed:
-            self._waiting.pop(number, None)
-            self._changed.notify_all()
+        with self._lock:
+            if self._waiting.pop(number, None) is None:  # the turn has come meanwhile
+                self._free += 1
+                self._give()
 
     def _next(self) -> tuple[bool, int]:
         """Return the number of who is to have the next turn: of equals, the first that came."""
-        return min(self._waiting, key=lambda number: (number[0], self._spent[self._waiting[number]], number[1]))
+        return min(self._waiting, key=lambda number: (number[0], self._spent[self._waiting[number].session], number[1]))
 
     def _leave(self, session: str, begun: float) -> None:
-        with self._changed:
+        with self._lock:
             # It may have been forgotten meanwhile: then it began at the floor.
             self._spent[session] = self._spent.get(session, self._floor) + self._clock() - begun
             self._free += 1
             self._forget()
-            self._changed.notify_all()
+            self._give()
 
     def _forget(self) -> None:
         """Forget who would begin at the floor anyway."""
-        waiting = set(self._waiting.values())
+        waiting = {one.session for one in self._waiting.values()}
         self._spent = {name: spent for name, spent in self._spent.items() if spent > self._floor or name in waiting}
 
 
