@@ -37,6 +37,7 @@ _WIDGETS = (
     "Button",
     "NumberInput",
     "Metric",
+    "Html",
 )
 _IMPORTED = re.compile(r"""(?:from|import)["'`]\./([\w.-]+\.js)["'`]""")
 _AHEAD = '<link rel="modulepreload" crossorigin href="./static/js/{}">\n'

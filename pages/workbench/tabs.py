@@ -42,7 +42,9 @@ def compare(live: LiveRun) -> None:
         rows[live.run.problem.twin_name] = _summary(live.supervised.history)
     if live.previous is not None:
         rows["previous run"] = _summary(live.previous)
-    st.dataframe(pd.DataFrame(rows).T.style.format("{:.4g}", na_rep=NOT_THERE), width="stretch")
+    said = pd.DataFrame(rows).T.map(lambda value: f"{value:.4g}" if np.isfinite(value) else NOT_THERE)
+    right = {name: st.column_config.TextColumn(alignment="right") for name in said.columns}
+    st.dataframe(said, width="stretch", column_config=right)
     differing = _differences(live)
     if differing:
         st.markdown("Settings that differ from the previous run's:")
