@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dsgcore import Spec
+from dsgcore.core import automatic_step
 from dsgcore.core.automatic_step import settle_step, step_sizes
 from dsgcore.core.kernels import DotProduct, Gaussian
 from dsgcore.core.schedules import SCHEDULES
@@ -141,3 +142,9 @@ def test_theory_has_words_for_a_step_that_is_not_known_yet(name):
     spec = short(name)
     assert all(assumption.sentence for assumption in theory_of(spec).assumptions)
     assert all(assumption.holds for assumption in theory_of(kept_to(spec)).assumptions[:2])
+
+
+def test_of_very_many_features_a_part_is_looked_at(monkeypatch):
+    monkeypatch.setattr(automatic_step, "MOST_FEATURES", 64)
+    few, many = (Run(short("auc", n_features=m)).engine.automatic_step for m in (64, 256))
+    assert few == many

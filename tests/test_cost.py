@@ -123,3 +123,25 @@ def test_announced_memory_is_about_what_a_run_takes(given):
     assert peak <= 1.5 * cost_of(spec).memory
     made = np.sum([array.nbytes for array in (run.split.X_train, run.split.X_test)])
     assert cost_of(spec).memory <= 4 * peak + 200 * made + 60_000_000
+
+
+def seconds_of(setting, **sections):
+    return cost_of(Spec.from_dict({"setting": setting, **sections})).seconds
+
+
+@pytest.mark.parametrize("name", ["laplacian", "matern", "dot_product"])
+def test_a_kernel_that_is_made_as_a_matrix_takes_longer(name):
+    large = {"solver": {"batch_size": 65_536}, "data": {"name": "ten_digits", "convert": "one against the rest"}}
+    gaussian = seconds_of("auc", **large)
+    assert seconds_of("auc", kernel={"name": name}, **large) > 1.5 * gaussian
+
+
+def test_each_ordered_class_has_a_batch():
+    few, many = (seconds_of("ordinal", data={"name": "ordinal_ramp", "n_classes": k}) for k in (3, 20))
+    assert many > 2 * few
+
+
+def test_a_product_of_more_projections_takes_longer():
+    assert seconds_of("auc", kernel={"name": "dot_product", "power": "5"}) > 1.5 * seconds_of(
+        "auc", kernel={"name": "dot_product", "power": "1"}
+    )

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from small_specs import small
 from test_app import figure, open_page, said
+
+from dsgcore.experiments import Run
+from pages.workbench import map_view
 
 pytestmark = pytest.mark.compiled
 
@@ -30,3 +34,9 @@ def test_the_three_maps_are_of_one_step_and_have_one_scale(name):
 def test_several_classes_have_no_such_maps():
     app = open_page("multiclass", mc_at="5")
     assert not any("chart-side" in c.proto.id for c in app.get("bidi_component"))
+
+
+def test_a_map_of_many_features_has_fewer_points():
+    sizes = [map_view._size(Run(small("auc", solver={"n_features": m}))) for m in (256, 16_384, 65_536)]
+    assert sizes[0] == map_view.GRID
+    assert map_view.LEAST_GRID <= sizes[2] < sizes[1] < map_view.GRID

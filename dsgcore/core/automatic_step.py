@@ -18,6 +18,8 @@ from dsgcore.core.solver import Task
 SHARE_OF_LARGEST = 0.25
 # Iterations whose batches and features are looked at, points of each source, and steps of the power iteration.
 ITERATIONS, POINTS, POWERS = 4, 128, 12
+# More features than these are looked at in part: they change the curvature by little, and the look would take seconds.
+MOST_FEATURES = 8192
 # The largest slope moves a value that is on the wrong side to the other in about one step.
 STEPS_ACROSS = 2.0
 LOWEST, HIGHEST = 1e-6, 1e6
@@ -75,7 +77,7 @@ def _curvature(task: Task, t: int) -> float:
     batch = {source: rows[:POINTS] for source, rows in task.batch(t).items()}
     X = as_points(task.X[np.concatenate(list(batch.values()))], task.dtype)
     model, feature_map = task.new_model(), task.kernel.feature_map
-    W = model.frequencies(t, task.plan.n_features)
+    W = model.frequencies(t, min(task.plan.n_features, MOST_FEATURES))
     ends = np.cumsum([len(rows) for rows in batch.values()])[:-1]
 
     def coefficients(v: NDArray) -> NDArray:

@@ -38,6 +38,11 @@ COORDINATES_PER_COSINE = 10
 SECONDS_A_DRAW = 1e-8
 
 
+# Seconds for one value of a kernel that is made as a matrix in float64, and for each coordinate.
+SECONDS_A_VALUE = 12e-9
+SECONDS_A_DISTANCE = 0.75e-9
+
+
 def seconds_of_features(points: int, d: int, n_features: int, itemsize: int) -> float:
     """Return about the seconds that so many random features of so many points take, and drawing them."""
     each = SECONDS_A_FEATURE * (itemsize / 4) * (1 + d / COORDINATES_PER_COSINE)

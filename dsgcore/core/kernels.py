@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 
 from dsgcore.core import _loops, features_orthogonal
 from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.cost import seconds_of_features
 from dsgcore.core.documented import documented
 from dsgcore.core.features import FeatureMap, scratch_of_this_thread
 from dsgcore.core.kernels_base import Kernel as Kernel
@@ -47,6 +48,10 @@ class Gaussian(Kernel):
         scalar = X.dtype.type
         with single_threaded_blas():
             _loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch_of_this_thread(X.dtype))
+
+    def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
+        """Return about the seconds in which `sums` makes so many values of the kernel: each as long as a feature takes."""
+        return seconds_of_features(values, d, 1, itemsize)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
         """Draw float32 frequencies of shape (d, m), in turns per unit."""

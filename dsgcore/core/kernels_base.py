@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from dsgcore.core import features
 from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.cost import SECONDS_A_DISTANCE, SECONDS_A_VALUE
 from dsgcore.core.features import FeatureMap
 from dsgcore.core.parameters import Parameter, parameters_of_fields
+from dsgcore.core.pauses import pause
 
 # Kernel values held at a time.
 MAX_VALUES = 2**21
@@ -34,6 +36,8 @@ class Kernel(Protocol):
         How its random features are accumulated and evaluated.
     has_independent_features : bool
         Whether the features of one iteration are drawn independently of each other.
+    factors : int
+        How many projections one feature is made of.
     """
 
     name: ClassVar[str]
@@ -43,6 +47,11 @@ class Kernel(Protocol):
     feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = features
     has_independent_features: ClassVar[bool] = True
+
+    @property
+    def factors(self) -> int:
+        """How many projections one feature is made of."""
+        return 1
 
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float | None:
@@ -60,6 +69,11 @@ class Kernel(Protocol):
         with single_threaded_blas():
             for start in range(0, len(Z), size):
                 out[start : start + size] += c @ self.matrix(X, Z[start : start + size])
+                pause()
+
+    def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
+        """Return about the seconds in which `sums` makes so many values of the kernel at points of `d` coordinates."""
+        return values * (SECONDS_A_VALUE + d * SECONDS_A_DISTANCE)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
         """Draw what makes float32 features, (d, m) frequencies in turns per unit or what else `feature_map` takes."""

@@ -50,6 +50,11 @@ class DotProduct(Kernel):
     feature_bound: ClassVar[float] = math.inf
     feature_map: ClassVar[FeatureMap] = features_product
 
+    @property
+    def factors(self) -> int:
+        """How many projections one feature is made of: the power."""
+        return int(self.power)
+
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float:
         """Return the scale with k(x, x) at most 1 for nearly all points, those up to three deviations above the mean length."""

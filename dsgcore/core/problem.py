@@ -95,6 +95,11 @@ class Problem(Setting, Protocol):
         """Names of the data sources, in their order; where they depend on the labels, of a bound problem only."""
         ...
 
+    @staticmethod
+    def most_sources(n_classes: int) -> int:
+        """Return how many sources there are at most where there are so many classes: two of them, and unlabeled points."""
+        return 3
+
     @property
     def largest_slope(self) -> float | None:
         """How large sum_b |c_b| can become, where no loss is curved; None where the curvature says how far a step may go."""

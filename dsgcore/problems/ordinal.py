@@ -113,6 +113,11 @@ class SemiSupervisedOrdinal(Problem):
             raise ProblemError("this problem must be bound to labels first, with bind(y)")
         return len(self.shares)
 
+    @staticmethod
+    def most_sources(n_classes: int) -> int:
+        """Return how many sources there are where there are so many classes: each of them, and unlabeled points."""
+        return n_classes + 1
+
     @property
     def sources(self) -> tuple[str, ...]:
         """The names of the sources: class 1 .. class k, whose codes are 0 .. k - 1, and unlabeled."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import seconds_of_features
 from dsgcore.experiments import Plane, Run, Surface
 from pages.charts import figures as charts
 from pages.charts.live_plotly import Chart, Drawing, encoded
@@ -17,7 +18,9 @@ from pages.controls.view_choices import GRAPH, is_on, map_choice, viewed
 from pages.shell.turns import drawing, turns
 from pages.workbench.map_axes import Axes, axes_asked, plane_of
 
-GRID = 60
+# Points along each axis; fewer, down to the least, where f at all of them would take longer an iteration than a moment.
+GRID, LEAST_GRID = 60, 24
+SECONDS_A_BLOCK = 0.05
 SECONDS_BETWEEN_SURFACES = 1.0
 WAITING_PER_SECOND = 4
 MAP_HEIGHT = 350
@@ -37,6 +40,7 @@ class MapState:
 
     plane: Plane
     axes: Axes
+    size: int  # points along each axis
     surface: Surface | None  # a score's; those of several classes are evaluated at the grid
     values: NDArray
     computed_at: float = 0.0
@@ -72,10 +76,21 @@ def map_state(bench: Any, run: Run) -> MapState:
 
 
 def _new_map(run: Run, axes: Axes) -> MapState:
-    plane = plane_of(run, axes)
+    plane, size = plane_of(run, axes), _size(run)
     if run.problem.decision == "highest":
-        return MapState(plane, axes, None, np.zeros((GRID * GRID, len(run.split.class_names))))
-    return MapState(plane, axes, Surface(plane.grid(GRID), run.model), np.zeros(GRID * GRID))
+        return MapState(plane, axes, size, None, np.zeros((size * size, len(run.split.class_names))))
+    return MapState(plane, axes, size, Surface(plane.grid(size), run.model), np.zeros(size * size))
+
+
+def _size(run: Run) -> int:
+    """Return how many points along each axis f is to be known at."""
+    solver, d = run.spec.solver, run.split.X_train.shape[1]
+    each = (
+        run.spec.kernel.factors
+        * seconds_of_features(GRID**2, d, solver.n_features, run.split.X_train.itemsize)
+        / GRID**2
+    )
+    return int(np.clip(np.sqrt(SECONDS_A_BLOCK / each), LEAST_GRID, GRID))
 
 
 def _refresh(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None:
@@ -92,7 +107,7 @@ def _refresh(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None
 
 def _values(run: Run, state: MapState, shown: str) -> NDArray:
     if state.surface is None:
-        return run.result.evaluate(state.plane.grid(GRID))
+        return run.result.evaluate(state.plane.grid(state.size))
     f = state.surface.values(run.model).astype(float)
     if shown == "f":
         return f.copy()
@@ -106,10 +121,10 @@ def heat_of(run: Run, state: MapState, shown: str, theme: str) -> dict[str, Any]
     if shown == "classes":
         # Where all scores are zero, before the first iteration, no class is the highest.
         codes = np.where(np.ptp(values, axis=-1) > 0, values.argmax(axis=-1), np.nan)
-        return region_heat(surface_on(state.plane, codes, GRID), colors_of(run), theme)
+        return region_heat(surface_on(state.plane, codes, state.size), colors_of(run), theme)
     z = lead(values) if shown == "margin" else values
     centre = centre_of(run) if shown in ("f", "h") else None
-    return charts.heat(surface_on(state.plane, z, GRID), centre, theme)
+    return charts.heat(surface_on(state.plane, z, state.size), centre, theme)
 
 
 def centre_of(run: Run) -> float:

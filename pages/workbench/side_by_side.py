@@ -12,7 +12,7 @@ from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_plotly import live_chart
 from pages.charts.run_map import run_map, surface_on
-from pages.workbench.map_view import GRID, centre_of, map_state
+from pages.workbench.map_view import centre_of, map_state
 
 HEIGHT = 290
 
@@ -31,7 +31,7 @@ def side_by_side(bench: Any, run: Run, theme: str) -> None:
     reach = float(max(np.abs(f - centre).max(), np.abs(h - centre).max())) or 1.0
     drawn = {"f": (f, centre), "h": (h, centre), "|f − h|": (np.abs(f - h), 0.0)}
     for place, (name, (values, middle)), key in zip(st.columns(3), drawn.items(), KEYS, strict=True):
-        heat = charts.heat(surface_on(state.plane, values, GRID), middle, theme, reach=reach)
+        heat = charts.heat(surface_on(state.plane, values, state.size), middle, theme, reach=reach)
         figure = run_map(run, state.plane, heat, title=name, theme=theme, revision=f"{bench.number}-{state.axes}")
         figure["data"] = [trace | {"showlegend": False} for trace in figure["data"]]
         with place:
