@@ -107,6 +107,14 @@ def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
     assert news["kept"]["at"] == "1-playing"
 
 
+def test_the_parts_of_the_objective_come_by_ticks_where_they_are_asked_for(bench):
+    bench.noted = {"speed": "slow", "parts": True}
+    before, now = (news_of(tick(bench))[1] for _ in range(2))
+    assert set(now) >= {"chart-risk"}
+    assert "chart-error" not in now
+    assert [len(one["chart-risk"]["data"][0]["x"]) for one in (before, now)] == [1, 2]
+
+
 @pytest.mark.compiled
 def test_a_map_that_stays_as_it_is_travels_once(bench):
     assert "chart-map" in news_of(tick(bench))[1]

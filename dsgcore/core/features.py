@@ -40,6 +40,10 @@ class FeatureMap(Protocol):
         """Return alpha as the papers write it."""
         ...
 
+    def alone(self, W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDArray]:
+        """Return frequencies and block that have of all features only the `number`-th (from 0) left, of points (n, d)."""
+        ...
+
 
 # Rows of a block: amplitudes and phases.
 BLOCK_ROWS = 2
@@ -161,6 +165,12 @@ def warm_up_steps() -> dict[str, Callable[[], object]]:
         "error of the features": lambda: evaluate_with_squares(X, W, block),
         "exact kernel": lambda: _loops.gaussian_sums(X, c, X, one, one, out, scratch_of_this_thread(X.dtype)),
     }
+
+
+def alone(W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDArray]:
+    """Return one feature's frequency and coefficients."""
+    one = slice(number, number + 1)
+    return np.ascontiguousarray(W[..., one]), np.ascontiguousarray(block[:, one])
 
 
 @lru_cache(maxsize=1)

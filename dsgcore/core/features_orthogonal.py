@@ -130,3 +130,13 @@ def _evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray
 
     for_each_piece(work, pieces(len(X), _loops.ROTATED_ROWS, _work(X, signs)))
     return squares
+
+
+def alone(W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDArray]:
+    """Return the rotation that one feature is in, whose other coefficients are zero."""
+    signs, lengths = split(W, d)
+    rotation, p = number // signs.shape[2], signs.shape[2]
+    own = slice(rotation * p, rotation * p + p)
+    others_out = np.zeros_like(block[:, own])
+    others_out[:, number % p] = block[:, number]
+    return np.concatenate([signs[rotation].ravel(), lengths[own]]), others_out

@@ -2,6 +2,15 @@
 
 from dsgcore.diagnostics.convergence import Convergence, Slope, convergence, fitted
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, four_runs
+from dsgcore.diagnostics.inside import (
+    Amplitudes,
+    amplitudes,
+    feature_wave,
+    feature_way,
+    has_inside,
+    point_pull,
+    point_way,
+)
 from dsgcore.diagnostics.job import begin_limits
 from dsgcore.diagnostics.limits import Limits, limits
 from dsgcore.diagnostics.strip import Gauge, Light, Strip, strip
@@ -9,6 +18,7 @@ from dsgcore.diagnostics.way import WORDS, way
 
 __all__ = [
     "WORDS",
+    "Amplitudes",
     "Convergence",
     "FourRuns",
     "Gauge",
@@ -16,12 +26,18 @@ __all__ = [
     "Limits",
     "Slope",
     "Strip",
+    "amplitudes",
     "begin_limits",
     "check_possible",
     "convergence",
+    "feature_wave",
+    "feature_way",
     "fitted",
     "four_runs",
+    "has_inside",
     "limits",
+    "point_pull",
+    "point_way",
     "strip",
     "way",
 ]

@@ -376,6 +376,12 @@ class StochasticEngine:
         other._iterates = iter(())
         return other
 
+    def dual_way(self, row: int) -> tuple[NDArray, NDArray]:
+        """Return the iterations that are kept, and a training point's dual coefficient after each, both (k,)."""
+        kept = [(copied["t"], copied["dual"].values[row]) for copied in self._way if copied["t"] < self.t]
+        t, coefficients = zip(*kept, (self.t, self.dual.values[row]), strict=True)
+        return np.array(t), np.array(coefficients)
+
     def model_at(self, t: int) -> Expansion:
         """Return the model as it was after `t` iterations, before or after those gone back."""
         return self._recorded.prefix(t)

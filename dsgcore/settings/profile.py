@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dsgcore.core.schedules import STEERABLE
 from dsgcore.settings.guided.lesson import Claim, GuidedLesson
-from dsgcore.settings.panels import Details, plain_details
+from dsgcore.settings.panels import Details, Line, no_risks, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class Profile:
         By the name of a competitor's class: its parameters where they have another name or unit than the run's.
     details : callable
         From a run that has made an iteration: what only this setting has to show of it.
+    risks : callable
+        From the same: lines over its iterations, of risks that the objective's parts estimate and that cannot be negative in truth.
     """
 
     short: str = ""
@@ -114,3 +116,4 @@ class Profile:
     guided: tuple[GuidedLesson, ...] = ()
     translations: Mapping[str, Translation] = field(default_factory=dict)
     details: Callable[[Run], Details] = plain_details
+    risks: Callable[[Run], tuple[Line, ...]] = no_risks

@@ -23,19 +23,27 @@ _ESTIMATE = f"""Mixture proportion estimation (KM2) from at most {MAX_POINTS_FOR
 upwards where the classes are well apart."""
 
 
+def _risks(run: Run) -> tuple[panels.Line, ...]:
+    """Return the two classes' estimated risks before the correction."""
+    history, names = run.history, dict(zip(("negative", "positive"), run.split.class_names, strict=True))
+    return tuple(
+        panels.Line(
+            f"risk of {names[target]}",
+            sum(
+                (history.column(name) for name in history.names if name.endswith(f"as {target}")),
+                np.zeros(len(history)),
+            ),
+            panels.Role(target),
+        )
+        for target in ("positive", "negative")
+    )
+
+
 def _details(run: Run) -> panels.Details:
     """Show the two classes' estimated risks over the iterations, and the priors beside each other."""
-    history = run.history
-    t = history.column("t")
-    parts = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
-    risks = {
-        target: sum((y for name, y in parts.items() if name.endswith(f"as {target}")), np.zeros(len(t)))
-        for target in ("positive", "negative")
-    }
-    lines = [panels.Line("zero", np.zeros(len(t)), panels.INK, is_rule=True)]
-    names = dict(zip(("negative", "positive"), run.split.class_names, strict=True))
-    lines += [panels.Line(f"{names[role]} class", y, panels.Role(role)) for role, y in risks.items()]
-    lowest = min(float(np.min(y)) for y in risks.values())
+    t, risks = run.history.column("t"), _risks(run)
+    lines = [panels.Line("zero", np.zeros(len(t)), panels.INK, is_rule=True), *risks]
+    lowest = min(float(np.min(line.y)) for line in risks)
     said = f"the lowest so far is **{lowest:.3g}**" if lowest < 0 else "neither has fallen below zero so far"
     return (
         (panels.Curves("Estimated risks", t, lines, "Estimated risks of both classes over iterations."),),
@@ -93,6 +101,7 @@ SIMILAR_UNLABELED = Profile(
         correction="identity", batch_size=256, lam=short(min(1.0 / n / (1.0 - 2.0 * min(rarest, 0.49)) ** 2, 1.0))
     ),
     details=_details,
+    risks=_risks,
     theorem=constant_step_theorem(
         """**Theorem 1 of TSGSU.** The corrected risk is not convex: with a constant step
 $\\theta / \\sqrt{T}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ over the run is $O(1/\\sqrt{T})$: a stationary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,7 +185,7 @@ DIVERGING = {
     "dark": [[0, "#A34A0A"], [0.5, "#14191F"], [1, "#0B5C8E"]],
 }
 SEQUENTIAL = "Viridis"
-COLORBAR = {"thickness": 8, "len": 0.9, "nticks": 5, "x": 1.01, "xpad": 4}
+COLORBAR = {"thickness": 8, "exponentformat": "e", "len": 0.9, "nticks": 5, "x": 1.01, "xpad": 4}
 
 
 def map_figure(
@@ -251,25 +251,3 @@ def scatter(points: PointSet, theme: str) -> dict[str, Any]:
         "opacity": points.opacity,
         "hoverinfo": "name",
     }
-
-
-def terms_chart(x: NDArray, terms: Mapping[str, NDArray], colors: Sequence[str], *, title: str) -> Figure:
-    """Return the signed parts of the objective as stacked areas: what is below zero is negative risk."""
-    traces = []
-    for (name, y), color in zip(terms.items(), colors, strict=False):
-        x_thin, y_thin = thinned(x, y)
-        group = "negative" if len(y) and np.nanmedian(y) < 0 else "positive"
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": name,
-                "x": x_thin.tolist(),
-                "y": four_digits(y_thin),
-                "line": {"color": color, "width": 1},
-                "stackgroup": group,
-            }
-        )
-    layout = _layout(title, "terms")
-    layout |= {"xaxis": {"title": {"text": ITERATION}}, "hovermode": "x unified"}
-    return {"data": traces, "layout": layout}

@@ -12,6 +12,10 @@ ERROR = "The error |f − h| is what the random features make: how far they have
 CLASSES = "The class with the highest score."
 MARGIN = "By how much the highest score leads over the next one."
 OBJECTIVE = "What is minimised: the risk on the training data, plus the ridge."
+PARTS = (
+    "What the objective adds up, part by part. A risk cannot be negative, but an estimate of one subtracts: what lies below zero, "
+    "and a correction where there is one, which adds what would be missing."
+)
 AVERAGE = (
     "The mean of the functions after each step of the second half: what the batches and the random features shake goes out. It is "
     "the function that an estimator predicts with."

@@ -35,6 +35,12 @@ CLASS_MAP = Choice(
 
 
 LOG_OBJECTIVE = Flag("log_objective", False, label="log", sentence="The objective on a logarithmic axis.")
+PARTS = Flag(
+    "parts",
+    False,
+    label="parts",
+    sentence="Below the map the parts of the objective, also those below zero, in place of the random features' error.",
+)
 GRAPH = Flag(
     "graph",
     False,
@@ -60,7 +66,7 @@ def map_choice(problem: type[Setting]) -> Choice:
 def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
     """Return all that can be chosen of the view on a setting's page."""
     of_the_map = (CLASS_MAP, GRAPH) if map_choice(problem) is CLASS_MAP else (MAP,)
-    return (SPEED, SLIDER, *of_the_map, LOG_OBJECTIVE, COLUMNS)
+    return (SPEED, SLIDER, *of_the_map, LOG_OBJECTIVE, PARTS, COLUMNS)
 
 
 def viewed(problem: type[Setting], choice: Choice) -> str:

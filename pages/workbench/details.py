@@ -11,18 +11,18 @@ import streamlit as st
 from dsgcore.experiments import Run
 from dsgcore.settings import panels, profile_of
 from pages.charts import figures as charts
-from pages.charts.class_charts import class_color
 from pages.charts.detail_charts import Mark, Sample, confusion_chart, histogram_chart
 from pages.charts.live_plotly import live_chart
+from pages.charts.roles import color_of
 from pages.workbench.bench import Bench
+from pages.workbench.inside_view import look_inside
 from pages.workbench.side_by_side import side_by_side
 
 HEIGHT = 320
-ROLE_COLORS = {"positive": charts.POSITIVE, "negative": charts.NEGATIVE, "unlabeled": charts.UNLABELED}
 
 
 def details(bench: Bench, run: Run, *, theme: str) -> None:
-    """Draw the details of the run's setting, and f and its twin on the map."""
+    """Draw the details of the run's setting, f and its twin on the map, and what f is made of."""
     if not run.t:
         st.caption("There is nothing to show before the first iteration: play or step, then pause.")
         return
@@ -37,6 +37,7 @@ def details(bench: Bench, run: Run, *, theme: str) -> None:
             with column:
                 _draw(panel, run, theme, drawn)
     side_by_side(bench, run, theme)
+    look_inside(bench, run, theme)
 
 
 def _is_finite(run: Run) -> bool:
@@ -79,15 +80,6 @@ def _histogram(panel: panels.Histogram, theme: str) -> charts.Figure:
         band=panel.band,
         is_share=panel.is_share,
     )
-
-
-def color_of(role: panels.Role, theme: str) -> str:
-    """Return the colour of what is drawn."""
-    if role.kind == "rank":
-        return charts.ordered_colors(role.n)[role.number]
-    if role.kind == "class":
-        return class_color(role.number)
-    return charts.INK[theme] if role.kind == "ink" else ROLE_COLORS[role.kind]
 
 
 def _curves(panel: panels.Curves, run: Run, theme: str) -> charts.Figure:

@@ -47,7 +47,7 @@ def lay_out() -> None:
 _ROOM = {
     **dict.fromkeys(("tiles", "limits"), ".st-key-part-numbers {min-height: 0 !important}"),
     "view": ".st-key-chart-map .live-chart-head {padding-top: 0 !important} .live-chart-title {display: inline !important}",
-    "error": '[data-testid="stMain"] {--row: var(--charts) !important}',
+    "error": '[data-testid="stMain"] {--row: var(--charts) !important} .st-key-part-view > [class*="parts"] {display: none}',
     "tabs": '[data-testid="stLayoutWrapper"]:has(> .st-key-part-health) {position: fixed !important; right: 1rem !important; '
     "bottom: 1rem !important; height: auto !important; margin: 0 !important; background: var(--ground) !important}",
 }

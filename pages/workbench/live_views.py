@@ -21,7 +21,8 @@ from dsgcore.experiments import (
 )
 from pages.charts import words
 from pages.charts.live_plotly import Chart, draw, encoded
-from pages.workbench import class_views
+from pages.controls.view_choices import PARTS, is_on
+from pages.workbench import class_views, risk_view
 from pages.workbench.curves import alt_error, alt_objective, alt_score, error_figure, objective_figure, score_figure
 from pages.workbench.looking_back import marked, seen
 from pages.workbench.map_view import map_chart
@@ -186,8 +187,10 @@ def _draw_below(bench: Any, theme: str, order: float) -> None:
 
 
 def _below(bench: Any, theme: str) -> list[Chart]:
-    """Return the charts of the singular values, or of the error of the random features."""
+    """Return the charts of the objective's parts, of the singular values, or of the error of the random features."""
     live, revision = bench.live, str(bench.number)
+    if is_on(type(live.run.problem), PARTS):
+        return risk_view.below(live, theme, revision)
     if is_multiclass(live.run):
         return class_views.below(live, theme, revision)
     return [Chart("chart-error", alt_error(live), encoded(marked(error_figure(live, revision), bench)), ERROR_HEIGHT)]

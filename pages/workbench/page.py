@@ -22,7 +22,7 @@ from pages.controls.control import draw, key_of
 from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_picker import draw_kernel, make_ready
 from pages.controls.own_file import plain
-from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, SLIDER, draw_choice, draw_flag, map_choice
+from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, PARTS, SLIDER, draw_choice, draw_flag, map_choice
 from pages.shell.sending import is_a_tick, wait_until_sent
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
@@ -186,7 +186,7 @@ def _draw_tab(tab: str, bench: Bench, problem: type[Setting]) -> None:
 
 
 def _view_controls(problem: type[Setting], bench: Bench) -> None:
-    """Draw what changes the view only: the function on the map, the objective's axis."""
+    """Draw what changes the view only: the function on the map, the objective's axis, what stands below the map."""
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
         if bench.live is not None and "map" not in hidden_parts():
             draw_choice(problem, map_choice(problem))
@@ -194,6 +194,7 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
             if bench.live.run.engine.has_graph:
                 draw_flag(problem, GRAPH)
         draw_flag(problem, LOG_OBJECTIVE)
+        draw_flag(problem, PARTS)
 
 
 def _live(

@@ -7,14 +7,13 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.experiments import LiveRun, Spec, kept_to, remedies, theory_of
-from pages.charts import figures as charts
 from pages.charts.live_plotly import live_chart
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
 from pages.controls.kernel_parameters import PICKER
 from pages.workbench.bench import Bench
+from pages.workbench.risk_view import alt_risk, risk_figure
 
-TERM_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
 KEEP_HELP = "Begins a new run with values of the controls for which the assumptions hold that can be made to hold."
 
 
@@ -41,11 +40,9 @@ def theory(bench: Bench) -> None:
             st.caption(f"{_what_it_sets(spec)} {said.cost}", width="stretch")
     elif what_it_cost := _what_it_cost(live):
         st.caption(what_it_cost)
-    history = live.run.history
-    terms = {name.removeprefix("term: "): history.column(name) for name in history.names if name.startswith("term: ")}
-    if terms and len(history):
-        figure = charts.terms_chart(history.column("t"), terms, TERM_COLORS, title="Parts of the objective")
-        live_chart(figure, key="chart-terms", alt="Signed parts of the objective over iterations.", height=320)
+    if len(live.run.history):
+        figure = risk_figure(live, "dark" if st.context.theme.type == "dark" else "light", "terms")
+        live_chart(figure, key="chart-terms", alt=alt_risk(live), height=320)
 
 
 def _keep_to(bench: Bench) -> None:

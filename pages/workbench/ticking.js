@@ -31,7 +31,8 @@ function show(news, figures) {
   const status = document.querySelector(".st-key-status");
   if (status) write(status, /step \d+ of .*/, news.status);
   const tiles = document.querySelectorAll('.st-key-part-tiles [data-testid="stMetricValue"]');
-  news.values.forEach((value, place) => tiles[place] && write(tiles[place], /.*\S.*/, value));
+  // While the script draws, a tile may stand there twice: what follows it would be told another one's number.
+  if (tiles.length === news.values.length) news.values.forEach((value, place) => write(tiles[place], /.*\S.*/, value));
   news.charts.forEach(({key, alt}, place) =>
     window.dsgCharts?.get(key)?.({order: news.order, alt, figure: figures[place]}));
   if (!window.dsgLab?.isLeaving?.()) window.dsgLab?.keep?.(news.page, news.kept);

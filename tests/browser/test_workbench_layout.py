@@ -150,6 +150,7 @@ def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page, vie
 
 def test_where_the_run_is_stands_in_one_line_beside_the_seed(open_page):
     page = open_drawn(open_page, "auc?at=260")
+    expect(page.locator(".st-key-status")).to_contain_text("paused", timeout=30_000)
     seed, status = box(page, ".st-key-seed"), box(page, ".st-key-status")
     assert seed["y"] <= status["y"]
     assert status["y"] + status["height"] <= seed["y"] + seed["height"]

@@ -1,0 +1,144 @@
+"""Look inside: one random feature, one training point, or the coefficients of all iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.diagnostics import amplitudes, feature_wave, feature_way, has_inside, point_pull, point_way
+from dsgcore.experiments import Run
+from pages.charts import figures as charts
+from pages.charts import words
+from pages.charts.live_plotly import live_chart
+from pages.charts.run_map import run_map, surface_on
+from pages.controls.own_file import plain
+from pages.workbench.map_view import GRID, map_state
+
+HEIGHT = 290
+FEATURE, POINT, ALL = "one random feature", "one training point", "all coefficients"
+
+
+def look_inside(bench: Any, run: Run, theme: str) -> None:
+    """Draw what is chosen of the inside of a run's function; nothing where it has none."""
+    if not has_inside(run):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", key="part-inside"):
+        chosen = st.segmented_control("Look inside", list(_DRAWN), default=FEATURE, required=True, key="inside")
+        beside = st.container(horizontal=True, width="content")
+    _DRAWN[str(chosen)](bench, run, theme, beside)
+
+
+def _asked(label: str, most: int, key: str, usual: int = 1) -> int:
+    return int(st.number_input(label, 1, most, usual, key=key, width=180))
+
+
+def _feature(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
+    with beside:
+        t = _asked(f"Of iteration, 1 to {run.n_iter:,}", run.n_iter, f"inside-t-{bench.number}")
+        m = run.model.blocks[min(t, run.model_t) - 1].shape[1]
+        number = _asked(f"Feature, 1 to {m:,}", m, f"inside-feature-{bench.number}-{m}")
+    if t > run.model_t:
+        st.caption(f"After step {run.model_t} the features of iteration {t} have not been drawn yet.")
+        return
+    wave, way = feature_wave(run.model, t, number, _grid(bench, run)), feature_way(run.model, t, number)
+    curve = charts.Curve("coefficient", np.arange(len(way)), way, charts.EXACT, in_legend=False)
+    note = f"drawn at iteration {t}; {_left(way, t):.0%} of it is left"
+    _beside(bench, run, wave, f"What feature {number} of iteration {t} adds to f", curve, note, theme)
+    total = sum(block.shape[1] for block in run.model.blocks)
+    st.caption(
+        f"After step {run.model_t} f is a sum of {total:,} random features, drawn anew in every iteration. This one adds "
+        f"{np.abs(wave).max():.2g} at most here: none of them looks like f, all together make it. Its coefficient was set when it "
+        "was drawn, and has only shrunk since, by step size times ridge an iteration."
+    )
+
+
+def _left(way: NDArray, t: int) -> float:
+    return float(way[-1] / way[t]) if way[t] else 1.0
+
+
+def _point(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
+    with beside:
+        n, usual = len(run.split.X_train), int(run.labeled_rows[0]) + 1
+        row = _asked(f"Point, 1 to {n:,}", n, f"inside-point-{bench.number}", usual) - 1
+    pull, (t, coefficients) = point_pull(run, row, _grid(bench, run)), point_way(run, row)
+    xy = map_state(bench, run).plane.project(run.split.X_train[row : row + 1])
+    star = charts.PointSet(f"point {row + 1}", xy, charts.INK[theme], "star", size=15)
+    curve = charts.Curve("coefficient", t, coefficients, charts.EXACT, in_legend=False)
+    note = f"{coefficients[-1]:.3g} now"
+    _beside(bench, run, pull, f"What point {row + 1} adds to h", curve, note, theme, star)
+    way = "up" if coefficients[-1] > 0 else "down"
+    said = f"This is the share of point {row + 1} ({_kind(run, row)}): it pulls h {way} around it"
+    st.caption(
+        f"{words.H} After step {run.model_t} h is a sum of one kernel round each training point. "
+        f"{said if coefficients[-1] else f'Point {row + 1} ({_kind(run, row)}) adds nothing yet'}. Unlike a feature's, its "
+        "coefficient changes whenever the point is in a batch; shown at the iterations that the run keeps."
+    )
+
+
+def _kind(run: Run, row: int) -> str:
+    """Return what the method knows of a training point."""
+    label = int(run.split.y_train[row])
+    if label < 0:
+        return "unlabeled"
+    return "of a similar pair" if run.problem.labels == "pairs" else plain(run.split.class_names[label])
+
+
+def _all(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
+    found = amplitudes(run.model)
+    colors = (charts.EXACT, charts.PREDICTED, charts.TWIN, charts.UNLABELED)
+    curves = [
+        charts.Curve(name, found.t, values, color, width=1.5)
+        for (name, values), color in zip(found.sizes.items(), colors, strict=True)
+    ]
+    figure = charts.line_chart(
+        curves,
+        title="Sizes of the coefficients that each iteration has left in f",
+        x_range=(0, run.n_iter),
+        x_title="iteration that drew the features",
+        is_log_y=True,
+    )
+    said = f"of iteration {found.t[-1]} the median is {found.sizes['median'][-1]:.2g}"
+    live_chart(figure, key="chart-inside-all", alt=f"Sizes of the coefficients by iteration: {said}.", height=HEIGHT)
+    st.caption(
+        f"After step {run.model_t}, of each iteration's features: the largest coefficient, and those that 90 %, half and 10 % of "
+        "them are below. Where the first iterations stand out, f still lives on its first steps; level curves are steps that still "
+        "change f as much as the first ones did."
+    )
+
+
+def _grid(bench: Any, run: Run) -> NDArray:
+    return map_state(bench, run).plane.grid(GRID)
+
+
+def _beside(
+    bench: Any,
+    run: Run,
+    values: NDArray,
+    title: str,
+    curve: charts.Curve,
+    note: str,
+    theme: str,
+    *more: charts.PointSet,
+) -> None:
+    """Draw values on the plane, among the training points, and beside them a curve over the iterations."""
+    plane = map_state(bench, run).plane
+    figure = run_map(
+        run, plane, charts.heat(surface_on(plane, values, GRID), 0.0, theme), title=title, theme=theme, revision=title
+    )
+    figure["data"] = [trace | {"showlegend": False} for trace in figure["data"]]
+    figure["data"] += [charts.scatter(points, theme) for points in more]
+    line = charts.line_chart([curve], title="Its coefficient", x_range=(0, run.n_iter), revision=title, note=note)
+    left, right = st.columns([1, 2])
+    with left:
+        alt = f"{title}: from {values.min():.2g} to {values.max():.2g}."
+        live_chart(figure, key="chart-inside-map", alt=alt, height=HEIGHT)
+    with right:
+        live_chart(line, key="chart-inside-way", alt=f"Its coefficient over iterations: {note}.", height=HEIGHT)
+
+
+_DRAWN: dict[str, Callable[[Any, Run, str, DeltaGenerator], None]] = {FEATURE: _feature, POINT: _point, ALL: _all}
