@@ -20,19 +20,27 @@ def lessons() -> None:
         "Each begins with a question: commit to a guess, watch the run, and read why it came as it did. What is right is read "
         "off the run that you see, on any seed."
     )
-    all_of_them = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
-    # The one that needs no word of theory first.
-    all_of_them.sort(key=lambda one: one[1].name != FIRST)
-    with st.container(key="lessons"):
-        for start in range(0, len(all_of_them), 3):
-            for column, (setting, lesson) in zip(st.columns(3), all_of_them[start : start + 3], strict=False):
+    for setting in sorted(SETTINGS.values(), key=_begins_without_theory, reverse=True):
+        if profile_of(setting).guided:
+            _of_setting(setting)
+
+
+def _begins_without_theory(setting: type[Setting]) -> bool:
+    return any(lesson.name == FIRST for lesson in profile_of(setting).guided)
+
+
+def _of_setting(setting: type[Setting]) -> None:
+    profile = profile_of(setting)
+    st.header(profile.headline or profile.short)
+    with st.container(key=f"lessons-{setting.name}"):
+        for start in range(0, len(profile.guided), 3):
+            for column, lesson in zip(st.columns(3), profile.guided[start : start + 3], strict=False):
                 with column, st.container(border=True, height="stretch"):
                     _card(setting, lesson)
 
 
 def _card(setting: type[Setting], lesson: GuidedLesson) -> None:
-    st.caption(profile_of(setting).headline or profile_of(setting).short)
-    st.markdown(f"## {lesson.title}\n{lesson.learned}")
+    st.markdown(f"### {lesson.title}\n{lesson.learned}")
     st.page_link(
         page_of(setting),
         label=f"Begin ({lesson.minutes} min, {len(lesson.steps)} steps)",

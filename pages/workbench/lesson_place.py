@@ -54,7 +54,7 @@ class Place:
         """Keep what a run came to that has ended, where it ends the step."""
         if live is None or not live.is_finished or not live.run.t or self.waits or self.outcome is not None:
             return
-        outcome = outcome_of(live)
+        outcome = outcome_of(live, self.step.measures)
         if self.step.goal is None or self.step.goal.is_reached(outcome):
             self.outcomes[self.number] = outcome
 

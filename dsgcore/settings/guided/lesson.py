@@ -24,6 +24,8 @@ class Claim:
         return self.low <= outcome.get(self.measure, math.nan) <= self.high
 
 
+# A run on few points that is over in a blink: enough for what most lessons show.
+SHORT = {"n": 400, "n_iter": 100, "n_features": 64, "batch_size": 64}
 BETTER, WORSE = Claim("verdict", low=1.0), Claim("verdict", high=-1.0)
 TIE = Claim("verdict", low=0.0, high=0.0)
 DIVERGES = Claim("growth", low=math.inf)
@@ -159,6 +161,14 @@ class LessonStep:
     asks: Pick | Estimate | None = None
     goal: Goal | None = None
     claims: tuple[Claim, ...] = ()
+
+    @property
+    def measures(self) -> frozenset[str]:
+        """The measures that are read of its run."""
+        options = self.asks.options if isinstance(self.asks, Pick) else ()
+        claims = [*self.claims, *(self.goal.claims if self.goal else ()), *(c for o in options for c in o.claims)]
+        estimated = [self.asks.measure] if isinstance(self.asks, Estimate) else []
+        return frozenset([*estimated, *(claim.measure for claim in claims)])
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""A guided lesson of PS3VT, for several classes."""
+"""Guided lessons of PS3VT, for several classes."""
 
 from __future__ import annotations
 
-from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim, Goal, GuidedLesson, LessonStep, Option, Pick
+from dsgcore.settings.guided.lesson import BETTER, SHORT, WORSE, Claim, Goal, GuidedLesson, LessonStep, Option, Pick
 
 GRAPH_AND_RANK = GuidedLesson(
     "graph-and-rank",
@@ -11,7 +11,8 @@ GRAPH_AND_RANK = GuidedLesson(
     2,
     (
         LessonStep(
-            "Four arms of a spiral, **five** labels on each. A graph joins each point to its nearest neighbours and asks that they "
+            "Four arms of a spiral, **five** labels on each. A graph joins each point to its nearest neighbours and asks "
+            "that they "
             "score alike (weight τ_I). The dotted curve learns from the labels alone.",
             "Along an arm each point has neighbours of its own class, so the few labels are handed on from one to the next, all "
             "the way to its end.",
@@ -55,4 +56,183 @@ GRAPH_AND_RANK = GuidedLesson(
     ),
 )
 
-LESSONS = (GRAPH_AND_RANK,)
+_SPIRALS = SHORT | {"batch_size": 32}
+
+TAIL = GuidedLesson(
+    "tail",
+    "What is the tail of the singular values?",
+    "K classes need K − 1 directions; a pull on the singular values after the first θ takes away what is more than these.",
+    2,
+    (
+        LessonStep(
+            "Six groups of points, one class each. The weights of six classes form a matrix; its *rank* says in how many "
+            "directions "
+            "the scores can differ.",
+            "Five. The scores of all classes add up to zero, so the sixth follows from the others: K classes need K − 1 "
+            "directions.",
+            _SPIRALS | {"data": "blobs"},
+            ("data",),
+            Pick(
+                "The points lie in a plane, and there are six classes. How many singular values will not be zero?",
+                (
+                    Option("two, as the plane has dimensions", (Claim("rank", high=2.0),)),
+                    Option("five", (Claim("rank", low=5.0, high=5.0),)),
+                    Option("six, one for each class", (Claim("rank", low=6.0),)),
+                ),
+                1,
+            ),
+            claims=(Claim("score", low=0.95),),
+        ),
+        LessonStep(
+            "Four arms of a spiral: three directions are needed. τ_S = **0.5** pulls the tail strongly; θ, where the "
+            "tail begins, is at "
+            "the start.",
+            "One direction too few: the pull has taken a singular value that was needed, and about three in ten test "
+            "points are lost.",
+            {"data": "spirals", "n_labeled": 20, "tau_S": 0.5},
+            ("tau_S",),
+            Pick(
+                "How many directions will be left?",
+                (
+                    Option("one", (Claim("rank", high=1.0),)),
+                    Option("two", (Claim("rank", low=2.0, high=2.0),)),
+                    Option("three, as needed", (Claim("rank", low=3.0),)),
+                ),
+                1,
+            ),
+            claims=(Claim("score", high=0.8),),
+        ),
+        LessonStep(
+            "The same pull, but **θ = 1**: the tail begins only after all of the directions.",
+            "All three are there again, and so are the test points: nothing is in the tail, so nothing is pulled. θ says "
+            "how many "
+            "directions are free, τ_S how dear the others are.",
+            {"theta": 1.0},
+            ("theta",),
+            Pick(
+                "How many directions will be left now?",
+                (
+                    Option("two, as before", (Claim("rank", high=2.0),)),
+                    Option("three", (Claim("rank", low=3.0),)),
+                ),
+                1,
+            ),
+            claims=(Claim("score", low=0.8),),
+        ),
+    ),
+)
+
+CURVES = GuidedLesson(
+    "curves",
+    "What do random features see that lines do not?",
+    "Linear scores see straight lines only; random features see likeness, and their width says how far it reaches.",
+    2,
+    (
+        LessonStep(
+            "Four arms of a spiral, 20 labels, and the points' two coordinates as **linear** features: the classes are parted by "
+            "straight lines.",
+            "Fewer than half. Each line through the middle cuts every arm.",
+            _SPIRALS | {"features": "linear"},
+            ("features",),
+            Pick(
+                "How many test points will be right? (a coin with four sides: 25 %)",
+                (
+                    Option("fewer than half", (Claim("score", high=0.5),)),
+                    Option("50 to 80 %", (Claim("score", low=0.5, high=0.8),)),
+                    Option("more than 80 %", (Claim("score", low=0.8),)),
+                ),
+                0,
+            ),
+        ),
+        LessonStep(
+            "**64 random features** instead: waves of random direction, which stand in for a kernel.",
+            "Eight in ten and more. In 64 directions there is room for boundaries that curl.",
+            {"features": "fourier"},
+            ("features",),
+            Pick(
+                "And now?",
+                (
+                    Option("fewer than half", (Claim("score", high=0.5),)),
+                    Option("50 to 80 %", (Claim("score", low=0.5, high=0.8),)),
+                    Option("more than 80 %", (Claim("score", low=0.8),)),
+                ),
+                2,
+            ),
+        ),
+        LessonStep(
+            "The same with **σ = 1000**: waves so short that only the closest points are alike.",
+            "Every label is learned, and no more: three in four test points at best. Short waves tell any two points "
+            "apart, so none "
+            "speaks for another.",
+            {"sigma": 1000.0},
+            ("sigma",),
+            Pick(
+                "Which points will be right?",
+                (
+                    Option("all labeled ones, and more than 80 % of the test points", (Claim("score", low=0.8),)),
+                    Option(
+                        "all labeled ones, but fewer than 75 % of the test points",
+                        (Claim("score_labeled", low=1.0), Claim("score", high=0.75)),
+                    ),
+                    Option("not even the labeled ones", (Claim("score_labeled", high=0.9),)),
+                ),
+                1,
+            ),
+        ),
+    ),
+)
+
+HOW_MANY_LABELS = GuidedLesson(
+    "how-many-labels",
+    "How many labels does a graph need?",
+    "The graph hands labels on, but cannot make them: one an arm is too few, five do; and too much trust in it drowns them all.",
+    2,
+    (
+        LessonStep(
+            "Four arms, and **one** label on each. The graph is to hand them on to all others.",
+            "Fewer than seven in ten. One label says where its arm is at one place; where arms come close, some links "
+            "lead across, and "
+            "nothing gainsays them.",
+            _SPIRALS | {"n_labeled": 4},
+            ("n_labeled",),
+            Pick(
+                "How many test points will be right?",
+                (
+                    Option("fewer than 70 %", (Claim("score", high=0.7),)),
+                    Option("70 to 90 %", (Claim("score", low=0.7, high=0.9),)),
+                    Option("more than 90 %", (Claim("score", low=0.9),)),
+                ),
+                0,
+            ),
+        ),
+        LessonStep(
+            "**Twenty** on each.",
+            "More than nine in ten: with so many the arms are nearly told apart by the labels themselves.",
+            {"n_labeled": 80},
+            ("n_labeled",),
+            Pick(
+                "And now?",
+                (
+                    Option("fewer than 70 %", (Claim("score", high=0.7),)),
+                    Option("70 to 90 %", (Claim("score", low=0.7, high=0.9),)),
+                    Option("more than 90 %", (Claim("score", low=0.9),)),
+                ),
+                2,
+            ),
+        ),
+        LessonStep(
+            "Back to five on each, but a graph with a weight of **τ_I = 0.1**: too much of a good thing. Mend it. (“auto” on the "
+            "slider is what the run finds by itself.)",
+            "Agreement with neighbours was all that counted, and each step overshot for its sake: the objective rose a "
+            "hundredfold. "
+            "A penalty that is too strong for the step is too big a step.",
+            {"n_labeled": 20, "tau_I": 0.1},
+            ("tau_I",),
+            goal=Goal(
+                "Get 78 % of the test points right, with τ_I alone.", (Claim("score", low=0.78),), {"tau_I": None}
+            ),
+        ),
+    ),
+)
+
+LESSONS = (GRAPH_AND_RANK, TAIL, CURVES, HOW_MANY_LABELS)

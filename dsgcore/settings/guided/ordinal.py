@@ -1,8 +1,20 @@
-"""A guided lesson of ordered classes."""
+"""Guided lessons of ordered classes."""
 
 from __future__ import annotations
 
-from dsgcore.settings.guided.lesson import BETTER, TIE, WORSE, Claim, GuidedLesson, LessonStep, Option, Pick
+from dsgcore.settings.guided.lesson import (
+    BETTER,
+    SHORT,
+    TIE,
+    WORSE,
+    Claim,
+    Estimate,
+    Goal,
+    GuidedLesson,
+    LessonStep,
+    Option,
+    Pick,
+)
 
 _AGAINST_LABELS = (
     Option("higher", (BETTER,)),
@@ -35,7 +47,8 @@ ORDER = GuidedLesson(
         ),
         LessonStep(
             "The same, with **64** features.",
-            "Sixty-four times as many waves, a sixty-fourth of the error: f is close to h now. What is left is what the labels and "
+            "Sixty-four times as many waves, a sixty-fourth of the error: f is close to h now. What is left is what the "
+            "labels and "
             "the kernel's width allow.",
             {"n_features": 64},
             ("n_features",),
@@ -52,4 +65,164 @@ ORDER = GuidedLesson(
     ),
 )
 
-LESSONS = (ORDER,)
+THRESHOLDS = GuidedLesson(
+    "thresholds",
+    "How does a score become a class?",
+    "Thresholds cut one score into ordered classes; points near a cut are missed by one class, hardly ever by more.",
+    2,
+    (
+        LessonStep(
+            "Five rings, 90 labels. The score ranks; *thresholds* cut it into classes, one between each two neighbours, "
+            "laid where "
+            "the labeled points are cut best. A coin with five sides is right one time in five.",
+            "About half. Rings touch, and wherever the score is a little off at a cut, a point falls on the wrong side of it.",
+            SHORT | {"n_labeled": 90, "lam": 0.01},
+            ("n_labeled",),
+            Pick(
+                "Which part of the test points gets its very class?",
+                (
+                    Option("a third or less", (Claim("right", high=1 / 3),)),
+                    Option("about half: 0.4 to 0.7", (Claim("right", low=0.4, high=0.7),)),
+                    Option("more than 0.7", (Claim("right", low=0.7),)),
+                ),
+                1,
+            ),
+        ),
+        LessonStep(
+            "The same run. Now a neighbour's class counts as right, too.",
+            "More than four in five. A score cannot mistake the first class for the fifth without passing all those between: who "
+            "is wrong is wrong by one. That is what the order is worth, and what a plain accuracy does not show.",
+            {},
+            (),
+            Estimate("Which part is right within one class?", "near", "the part", 0.0, 1.0, 0.08),
+            claims=(Claim("near", low=0.8),),
+        ),
+        LessonStep(
+            "Other data: classes that follow one another along a slope, 50 labels.",
+            "More than half to the very class, and nearly all within one: a slope is ranked more easily than rings, and the cuts "
+            "are as good as the ranking.",
+            {"data": "ordinal_ramp", "n_labeled": 50, "lam": 0.001},
+            ("data",),
+            Pick(
+                "Which part gets its very class, and which is right within one?",
+                (
+                    Option("less than 0.55 its very class", (Claim("right", high=0.55),)),
+                    Option("more than 0.55, and more than 0.93 within one", (Claim("near", low=0.93),)),
+                    Option("more than 0.55, but less than 0.93 within one", (Claim("near", high=0.93),)),
+                ),
+                1,
+            ),
+        ),
+    ),
+)
+
+AVERAGE = GuidedLesson(
+    "average",
+    "Is the last step the best?",
+    "Single steps carry the noise of their batch; the mean of the second half's iterates is calmer, for next to no cost.",
+    2,
+    (
+        LessonStep(
+            "Batches of **one** point a class, and large steps: the objective jumps about. The thicker curve is that of "
+            "the *average* "
+            "of the iterates since half time.",
+            "Lower. Each iterate is off in its own direction; in their mean the errors cancel out. For an objective that is a "
+            "valley, the mean lies nearer to its floor than the points that jump about it.",
+            SHORT | {"n_labeled": 50, "lam": 0.01, "step_size": 2.0, "batch_size": 1, "average": "tail"},
+            ("average",),
+            Pick(
+                "Where will the average's objective end, against the last iterate's?",
+                (
+                    Option("lower", (Claim("averaging", low=0.0),)),
+                    Option("higher", (Claim("averaging", high=0.0),)),
+                ),
+                0,
+            ),
+            claims=(Claim("unrest", low=0.05),),
+        ),
+        LessonStep(
+            "The same run, by its mean AUC on the test points.",
+            "0.85 and more. Whoever stops a noisy run stops it at a moment, good or bad; the average does not depend on "
+            "the moment.",
+            {},
+            (),
+            Pick(
+                "How well does the average rank?",
+                (
+                    Option("0.85 and more", (Claim("score_average", low=0.85),)),
+                    Option("less than 0.85", (Claim("score_average", high=0.85),)),
+                ),
+                0,
+            ),
+        ),
+        LessonStep(
+            "Steps a hundred times **smaller**: 0.02. Will the average help here, too?",
+            "No: it lags behind. Steps as small as these are still on their way down when the run ends, and a mean over "
+            "the way is "
+            "higher up than its end. Averages cure noise, not slowness.",
+            {"step_size": 0.02},
+            ("step_size",),
+            Pick(
+                "Where will the average's objective end now, against the last iterate's?",
+                (
+                    Option("lower", (Claim("averaging", low=0.0),)),
+                    Option("higher", (Claim("averaging", high=0.0),)),
+                ),
+                1,
+            ),
+        ),
+    ),
+)
+
+WIDTH = GuidedLesson(
+    "width",
+    "What can be wrong with a perfect score?",
+    "All labels ranked right says nothing of other points: too sharp a kernel learns by heart, too flat a one learns nothing.",
+    2,
+    (
+        LessonStep(
+            "Five rings, 50 labels, and a very flat kernel, **σ = 0.01**: all points are much alike, and the score is "
+            "all but a plane.",
+            "A coin's work. A plane rises to one side, and rings lie around a centre.",
+            SHORT | {"n_labeled": 50, "lam": 0.0001, "sigma": 0.01},
+            ("sigma",),
+            Pick(
+                "What will the mean AUC be? (0.5: a coin)",
+                (
+                    Option("below 0.62", (Claim("score", high=0.62),)),
+                    Option("0.62 to 0.85", (Claim("score", low=0.62, high=0.85),)),
+                    Option("above 0.85", (Claim("score", low=0.85),)),
+                ),
+                0,
+            ),
+        ),
+        LessonStep(
+            "A very sharp one, **σ = 300**: every point is like its closest neighbours only.",
+            "All labeled pairs are in order, and the others are not: 0.99 and more on the labels, about 0.77 on the test points. "
+            "Judge by points that have not been learned from.",
+            {"sigma": 300.0},
+            ("sigma",),
+            Pick(
+                "How will labeled and test points be ranked?",
+                (
+                    Option("both above 0.9", (Claim("score", low=0.9),)),
+                    Option(
+                        "the labeled ones above 0.98, the test points below 0.85",
+                        (Claim("score_labeled", low=0.98), Claim("score", high=0.85)),
+                    ),
+                    Option("both below 0.9", (Claim("score_labeled", high=0.9),)),
+                ),
+                1,
+            ),
+        ),
+        LessonStep(
+            "Find a width between them.",
+            "As wide as a ring is: a label then speaks for its ring, and not for the next.",
+            {},
+            ("sigma",),
+            goal=Goal("Reach a mean AUC of 0.86 on the test points.", (Claim("score", low=0.86),), {"sigma": 10.0}),
+        ),
+    ),
+)
+
+LESSONS = (ORDER, THRESHOLDS, AVERAGE, WIDTH)

@@ -1,8 +1,20 @@
-"""A guided lesson of the semi-supervised SVM."""
+"""Guided lessons of the semi-supervised SVM."""
 
 from __future__ import annotations
 
-from dsgcore.settings.guided.lesson import BETTER, TIE, WORSE, Claim, Goal, GuidedLesson, LessonStep, Option, Pick
+from dsgcore.settings.guided.lesson import (
+    BETTER,
+    SHORT,
+    TIE,
+    WORSE,
+    Claim,
+    Estimate,
+    Goal,
+    GuidedLesson,
+    LessonStep,
+    Option,
+    Pick,
+)
 
 _AGAINST_LABELS = (
     Option("more than the labels alone", (BETTER,)),
@@ -19,7 +31,8 @@ GAP = GuidedLesson(
         LessonStep(
             "Two moons, **six** labels. An SVM wants a wide margin around its boundary; a semi-supervised one wants the "
             "*unlabeled* points outside of it, too. The dotted curve is the labels' alone.",
-            "Wherever the boundary crosses a moon, unlabeled points lie in its margin and cost. In the gap between the moons there "
+            "Wherever the boundary crosses a moon, unlabeled points lie in its margin and cost. In the gap between the "
+            "moons there "
             "are none: so that is where it goes, and the gap is where the classes change.",
             asks=Pick("How many test points will it get right?", _AGAINST_LABELS, 0),
             claims=(Claim("gain", low=0.04), Claim("score", low=0.93)),
@@ -44,4 +57,172 @@ GAP = GuidedLesson(
     ),
 )
 
-LESSONS = (GAP,)
+_MOONS = SHORT | {"n_labeled": 30, "step_size": 0.2}
+
+WIDTH = GuidedLesson(
+    "width",
+    "How far does a point's word carry?",
+    "The kernel's width says how far a label speaks: too wide and everything is one line, too sharp and labels are "
+    "learned by heart.",
+    2,
+    (
+        LessonStep(
+            "Two moons that interlock, 30 labels. σ says how quickly likeness fades with distance. At **σ = 0.5** it "
+            "hardly does: "
+            "all points are much alike.",
+            "The boundary is all but a straight line, and no line separates the moons: not even the labeled points themselves.",
+            _MOONS | {"sigma": 0.5},
+            ("sigma",),
+            Pick(
+                "How many test points will be right?",
+                (
+                    Option("nearly all: more than 97 %", (Claim("score", low=0.97),)),
+                    Option("some 80 to 90 %, as by a straight line", (Claim("score", low=0.8, high=0.9),)),
+                    Option("half, as by a coin", (Claim("score", high=0.6),)),
+                ),
+                1,
+            ),
+            claims=(Claim("score_labeled", high=0.9),),
+        ),
+        LessonStep(
+            "The other end: **σ = 5000**. Every point is like itself, and like next to nothing else.",
+            "Every labeled point is right, and the test points are little better than a coin, for they are like none of them. "
+            "The labels have been learned by heart: that is overfitting.",
+            {"sigma": 5000.0},
+            ("sigma",),
+            Pick(
+                "Which points will be right?",
+                (
+                    Option("labeled and test points alike", (Claim("score", low=0.9),)),
+                    Option(
+                        "all labeled points, and no more than three in four test points",
+                        (Claim("score_labeled", low=1.0), Claim("score", high=0.75)),
+                    ),
+                    Option("hardly any", (Claim("score_labeled", high=0.6),)),
+                ),
+                1,
+            ),
+        ),
+        LessonStep(
+            "Between them lies what fits.",
+            "A label speaks for its own moon and not for the other. Widths differ by data; an app can try, as you just did, with "
+            "points whose labels it knows and has not learned from.",
+            {},
+            ("sigma",),
+            goal=Goal("Get 98 % of the test points right, with σ alone.", (Claim("score", low=0.98),), {"sigma": 50.0}),
+        ),
+    ),
+)
+
+MEMORY = GuidedLesson(
+    "memory",
+    "How can memory not grow with the data?",
+    "The model is the seeds of its random features and their weights: its size is iterations times features, however "
+    "many points.",
+    2,
+    (
+        LessonStep(
+            "A kernel method compares every two points: with n points, n² numbers. This one keeps only the weights of the random "
+            "features it has used; the features themselves are drawn again from their seed when needed. Here: 400 points, "
+            "40 iterations of 64 features.",
+            "2 × 64 × 40 numbers, against 280² for the training points: some 7 %. Not a great saving, with so few points.",
+            SHORT | {"n_iter": 40},
+            ("n",),
+            Estimate(
+                "How many numbers does the model hold, as a share of the kernel matrix's? (0: none; 0.5: half)",
+                "matrix_share",
+                "the share",
+                0.0,
+                0.5,
+                0.05,
+            ),
+            claims=(Claim("matrix_share", low=0.06, high=0.07),),
+        ),
+        LessonStep(
+            "**Fifteen times** as many points: 6,000.",
+            "The matrix has grown 225-fold, the model not at all: it is as large as before. With a million points the matrix "
+            "would fill four million megabytes, the model still forty thousandths of one.",
+            {"n": 6000},
+            ("n",),
+            Pick(
+                "What becomes of the share?",
+                (
+                    Option("it stays near 7 %: both grow", (Claim("matrix_share", low=0.02),)),
+                    Option("it falls fifteenfold, to some 0.4 %", (Claim("matrix_share", low=0.001, high=0.02),)),
+                    Option("it falls below 0.1 %", (Claim("matrix_share", high=0.001),)),
+                ),
+                2,
+            ),
+        ),
+        LessonStep(
+            "Back to 400 points. What does the model's size depend on?",
+            "On iterations times features alone: an eighth of the features, an eighth of the memory. Computing time is "
+            "paid instead: "
+            "to predict, all features are drawn once more.",
+            {"n": 400},
+            ("n_features", "n_iter"),
+            goal=Goal(
+                "Bring the share to 1 % or less, with 400 points.",
+                (Claim("matrix_share", high=0.01), Claim("n_features", low=1)),
+                {"n_features": 8},
+            ),
+        ),
+    ),
+)
+
+BATCHES = GuidedLesson(
+    "batches",
+    "How many points does a step need?",
+    "A mini-batch is a sample of the data: one point a step is cheap and noisy, some tens do nearly what all would.",
+    2,
+    (
+        LessonStep(
+            "Each step looks at a *mini-batch*: here **one** labeled and one unlabeled point, drawn anew each time.",
+            "It gets some way, and no further: a step that follows one point undoes what others have taught. The curve of the "
+            "objective shows it.",
+            _MOONS | {"batch_size": 1},
+            ("batch_size",),
+            Pick(
+                "How many test points will be right after 100 such steps?",
+                (
+                    Option("about half, as by a coin", (Claim("score", high=0.55),)),
+                    Option("more than half, but not 95 %", (Claim("score", low=0.55, high=0.95),)),
+                    Option("nearly all", (Claim("score", low=0.95),)),
+                ),
+                1,
+            ),
+            claims=(Claim("unrest", low=0.06),),
+        ),
+        LessonStep(
+            "**64** of each.",
+            "Nearly every point is right, and the objective lies lower. The noise of a mean falls as one over the size "
+            "of the batch; "
+            "the price is so many times the work a step.",
+            {"batch_size": 64},
+            ("batch_size",),
+            Pick(
+                "And now?",
+                (
+                    Option("about as before", (Claim("score", high=0.95),)),
+                    Option("95 to 98 %", (Claim("score", low=0.95, high=0.98),)),
+                    Option("more than 98 %", (Claim("score", low=0.98),)),
+                ),
+                2,
+            ),
+            claims=(Claim("unrest", high=0.055),),
+        ),
+        LessonStep(
+            "How small a batch is enough here?",
+            "Some tens. Beyond, something else limits the run, and a larger batch only costs time.",
+            {"batch_size": 1},
+            ("batch_size",),
+            goal=Goal(
+                "Get 97 % of the test points right, with batches of at most 32.",
+                (Claim("score", low=0.97), Claim("batch", high=32)),
+                {"batch_size": 32},
+            ),
+        ),
+    ),
+)
+
+LESSONS = (GAP, WIDTH, MEMORY, BATCHES)

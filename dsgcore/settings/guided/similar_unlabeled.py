@@ -1,13 +1,25 @@
-"""A guided lesson of learning from similar pairs."""
+"""Guided lessons of learning from similar pairs."""
 
 from __future__ import annotations
 
-from dsgcore.settings.guided.lesson import BETTER, TIE, WORSE, Claim, Goal, GuidedLesson, LessonStep, Option, Pick
+from dsgcore.settings.guided.lesson import (
+    BETTER,
+    SHORT,
+    TIE,
+    WORSE,
+    Claim,
+    Goal,
+    GuidedLesson,
+    LessonStep,
+    Option,
+    Pick,
+)
 
 NEGATIVE_RISK = GuidedLesson(
     "negative-risk",
     "How can an error be less than nothing?",
-    "An unbiased estimate of the risk can fall below zero; that is overfitting, and clipping it helps, unless the share is wrong.",
+    "An unbiased estimate of the risk can fall below zero; that is overfitting, and clipping it helps, unless the share "
+    "is wrong.",
     3,
     (
         LessonStep(
@@ -30,9 +42,11 @@ NEGATIVE_RISK = GuidedLesson(
             claims=(Claim("objective", high=-0.1),),
         ),
         LessonStep(
-            "The *correction*: where the estimated risk of a class falls below zero, ReLU counts it as zero. Fifty pairs now. The "
+            "The *correction*: where the estimated risk of a class falls below zero, ReLU counts it as zero. Fifty pairs "
+            "now. The "
             "dotted curve is the same run without it.",
-            "What cannot be lower than zero is no longer worth pushing there: the score stops learning those points by heart, and "
+            "What cannot be lower than zero is no longer worth pushing there: the score stops learning those points by "
+            "heart, and "
             "gets four test points in a hundred and more right that it got wrong.",
             {"n_labeled": 50, "correction": "ReLU", "lam": 0.001},
             ("correction",),
@@ -75,4 +89,164 @@ NEGATIVE_RISK = GuidedLesson(
     ),
 )
 
-LESSONS = (NEGATIVE_RISK,)
+_FLEXIBLE = SHORT | {"n_labeled": 20, "sigma": 100.0, "lam": 0.0001}
+_SMOOTH = SHORT | {"n_labeled": 90, "sigma": 20.0, "lam": 0.01}
+_FLOOR = (
+    Option("below zero", (Claim("objective", high=-0.01),)),
+    Option("at zero", (Claim("objective", low=-0.01, high=0.002),)),
+    Option("above zero, held off from it", (Claim("objective", low=0.002),)),
+)
+
+CORRECTIONS = GuidedLesson(
+    "corrections",
+    "What does each correction do?",
+    "Uncorrected, the estimated risk dives below zero; ReLU stops it at zero; the absolute value pushes it back up.",
+    2,
+    (
+        LessonStep(
+            "Twenty pairs, a flexible score, and **no** correction. A risk is a mean of losses, which are never "
+            "negative; but this one "
+            "is *estimated* from pairs and a share of positives, as a difference.",
+            "Far below zero. The score has found out how to make what is taken off as large as it likes.",
+            _FLEXIBLE | {"correction": "identity"},
+            ("correction",),
+            Pick("Where does the estimated risk end?", _FLOOR, 0),
+            claims=(Claim("objective", high=-0.5),),
+        ),
+        LessonStep(
+            "**ReLU**: a class whose estimated risk is negative counts zero.",
+            "At zero, and there it stays: below there is nothing to be won, so nothing pulls any further. What was "
+            "gained on the way "
+            "to zero by learning points by heart is kept, though.",
+            {"correction": "ReLU"},
+            ("correction",),
+            Pick("And now?", _FLOOR, 1),
+        ),
+        LessonStep(
+            "The **absolute value**: a negative risk counts as much as a positive one.",
+            "Above zero. Where a class's risk has fallen below zero, each further step pushes it back up: the score "
+            "unlearns what it "
+            "had learned by heart, and the risk hovers about a little above zero.",
+            {"correction": "absolute value"},
+            ("correction",),
+            Pick("And now?", _FLOOR, 2),
+            claims=(Claim("objective", high=0.1),),
+        ),
+    ),
+)
+
+PAIRS = GuidedLesson(
+    "pairs",
+    "How much can pairs say?",
+    "The fewer the pairs, the deeper an estimated risk can be driven below zero, and the less it says about what has "
+    "been learned.",
+    2,
+    (
+        LessonStep(
+            "**Five** pairs, and no correction. The estimated risk takes off a mean over the ten points in them.",
+            "Lower than −2, after a start of 1 at most. To be certain about ten points is easy, and each unit of it is "
+            "taken off.",
+            _FLEXIBLE | {"n_labeled": 5, "correction": "identity"},
+            ("n_labeled",),
+            Pick(
+                "How low does the estimated risk get?",
+                (
+                    Option("not below zero", (Claim("objective", low=0.0),)),
+                    Option("to between −2 and 0", (Claim("objective", low=-2.0, high=0.0),)),
+                    Option("below −2", (Claim("objective", high=-2.0),)),
+                ),
+                2,
+            ),
+        ),
+        LessonStep(
+            "**Twenty** pairs.",
+            "Below zero still, but never as low: the same score has four times as many points to be certain about.",
+            {"n_labeled": 20},
+            ("n_labeled",),
+            Pick(
+                "And with twenty?",
+                (
+                    Option("not below zero", (Claim("objective", low=0.0),)),
+                    Option("to between −2 and 0", (Claim("objective", low=-2.0, high=0.0),)),
+                    Option("below −2", (Claim("objective", high=-2.0),)),
+                ),
+                1,
+            ),
+        ),
+        LessonStep(
+            "**Ninety** pairs, and a smoother kernel (σ = 20, λ = 0.01). The correction is on again.",
+            "Seven in ten test points and more, without a single label. Pairs and a share of positives are enough to tell the "
+            "classes apart, if there are pairs enough and the score is not too flexible.",
+            _SMOOTH | {"correction": "absolute value"},
+            ("n_labeled", "sigma"),
+            Pick(
+                "How many test points are right, with no label seen at all?",
+                (
+                    Option("half, as by a coin", (Claim("score", high=0.6),)),
+                    Option("60 to 70 %", (Claim("score", low=0.6, high=0.7),)),
+                    Option("more than 70 %", (Claim("score", low=0.7),)),
+                ),
+                2,
+            ),
+        ),
+    ),
+)
+
+EQUAL_SHARES = GuidedLesson(
+    "equal-shares",
+    "Why do equal classes hurt?",
+    "Pairs tell classes apart by one being commoner; with nearly equal shares they say next to nothing.",
+    2,
+    (
+        LessonStep(
+            "A pair says “these two are of one class”, never which. That positives are commoner, **70 %**, is what tells the two "
+            "apart: there are more positive pairs than negative ones.",
+            "Three in four and more are right.",
+            _SMOOTH,
+            ("prior",),
+            Pick(
+                "How many test points will be right?",
+                (
+                    Option("as many as by calling all positive (70 %), or fewer", (Claim("score", high=0.72),)),
+                    Option("more", (Claim("score", low=0.72),)),
+                ),
+                1,
+            ),
+        ),
+        LessonStep(
+            "Now **55 %** of the points are positive, and the method is told so.",
+            "On some seeds fewer than a coin gets. The risk divides by 2π₊ − 1: that is 0.4 with 70 %, and 0.1 with 55 "
+            "%. All noise "
+            "is four times as large, as if there were a sixteenth of the pairs. (With 50 % it would be divided by zero.)",
+            {"imbalance": 0.55, "prior": 0.55},
+            ("imbalance", "prior"),
+            Pick(
+                "How many test points will be right now?",
+                (
+                    Option("as many as before, or more: above 82 %", (Claim("score", low=0.82),)),
+                    Option("fewer than 82 %", (Claim("score", high=0.82),)),
+                ),
+                1,
+            ),
+        ),
+        LessonStep(
+            "And **90 %**.",
+            "Nine in ten and more are right; but “positive” for all gets nine in ten as well. The risk is estimated best "
+            "where one class "
+            "is rare, and an accuracy says least there.",
+            {"imbalance": 0.9, "prior": 0.9},
+            ("imbalance", "prior"),
+            Pick(
+                "How many now?",
+                (
+                    Option("fewer than 88 %", (Claim("score", high=0.88),)),
+                    Option("88 % and more", (Claim("score", low=0.88),)),
+                ),
+                1,
+            ),
+            claims=(Claim("commonest", low=0.89, high=0.91),),
+        ),
+    ),
+)
+
+LESSONS = (NEGATIVE_RISK, CORRECTIONS, PAIRS, EQUAL_SHARES)

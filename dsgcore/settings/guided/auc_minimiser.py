@@ -1,0 +1,139 @@
+"""Guided lessons that compare a run with the exact minimiser of its objective, which is known for squared losses."""
+
+from __future__ import annotations
+
+from dsgcore.settings.guided.lesson import SHORT, Claim, GuidedLesson, LessonStep, Option, Pick
+
+_MOONS = SHORT | {"data": "two_moons", "n_labeled": 40, "sigma": 10.0, "lam": 0.01, "step_size": 0.5, "batch_size": 128}
+
+OWN_ERRORS = GuidedLesson(
+    "own-errors",
+    "Does a method mend its own errors?",
+    "The error |f − h| overstates what few features cost: later steps are taken at f, see what earlier features got "
+    "wrong, and mend it.",
+    3,
+    (
+        LessonStep(
+            "Two moons, and **four** random features an iteration. |f − h|², the error that the features have brought "
+            "in, is a tenth "
+            "and more of |h|² itself.",
+            "Nearly all pairs are ranked right. An error of a tenth of the function, on some seeds as large as the "
+            "function, and yet a "
+            "good score: so is the error what it seems?",
+            _MOONS | {"n_features": 4},
+            ("n_features",),
+            Pick(
+                "Will such a score still rank well?",
+                (
+                    Option("no: an AUC below 0.9", (Claim("score", high=0.9),)),
+                    Option("somewhat: 0.9 to 0.95", (Claim("score", low=0.9, high=0.95),)),
+                    Option("yes: above 0.95", (Claim("score", low=0.95),)),
+                ),
+                2,
+            ),
+            claims=(Claim("error_share", low=0.1),),
+        ),
+        LessonStep(
+            "The same run. With so few points the best score f* that there is, the exact minimiser of the objective, can "
+            "be computed. "
+            "Is f nearer to f*, or to its twin h with the exact kernel?",
+            "To f*, by far. h is given f's own coefficients. Where features make an error, the next steps see it at f and push "
+            "against it; h, which has no such error, is pushed off by that. So |f − h| counts the error and its remedy both.",
+            {},
+            (),
+            Pick(
+                "How does |f − h|² compare with |f − f*|²?",
+                (
+                    Option("it is smaller: f is closer to h", (Claim("overstated", high=1.0),)),
+                    Option("up to twice as large", (Claim("overstated", low=1.0, high=2.0),)),
+                    Option("more than twice as large: f is closer to f*", (Claim("overstated", low=2.0),)),
+                ),
+                2,
+            ),
+            claims=(Claim("distance", high=0.06),),
+        ),
+        LessonStep(
+            "Now **64** features.",
+            "About as far from one as from the other. Features err little now, so there is little to mend: what is left "
+            "is the noise "
+            "of the mini-batches, which f and h share, and the way that is not yet gone.",
+            {"n_features": 64},
+            ("n_features",),
+            Pick(
+                "How does |f − h|² compare with |f − f*|² now?",
+                (
+                    Option("less than half as large", (Claim("overstated", high=0.5),)),
+                    Option("about as large: half to twice", (Claim("overstated", low=0.5, high=2.0),)),
+                    Option("still more than twice as large", (Claim("overstated", low=2.0),)),
+                ),
+                1,
+            ),
+            claims=(Claim("error_share", high=0.05),),
+        ),
+    ),
+)
+
+_NOISY = SHORT | {"n_labeled": 50, "lam": 0.1, "batch_size": 4}
+
+DECAYING = GuidedLesson(
+    "decaying-step",
+    "Why does the theorem shrink its steps?",
+    "A constant step either gets stuck in noise or gets nowhere; the theorem's θ/t begins large and ends small, and gets there.",
+    2,
+    (
+        LessonStep(
+            "Mini-batches of four points are a noisy guide. With a *constant* step of **2**, look at the objective's "
+            "second half.",
+            "It comes down quickly and then jumps about for ever, by several percent from an iteration to the next: each "
+            "step follows "
+            "four points only, and the last ones count as much as all before.",
+            _NOISY | {"step_size": 2.0},
+            ("step_size",),
+            Pick(
+                "Does the objective settle?",
+                (
+                    Option("yes, it becomes a smooth line", (Claim("unrest", high=0.01),)),
+                    Option(
+                        "no, it jumps by more than 5 % from one iteration to the next", (Claim("unrest", low=0.05),)
+                    ),
+                ),
+                1,
+            ),
+            claims=(Claim("distance", low=0.01),),
+        ),
+        LessonStep(
+            "A hundredth of it: a constant step of **0.02**.",
+            "Quiet, and far away: |f − f*|² is more than half of |f*|². A hundred such steps together are worth two large ones.",
+            {"step_size": 0.02},
+            ("step_size",),
+            Pick(
+                "How far from the best score f* will it be after 100 iterations?",
+                (
+                    Option("|f − f*|² is below 1 % of |f*|²", (Claim("distance", high=0.01),)),
+                    Option("1 % to 30 %", (Claim("distance", low=0.01, high=0.3),)),
+                    Option("more than 30 %", (Claim("distance", low=0.3),)),
+                ),
+                2,
+            ),
+            claims=(Claim("unrest", high=0.002), Claim("distance", low=0.5)),
+        ),
+        LessonStep(
+            "The theorem's steps: **θ/t** with θ = 10, large at first and ever smaller.",
+            "Both at once: the first steps make the way, the last ones average the noise out, for with θ = 1/λ every "
+            "iteration weighs the "
+            "same in the end. The squared distance to f* falls as 1/t, which no constant step does.",
+            {"schedule": "theta/t", "step_size": 10.0},
+            ("schedule", "step_size"),
+            Pick(
+                "And now?",
+                (
+                    Option("below 1 % of |f*|²", (Claim("distance", high=0.01),)),
+                    Option("1 % to 30 %", (Claim("distance", low=0.01, high=0.3),)),
+                    Option("more than 30 %", (Claim("distance", low=0.3),)),
+                ),
+                0,
+            ),
+            claims=(Claim("distance", high=0.005), Claim("unrest", high=0.005)),
+        ),
+    ),
+)
