@@ -9,6 +9,8 @@ from hostile_files import GOOD, REFUSED
 from own_tables import iris_csv, with_pairs
 from test_app import APP, said
 
+from dsgcore.core.kernel_widths import scale_sigma
+from dsgcore.data import load
 from dsgcore.data.reading import looking
 from pages.shell import warm_up
 from pages.upload import upload
@@ -88,6 +90,9 @@ def test_a_file_is_learned_from_in_every_setting(setting):
     assert run.spec.data.path == "iris.csv"
     assert run.split.X_train.shape[1] == 4
     assert run.t > 0
+    solver = run.spec.solver  # it begins as the estimator does
+    assert (solver.step_size, solver.average, solver.n_iter) == (None, "tail", 800)
+    assert run.spec.kernel.sigma == scale_sigma(load("iris").X)
     assert any("cells separated by comma" in text.value.replace("\\", "") for text in app.markdown)
     assert "iris" in app.query_params.get(f"{PREFIXES[setting]}file", ["iris"])[0]
 

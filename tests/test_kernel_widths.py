@@ -6,9 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import MinMaxScaler
 
-from dsgcore import Spec
-from dsgcore.core.kernel_widths import like_gaussian, usual_sigma, usual_width
+from dsgcore import PS3VT, Spec
+from dsgcore.core.kernel_widths import like_gaussian, scale_sigma, usual_sigma, usual_width
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Real, grid
 from dsgcore.data import DATASETS, load
@@ -69,6 +70,16 @@ def test_the_width_follows_the_median_distance_of_points_scaled_to_one():
     assert usual_sigma(X) == min((0.5, 1.0, 2.0, 5.0), key=lambda s: abs(np.log(s * np.median(squares) / 2.5)))
     assert usual_sigma(X * 1000.0 - 5.0) == usual_sigma(X)
     assert usual_sigma(np.ones((5, 2))) == usual_sigma(np.ones((1, 2))) == 1.0
+
+
+def test_a_files_width_is_the_estimators_scale_of_points_scaled_to_one():
+    X = load("wine").X.astype(float)
+    model = PS3VT(features="fourier", n_features=4, n_iter=2, tol=None, random_state=0)
+    scale = model.fit(MinMaxScaler().fit_transform(X), load("wine").y).feature_map_.sigma
+    assert scale_sigma(X) == min((0.5, 1.0, 2.0, 5.0), key=lambda s: abs(np.log(s / scale)))
+    assert scale_sigma(X * 1000.0 - 5.0) == scale_sigma(X)
+    assert scale_sigma(np.ones((5, 2))) == scale_sigma(np.ones((1, 2))) == 1.0
+    assert usual_width("gaussian", X) == {"sigma": scale_sigma(X)}
 
 
 @pytest.mark.parametrize("d", [1, 2, 13, 64, 1000])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 pytest.importorskip("streamlit")
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.run import load_split
@@ -19,6 +22,7 @@ REAL = [
     for entry in DATASETS.values()
     if not entry.is_generated and entry.suits(SETTINGS[setting].labels)
 ]
+SEVERAL = [e.name for e in DATASETS.values() if not e.is_generated and e.suits(SETTINGS["multiclass"].labels)]
 SHARED = ("n_iter", "n_features", "batch_size", "schedule", "average")
 
 
@@ -59,3 +63,31 @@ def test_a_lesson_keeps_its_own(setting, dataset):
     assert spec.solver.step_size is not None
     assert spec.solver.average is None
     assert spec.solver.n_iter == 300
+
+
+@pytest.mark.parametrize("dataset", SEVERAL)
+def test_of_several_classes_a_real_set_begins_as_the_estimator_on_fourier_features(dataset):
+    """Where the graph, which weighs next to nothing, is left out, the page's run is the estimator's fit."""
+    begun = spec_of("multiclass", dataset)
+    assert begun.solver.n_iter == 800
+    assert begun.problem.tau_I > 0.0
+    spec = replace(
+        begun,
+        problem=replace(begun.problem, tau_I=0.0),
+        solver=replace(begun.solver, n_iter=20),
+        diagnostics=replace(begun.diagnostics, n_probes=0),
+    )
+    run = Run(spec)
+    run.advance()
+    same = {
+        "sigma": spec.kernel.sigma,
+        "n_features": spec.solver.n_features,
+        "n_iter": 20,
+        "orthogonal": False,
+        "tol": None,
+    }
+    model = PS3VT(features="fourier", random_state=0, **same)
+    given = run.split.X_train.astype(np.float64), run.split.y_train
+    assert model.fit(*given).problem_.tau_A == pytest.approx(spec.solver.lam, rel=0.05)
+    model.set_params(tau_A=spec.solver.lam).fit(*given)
+    np.testing.assert_allclose(run.result.W, np.vstack([model.coef_.T, model.intercept_]), rtol=1e-9, atol=1e-12)

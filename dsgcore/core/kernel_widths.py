@@ -1,7 +1,7 @@
 """A kernel's usual width, given the points: the one rule for specs, the command line and the app.
 
-The Gaussian kernel's follows the median distance between points; the others get the one that corresponds to it. The
-estimators' ``"scale"`` is another rule, scikit-learn's.
+The Gaussian kernel's follows the median distance between points, and on a person's own file the points' variance, as the
+estimators' ``"scale"``, scikit-learn's rule; the others get the one that corresponds to it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dsgcore.core.sampling import evenly_spread
 # Times 1 / (median squared distance): about what suits the bundled sets.
 SHARPNESS = 2.5
 LOWEST, HIGHEST = 1e-3, 100.0
-PROBED_ROWS = 300
+PROBED_ROWS, SPREAD_ROWS = 300, 10_000
 
 
 def usual_sigma(X: NDArray) -> float:
@@ -36,11 +36,38 @@ def usual_sigma(X: NDArray) -> float:
     float
         2.5 over the median squared distance, as 1, 2 or 5 times a power of 10; 1 where all points are the same.
     """
-    points = X[evenly_spread(len(X), PROBED_ROWS)].astype(np.float64)
-    width = np.ptp(points, axis=0)
-    distances = pdist((points - points.min(axis=0)) / np.where(width > 0, width, np.inf), "sqeuclidean")
+    distances = pdist(_unit(X[evenly_spread(len(X), PROBED_ROWS)]), "sqeuclidean")
     median = float(np.median(distances)) if len(distances) else 0.0
-    wanted = min(max(SHARPNESS / median, LOWEST), HIGHEST) if median > 1e-9 else 1.0
+    return _stop(SHARPNESS, median)
+
+
+def scale_sigma(X: NDArray) -> float:
+    """Return what the estimators' "scale" is for points once they are scaled to [0, 1]: about half as sharp as `usual_sigma`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        In any units.
+
+    Returns
+    -------
+    float
+        One over d times the variance of all coordinates, as 1, 2 or 5 times a power of 10; 1 where all points are the same.
+    """
+    points = _unit(X[evenly_spread(len(X), SPREAD_ROWS)])
+    return _stop(1.0, points.shape[1] * float(np.var(points)))
+
+
+def _unit(X: NDArray) -> NDArray:
+    """Return points in float64, each coordinate scaled to [0, 1]; a constant one is 0."""
+    points = X.astype(np.float64)
+    width = np.ptp(points, axis=0)
+    return (points - points.min(axis=0)) / np.where(width > 0, width, np.inf)
+
+
+def _stop(times: float, spread: float) -> float:
+    """Return so many times one over the points' spread, as 1, 2 or 5 times a power of 10; 1 where there is none."""
+    wanted = min(max(times / spread, LOWEST), HIGHEST) if spread > 1e-9 else 1.0
     exponent = math.floor(math.log10(wanted))
     return _nearest([float(f"{digit}e{e}") for e in (exponent, exponent + 1) for digit in (1, 2, 5)], wanted)
 
@@ -72,8 +99,8 @@ def like_gaussian(name: str, sigma: float, d: int) -> dict[str, float]:
 
 
 def usual_width(name: str, X: NDArray) -> dict[str, float]:
-    """Return a kernel's width, by its parameter's name, that suits points X of shape (n, d) once scaled to [0, 1]."""
-    return like_gaussian(name, usual_sigma(X), X.shape[1])
+    """Return a kernel's width, by its parameter's name, for a file's points X of shape (n, d) once scaled to [0, 1]."""
+    return like_gaussian(name, scale_sigma(X), X.shape[1])
 
 
 def _nearest(stops: Sequence[float], wanted: float) -> float:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from dsgcore.core.schedules import SCHEDULE_WORDS
+from dsgcore.multiclass.automatic import RIDGE, TAIL
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
 from dsgcore.settings.guided import multiclass as guided
 from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
-from dsgcore.settings.profile import Lesson, Profile
+from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import Assumption, Theorem
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ not average out."""
 
 
 STEP_IN_BALL = 0.1
+# Times 1 / (n n_l): what the graph weighs on data that were not made for the method, with ten neighbours about as one label.
+GRAPH = 0.2
 
 
 def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
@@ -97,6 +100,20 @@ def _details(run: Run) -> panels.Details:
     return ((panels.confusion(run, given), leads),)
 
 
+def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
+    """Return what PS3VT(features="fourier") has, with fewer features, and its linear features' weight of the graph."""
+    return usual_run(
+        features="fourier",
+        n_features=256,
+        batch_size=32,
+        lam=short(RIDGE["fourier", "hinge"] / n_labeled),
+        tau_I=short(GRAPH / (n * n_labeled)),
+        tau_S=TAIL["fourier"],
+        radius=None,
+        fit_intercept=True,
+    )
+
+
 MULTICLASS = Profile(
     short="Multi-class",
     paper="PS3VT",
@@ -111,6 +128,7 @@ MULTICLASS = Profile(
         "solver": {"lam": 1e-6, "step_size": 1.0, "batch_size": 32, "dtype": "float64"},
     },
     elsewhere={"data": {"n_labeled": 50}},
+    usual=_usual,
     steerable=("step_size", "tau_I", "tau_S", "lam"),
     kernels=("gaussian",),
     dtypes=("float64",),

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 import streamlit as st
 
-from dsgcore.core.kernel_widths import usual_sigma
+from dsgcore.core.kernel_widths import scale_sigma
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Setting
@@ -56,7 +56,7 @@ class OwnFile:
             n_pairs=None if dataset.pairs is None else int(dataset.pairs.max()) + 1,
             class_names=dataset.class_names,
             share=float(np.mean(known == 1)) if len(known) else 0.5,
-            sigma=usual_sigma(dataset.X),
+            sigma=scale_sigma(dataset.X),
             report=dataset.report,
             left_out=dataset.left_out,
         )
