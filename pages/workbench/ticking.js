@@ -61,6 +61,26 @@ async function once(feed, token) {
   return news.isOver ? null : 0;
 }
 
+/** Read the page's link again where the server that is there again is one that does not know the page. */
+async function readAgainIfLost(feed) {
+  if (feed.isGoing || !feed.known) return;  // who asks for ticks is told
+  const answer = await fetch(resolved(feed.address), {method: "POST", body: feed.known});
+  if (answer.ok && JSON.parse((await answer.text()).split("\n")[0]).isLost && location.pathname.endsWith("/" + feed.page))
+    location.reload();
+}
+
+/** Look after the page each time the connection is there again: streamlit draws nothing then. */
+function mindReturns(feed) {
+  const app = document.querySelector("[data-test-connection-state]");
+  const returns = new MutationObserver(() => {
+    const isAway = app.dataset.testConnectionState !== "CONNECTED";
+    if (feed.wasAway && !isAway) readAgainIfLost(feed);
+    feed.wasAway = isAway;
+  });
+  if (app) returns.observe(app, {attributeFilter: ["data-test-connection-state"]});
+  return returns;
+}
+
 async function go(feed) {
   if (feed.isGoing) return;
   feed.isGoing = true;
@@ -81,6 +101,7 @@ export default function ({data, parentElement, setTriggerValue}) {
     feed = {root: parentElement, isGoing: false};
     feed.look = () => go(feed);
     document.addEventListener("visibilitychange", feed.look);
+    feed.returns = mindReturns(feed);
     feeds.set(parentElement, feed);
   }
   Object.assign(feed, data, {ask: () => setTriggerValue("redraw", true)});
@@ -88,6 +109,7 @@ export default function ({data, parentElement, setTriggerValue}) {
   return () => {  // also called for an update that another one overtook
     if (parentElement.isConnected) return;
     document.removeEventListener("visibilitychange", feed.look);
+    feed.returns.disconnect();
     feeds.delete(parentElement);
     feed.token = "";
   };

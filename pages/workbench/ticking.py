@@ -108,8 +108,15 @@ def tick_here(page: str, bench: Bench) -> None:
         return
     if bench.ticker is None:
         bench.ticker = Ticker(partial(_answer, weakref.ref(bench)))
-    token = bench.ticker.token if is_ticking(bench) else ""
-    data = {"token": token, "page": page, "address": ADDRESS, "pace": 1000 * TICK_SECONDS, "order": time.time()}
+    known = bench.ticker.token
+    data = {
+        "token": known if is_ticking(bench) else "",
+        "known": known,
+        "page": page,
+        "address": ADDRESS,
+        "pace": 1000 * TICK_SECONDS,
+        "order": time.time(),
+    }
     with st.container(key="part-state-ticks"):
         component(key="ticks", data=data, on_redraw_change=_nothing)
 

@@ -17,6 +17,14 @@ from load import Server
 LONG = 90_000
 
 
+def _killed(server):
+    server.process.kill()
+    server.end()
+    other = Server(server.port)
+    other.wait()
+    return other
+
+
 def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
     server = Server()
     context = browser.new_context(viewport={"width": 1280, "height": 900})
@@ -26,16 +34,21 @@ def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
         page.goto(f"http://127.0.0.1:{server.port}/auc?speed=slow&lam=0.01&n_iter=1000")
         page.wait_for_url(re.compile(r"at=\d\d-playing"), timeout=LONG)
         kept = int(re.search(r"at=(\d+)-playing", page.url)[1])
-        server.process.kill()
-        server.end()
-        server = Server(server.port)
-        server.wait()
+        server = _killed(server)
         # It has not begun anew: that would take it seconds to come so far, and its first places would be seen in the link.
         page.wait_for_function(f"Number(/at=(\\d+)-playing/.exec(location.search)?.[1]) > {kept}", timeout=LONG)
         status = page.locator(".st-key-status")
         expect(status).to_contain_text(re.compile(r"step \d+ of 1000 · running"), timeout=LONG)
         assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "reload"
         assert "lam=0.01" in page.url
+        # A page that stands still asks for nothing: it is told when the connection is there again.
+        page.get_by_role("button", name=re.compile("^Pause")).click()
+        expect(status).to_contain_text("paused", timeout=LONG)
+        where = re.search(r"step \d+ of 1000", status.inner_text())[0]
+        page.evaluate("window.wasHere = true")
+        server = _killed(server)
+        page.wait_for_function("!window.wasHere", timeout=LONG)
+        expect(status).to_contain_text(f"{where} · paused", timeout=LONG)
         assert page.get_by_test_id("stException").count() == 0
     finally:
         context.close()
