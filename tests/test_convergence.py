@@ -107,6 +107,85 @@ def test_every_breach_breaks_its_own_assumption_and_no_other_theorem_is_left_who
         assert breach.then.endswith(".")
 
 
+@pytest.mark.slow
+def test_what_a_biased_gradient_does_is_what_is_said_of_it():
+    """How much of the gradient's mean is left in runs four times as long, without the bias and with it."""
+    left = {
+        setting: [shrunk(spec) for spec in (kept, broken_by(kept, bias_of(kept)))]
+        for setting in ("s3vm", "similar_unlabeled")
+        for kept in [shown(setting, step_size=5.0)]
+    }
+    assert left["s3vm"][1] < left["s3vm"][0] + 0.05
+    corrected = broken_by(shown("similar_unlabeled", step_size=5.0), bias_of(shown("similar_unlabeled")))
+    uncorrected = replace(corrected, problem=replace(corrected.problem, correction="identity"))
+    assert left["similar_unlabeled"][1] > 0.85
+    assert shrunk(uncorrected) < 0.75
+
+
+def shrunk(spec):
+    long, short = (replace(spec, solver=replace(spec.solver, n_iter=n)) for n in (400, 100))
+    few = [replace(one, data=replace(one.data, n=250)) for one in (long, short)]
+    ends = [convergence(one, 4).mean("gradient_mean")[-1] for one in few]
+    return ends[0] / ends[1]
+
+
+def bias_of(spec):
+    return next(a.breach for a in theory_of(spec).assumptions if "gradient of a batch" in a.sentence)
+
+
+def by_hand(found):
+    """The constant of Theorem 1 as the papers' proofs have it, for κ = φ = 1."""
+    theta, lam = found.spec.solver.step_size, found.spec.solver.lam
+    M, L = found.columns["largest_weight"][:, -1].mean(), found.columns["curvature"][0, -1]
+    Q0, more = 4 * np.sqrt(2) * L * M * theta**2, 2 * theta * lam - 1
+    Q1 = (Q0 + np.sqrt(Q0**2 + more * (1 + theta * lam) ** 2 * theta**2 * M**2)) / more
+    return 2 * (2 * M * theta) ** 2 + 2 * max(Q1, np.sqrt(found.columns["f_star_norm"][0, -1])) ** 2
+
+
+@pytest.mark.parametrize("setting", CONVEX)
+def test_the_theorems_own_bound_is_never_below_the_mean(setting):
+    found = convergence(shown(setting, n_iter=100), 3)
+    bound = found.theorem_bound()
+    assert (bound.of, bound.rate.slope) == ("distance", -1.0)
+    assert bound.value == pytest.approx(by_hand(found), rel=1e-9)
+    assert np.all(bound.value / found.t > found.mean("distance"))
+    assert set(bound.ingredients) == {"C²", "Q₁", "Q₀", "κ", "φ", "M", "L", "θ", "λ", "‖f*‖"}
+    # Two coefficients a pair, each twice the difference of two values: 8 for labels, 16 for pairs with unlabeled points.
+    assert bound.ingredients["L"] == pytest.approx(12.0)
+
+
+def test_that_of_the_features_with_a_constant_step_too_and_none_where_an_assumption_is_broken():
+    spec = shown("s3vm", n_iter=100, step_size=5.0)
+    found = convergence(spec, 3)
+    bound = found.theorem_bound()
+    assert bound.of == "error"
+    assert bound.value == pytest.approx((2 * 5.0 * found.mean("largest_weight")[-1]) ** 2)
+    assert bound.value / 10.0 > found.mean("error")[-1]
+    for breach in breaches(spec):
+        assert convergence(broken_by(spec, breach), 1).theorem_bound() is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "name", "without"), [("s3vm", "is_balanced", False), ("similar_unlabeled", "correction", "identity")]
+)
+def test_what_biases_a_batchs_gradient_has_its_mark(setting, name, without):
+    spec = default_spec(setting)
+    (marked,) = (a for a in theory_of(spec).assumptions if "gradient of a batch" in a.sentence)
+    assert getattr(spec.problem, name) != without
+    assert not marked.holds
+    kept = kept_to(spec)
+    assert getattr(kept.problem, name) == without
+    assert theory_of(kept).holds
+    assert marked.breach in breaches(spec)
+
+
+def test_the_gradient_is_measured_where_the_theorem_speaks_of_it_though_there_is_an_optimum():
+    found = convergence(kept_to(small("similar_unlabeled")), 1)
+    assert set(found.quantities) == {"distance", "average", "error", "norm", "gradient", "gradient_mean"}
+    gradients = found.columns["gradient"][0]
+    assert found.columns["gradient_mean"][0, 0] == gradients[0]
+
+
 @pytest.mark.parametrize("setting", STOCHASTIC)
 def test_a_way_is_the_runs_own(setting):
     spec = small(setting)

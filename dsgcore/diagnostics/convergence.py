@@ -13,6 +13,8 @@ from dsgcore.data import Split
 from dsgcore.diagnostics.way import DISTANCE, ERROR, NORM, WORDS, ground_of, way
 from dsgcore.experiments.run import load_split
 from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.theory import theory_of
+from dsgcore.settings import Constant, Measured, profile_of
 
 RESAMPLES = 200
 BAND = (0.2, 0.8)
@@ -106,6 +108,18 @@ class Convergence:
             "M": float(self.mean("largest_weight")[-1]),
             "Σ|a|²": float(self.mean("squared_steps")[-1]),
         }
+
+    def theorem_bound(self) -> Constant | None:
+        """Return the theorem's own bound with its constant: where the paper gives one, and its assumptions hold."""
+        if not theory_of(self.spec).holds:
+            return None
+        last = {
+            name: float(self.mean(name)[-1])
+            for name in ("largest_weight", "curvature", "f_star_norm")
+            if name in self.columns
+        }
+        M, L, squared = (last.get(name, float("nan")) for name in ("largest_weight", "curvature", "f_star_norm"))
+        return profile_of(self.spec.problem).theorem.constant(self.spec, Measured(M, L, squared**0.5))
 
     def slope(self, name: str) -> Slope:
         """Return the slope of a quantity's mean over the last decade of t."""

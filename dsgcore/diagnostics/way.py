@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import check_possible
 from dsgcore.experiments.engine import engine_for
 from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.theory import theory_of
 
 ERROR, DISTANCE, AVERAGE, NORM = "error", "distance", "average", "norm"
 GRADIENT, GRADIENT_MEAN = "gradient", "gradient_mean"
@@ -57,6 +59,11 @@ class Ground:
     K: NDArray
     whole: GradientNorm
     optimum: NDArray | None
+
+    @cached_property
+    def curvature(self) -> float:
+        """The sum of the sizes of a quadratic risk's second derivatives; NaN of another."""
+        return float("nan") if self.whole.quadratic is None else float(np.abs(self.whole.quadratic[0]).sum())
 
 
 def ground_of(spec: Spec, split: Split) -> Ground:
@@ -99,14 +106,16 @@ def way(
     dict of str to ndarray of shape (k,)
         "t", "seconds" (of the method alone), "error" |f − h|², "bound" (Lemma 1's) and of its constants "largest_weight" M and
         "squared_steps" Σ|a|². With an optimum: "distance" |f − f*|², "average" (the same of the mean of the iterates after
-        t/2), "norm" ‖h − f*‖²_H and "scale", the mean of f*². Without: "gradient" ‖∇J(h_t)‖² and "gradient_mean", its running
-        mean. The run ends at the first value that is not finite.
+        t/2), "norm" ‖h − f*‖²_H, "scale", the mean of f*², "f_star_norm" ‖f*‖²_H and "curvature" L, the sum of the sizes of the
+        risk's second derivatives. Without, or where the theorem speaks of it: "gradient" ‖∇J(h_t)‖² and "gradient_mean", its
+        running mean. The run ends at the first value that is not finite.
     """
     ground = ground_of(spec, split) if ground is None else ground
     task: Task = replace(engine_for(spec, split).task, seed=spec.seed)  # type: ignore[attr-defined]
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        rows = list(_rows(task, ground, until))
-    names = rows[0] if rows else _Followed(task, ground).row(0, 0.0)
+        followed = _Followed(task, ground, with_gradient=GRADIENT_MEAN in theory_of(spec).rates)
+        rows = list(_rows(followed, until))
+    names = rows[0] if rows else followed.row(0, 0.0)
     return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
 
 
@@ -116,8 +125,8 @@ def recorded(n_iter: int) -> NDArray:
     return np.unique(np.geomspace(1, n_iter, number).round().astype(int))
 
 
-def _rows(task: Task, ground: Ground, until: Callable[[], bool]) -> Iterator[dict[str, float]]:
-    followed, wanted = _Followed(task, ground), set(recorded(task.plan.n_iter).tolist())
+def _rows(followed: _Followed, until: Callable[[], bool]) -> Iterator[dict[str, float]]:
+    task, wanted = followed.task, set(recorded(followed.task.plan.n_iter).tolist())
     iterates, seconds = solve(task, followed.model, training=followed.points), 0.0
     while not until():
         start = time.perf_counter()
@@ -136,7 +145,7 @@ def _rows(task: Task, ground: Ground, until: Callable[[], bool]) -> Iterator[dic
 class _Followed:
     """A run's f at the training points, its twin h by dual coefficients, and what follows from both."""
 
-    def __init__(self, task: Task, ground: Ground) -> None:
+    def __init__(self, task: Task, ground: Ground, *, with_gradient: bool) -> None:
         self.task, self.ground, self.model = task, ground, task.new_model()
         self.points, self.dual = AllPoints(task, self.model), DualCoefficients(len(task.X))
         self.lemma = ExactTwin(task.kernel, task.X[:1])
@@ -144,13 +153,14 @@ class _Followed:
         self.total, self.totals = np.zeros(len(task.X)), {0: np.zeros(len(task.X))}
         self.halves = set((recorded(task.plan.n_iter) // 2).tolist())
         self.lam, self.gradient, self.gradients = task.plan.at(1).lam, 0.0, 0.0
+        self.has_gradient = with_gradient or self.f_star is None
 
     def advance(self, iterate: Iterate) -> None:
         """Bring all forward by an iteration."""
         step = iterate.step
         rows = np.concatenate(list(iterate.batch.values()))
         self.lam = step.lam
-        if self.f_star is None:  # of h before the step: the mean goes from h_1 = 0 on
+        if self.has_gradient:  # of h before the step: the mean goes from h_1 = 0 on
             self.gradient = self.ground.whole.at(self.dual.values, self.lam)
             self.gradients += self.gradient
         self.dual.advance(rows, iterate.weights, step.size, step.decay)
@@ -171,9 +181,11 @@ class _Followed:
             "largest_weight": self.lemma.largest_weight,
             "squared_steps": self.lemma.squared_steps,
         }
-        if self.f_star is None or self.ground.optimum is None:
-            return found | {GRADIENT: self.gradient, GRADIENT_MEAN: self.gradients / max(t, 1)}
-        return found | self._to_optimum(f, t, self.f_star, self.ground.optimum)
+        if self.has_gradient:
+            found |= {GRADIENT: self.gradient, GRADIENT_MEAN: self.gradients / max(t, 1)}
+        if self.f_star is not None and self.ground.optimum is not None:
+            found |= self._to_optimum(f, t, self.f_star, self.ground.optimum)
+        return found
 
     def _to_optimum(self, f: NDArray, t: int, f_star: NDArray, optimum: NDArray) -> dict[str, float]:
         difference = self.dual.values - optimum
@@ -183,6 +195,8 @@ class _Followed:
             AVERAGE: _mean_square(mean - f_star),
             NORM: float(difference @ (self.ground.K @ difference)),
             "scale": _mean_square(f_star),
+            "f_star_norm": float(optimum @ f_star),
+            "curvature": self.ground.curvature,
         }
 
 

@@ -12,7 +12,7 @@ from dsgcore.settings.ordinal import ORDINAL
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.s3vm import S3VM
 from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
-from dsgcore.settings.theorem import Assumption, Breach, Rate, Theorem
+from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate, Theorem
 
 PROFILES: dict[str, Profile] = {
     "similar_unlabeled": SIMILAR_UNLABELED,
@@ -45,11 +45,13 @@ __all__ = [
     "Assumption",
     "Breach",
     "Claim",
+    "Constant",
     "Estimate",
     "Goal",
     "GuidedLesson",
     "Lesson",
     "LessonStep",
+    "Measured",
     "Option",
     "Pick",
     "Profile",

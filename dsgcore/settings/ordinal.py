@@ -13,7 +13,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.guided import ordinal as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
-from dsgcore.settings.theorem import convex_theorem
+from dsgcore.settings.theorems import convex_theorem
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run

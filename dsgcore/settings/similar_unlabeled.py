@@ -12,10 +12,12 @@ from dsgcore.settings import panels
 from dsgcore.settings.guided import similar_unlabeled as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
-from dsgcore.settings.theorem import Rate, constant_step_theorem
+from dsgcore.settings.theorem import Assumption, Breach, Rate
+from dsgcore.settings.theorems import constant_step_theorem, unbiased_batches
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run
+    from dsgcore.experiments.spec import Spec
 
 # A prior is estimated from at most so many points of each kind: a few seconds.
 MAX_POINTS_FOR_PRIOR = 400
@@ -83,6 +85,25 @@ def _estimated_prior(run: Run) -> float:
     return float(similar_class_prior(X[~is_unlabeled], X[is_unlabeled], max_points=size, seed=run.spec.seed))
 
 
+def _unbiased(spec: Spec) -> Assumption:
+    return unbiased_batches(
+        spec,
+        why="the correction goes by the batch's own risks, which the smaller batches are the less are the sample's",
+        name="correction",
+        without="identity",
+        breach=Breach(
+            "risks corrected, a weak ridge",
+            {"problem": {"correction": "absolute value"}, "solver": {"lam": 0.005, "batch_size": 4}},
+            _CORRECTED,
+        ),
+    )
+
+
+_CORRECTED = (
+    "Where an estimated risk is about zero, a batch's falls now below it and now above, and the correction turns its gradient "
+    "round: the gradient's mean stops falling, in longer runs as well."
+)
+
 SIMILAR_UNLABELED = Profile(
     short="Similar-unlabeled",
     paper="TSGSU",
@@ -108,6 +129,8 @@ $\\theta / \\sqrt{T}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ 
 point, not the optimum.""",
         schedule="theta/sqrt(T)",
         rates={"gradient_mean": Rate(-0.5, "T", "1/√T")},
+        unbiased=_unbiased,
+        cost="Without the correction an estimated risk can fall below zero, and the test score with it.",
         step_size=5.0,
         lam=0.5,
         batch_size=64,

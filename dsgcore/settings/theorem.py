@@ -1,16 +1,10 @@
-"""What a paper's theorem promises of a run and what it assumes; the sentences and assumptions that several share."""
+"""What a paper's theorem promises of a run, what it assumes, and what breaks that."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-from dsgcore.core.kernels import Gaussian, Kernel, OrthogonalGaussian
-from dsgcore.core.kernels_dot_product import DotProduct
-from dsgcore.core.parameters import AUTOMATIC
-from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
@@ -42,6 +36,47 @@ class Rate:
     slope: float
     of: str
     words: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a theorem's constants are made of, as it was met on the way.
+
+    Attributes
+    ----------
+    M : float
+        The largest sum of a batch's coefficients' sizes.
+    L : float
+        The sum of the sizes of the risk's second derivatives: how fast those coefficients can change.
+    f_star : float
+        The norm of f* in the kernel's space.
+    """
+
+    M: float
+    L: float
+    f_star: float
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A theorem's own bound: of a quantity of `dsgcore.diagnostics.way`, `value` times t or T to the power of the rate.
+
+    Attributes
+    ----------
+    of : str
+    value : float
+    rate : Rate
+    words : str
+        The formula, in Markdown.
+    ingredients : mapping of str to float
+        What goes into it, by the papers' symbols.
+    """
+
+    of: str
+    value: float
+    rate: Rate
+    words: str
+    ingredients: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -85,6 +120,8 @@ class Theorem:
         Whether its random features are those of the spec's kernel, about which there is more to say.
     cost : str
         What it can cost to keep to the assumptions.
+    constant : callable
+        From a spec that keeps to them and what was measured of its runs: the bound with its constant, where the paper gives one.
     """
 
     statement: str
@@ -93,6 +130,7 @@ class Theorem:
     shown_with: Mapping[str, Any] = field(default_factory=dict)
     names_kernel: bool = True
     cost: str = ""
+    constant: Callable[[Spec, Measured], Constant | None] = lambda spec, measured: None
 
     @property
     def error_slope(self) -> float | None:
@@ -102,148 +140,3 @@ class Theorem:
 
 
 NO_THEOREM = Theorem("No theorem is known here of what this setting promises.")
-
-SPLIT = """The proof splits the error in two: $|f_t - f^*|^2 \\le 2\\,|f_t - h_t|^2 + 2\\kappa\\,\\|h_t - f^*\\|^2_{\\mathcal{H}}$,
-what the random features add and what the random data add."""
-LEMMA = """The chart of $|f - h|^2$ is the features' part. Lemma 1 bounds it by $M^2(\\kappa+\\phi)^2 \\sum_i |a_t^i|^2$. The band
-is not a bound but an unbiased estimate: the spread of the single features' contributions, carried forward. **The bound lies
-far above both, by several powers of ten**: it holds for a single random feature as for a thousand, where the error falls as $1/m$;
-and it adds up $|c_b|$ as if the points of a batch all pulled the same way, where they pull both ways and mostly cancel."""
-NO_CONSTANT = """The losses are squared, so no constant $M$ bounds their derivatives beforehand: the bound is drawn with the
-largest $\\sum_b |c_b|$ met so far."""
-CONVEX_RATE = """With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1, 2) \\cup \\mathbb{Z}_+$,
-$\\mathbb{E}\\,|f_t(x) - f^*(x)|^2 = O(1/t)$."""
-
-
-# Few features and small batches: their noise is what the rates are of.
-_SEEN_SOON = {"n_features": 64, "batch_size": 32}
-
-
-def convex_theorem(title: str) -> Theorem:
-    """Return the theorem of a convex risk with squared losses: a rate in t, with steps theta / t."""
-    statement = f"**{title}** {CONVEX_RATE} {SPLIT}\n\n{LEMMA}\n\n{NO_CONSTANT}"
-    return Theorem(
-        statement,
-        lambda spec: (*_decaying_steps(spec), *fresh_features(spec)),
-        rates=dict.fromkeys(("distance", "error", "norm"), Rate(-1.0, "t", "1/t")),
-        # A ridge of 1 keeps the first steps from overshooting.
-        shown_with={"lam": 1.0, "n_iter": 2000, **_SEEN_SOON},
-        cost="A larger ridge pulls f towards zero and steps that shrink soon learn little more: the test score can fall by much.",
-    )
-
-
-def constant_step_theorem(statement: str, schedule: str, rates: Mapping[str, Rate], **shown_with: Any) -> Theorem:
-    """Return a theorem that assumes one step throughout, set by the run's length: no rate in t within a run."""
-    return Theorem(
-        f"{statement}\n\n{LEMMA}",
-        lambda spec: (_constant_step(spec, schedule), *fresh_features(spec)),
-        rates=rates,
-        shown_with={"n_iter": 800, "schedule": schedule, **_SEEN_SOON} | shown_with,
-    )
-
-
-def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
-    """Return what is assumed wherever each iteration draws its own random features."""
-    return (*_good_features(spec.kernel), _unchanged(spec))
-
-
-def _unchanged(spec: Spec) -> Assumption:
-    """Return that nothing was changed on the way; broken by a step ten times as large from the run's middle on."""
-    s, changes = spec.solver, list[dict[str, Any]]()
-    if s.step_size is not None and "step_size" in spec.steerable:
-        changes = [{"t": s.n_iter // 2 + 1, "name": "step_size", "value": float(f"{LARGER * s.step_size:.4g}")}]
-    then = "At the change the noise of the steps jumps up, and from there on it has to fall again."
-    breach = Breach("step × 10 at half time", {"changes": changes}, then)
-    return Assumption("Nothing was changed during the run.", not spec.changes, breach=breach)
-
-
-def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
-    is_bounded = math.isfinite(kernel.bound) and math.isfinite(kernel.feature_bound)
-    here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
-    return (
-        Assumption(
-            f"Kernel and features are bounded: κ and φ are finite (here: {here}).",
-            is_bounded,
-            why_not="It is so by the kernel itself: only another kernel has bounded features.",
-            breach=Breach(
-                "unbounded features",
-                {"kernel": {"name": DotProduct.name}},
-                "No lemma bounds the error any more: what the features cost goes with the points' length.",
-            ),
-        ),
-        Assumption(
-            "The features of an iteration are drawn independently of each other"
-            f"{' (here: in blocks of orthogonal ones)' if not kernel.has_independent_features else ''}.",
-            kernel.has_independent_features,
-            remedy={"kernel": {"name": Gaussian.name}},
-            breach=Breach(
-                "orthogonal features",
-                {"kernel": {"name": OrthogonalGaussian.name}},
-                "The proof says nothing, and no harm is done: features in orthogonal blocks err as much or less, at the same rate.",
-            ),
-        ),
-    )
-
-
-# Steps theta / t begin at theta: with a smaller ridge than this, theta = 1.5 / lam is so large that they overshoot for long.
-SMALLEST_RIDGE, PRODUCT = 0.2, 1.5
-# With steps θ = so much / lam the assumptions are broken: a constant one that does not grow, and a product that is too small.
-CONSTANT, TOO_SMALL = 0.3, 0.1
-LARGER = 10.0
-# A step that is the theorem's for a run of this length, whatever the run's own.
-SHORT = 50
-
-
-def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
-    s = spec.solver
-    product = math.nan if s.step_size is None else s.step_size * s.lam  # the automatic step is known with the data only
-    in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
-    lam = max(s.lam, SMALLEST_RIDGE)
-    # Both at once: a theta that suits one schedule need not suit another.
-    remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}
-    return (
-        Assumption(
-            f"The steps are θ/t (here: {SCHEDULE_WORDS[s.schedule]}).",
-            s.schedule == "theta/t",
-            remedy,
-            breach=Breach(
-                "constant step",
-                {"solver": {"schedule": "constant", "step_size": CONSTANT / lam}},
-                "f comes near sooner and then stands still where its noise holds it: the curves turn level. Their average goes on.",
-            ),
-        ),
-        Assumption(
-            f"θλ lies in (1, 2) or is a positive whole number (here: {_said(product)}).",
-            in_range,
-            remedy,
-            breach=Breach(
-                "θλ = 0.1",
-                {"solver": {"schedule": "theta/t", "step_size": TOO_SMALL / lam, "lam": lam}},
-                "The steps shrink before f has arrived: the distance falls as t^−0.2, for 2θλ = 0.2, instead of 1/t.",
-            ),
-        ),
-    )
-
-
-def _said(product: float) -> str:
-    return AUTOMATIC if math.isnan(product) else f"{product:g}"
-
-
-def _constant_step(spec: Spec, schedule: str) -> Assumption:
-    used, T = spec.solver.schedule, spec.solver.n_iter
-    # The same step by another name; of one that decays, about its mean.
-    given, theta = spec.solver.step_size, None
-    if given is not None:
-        step = SCHEDULES[used](given, math.ceil(T**0.5), T)
-        theta = float(f"{step / SCHEDULES[schedule](1.0, 1, T):.3g}")
-    remedy = {"solver": {"schedule": schedule, "step_size": theta}}
-    return Assumption(
-        f"The step is {SCHEDULE_WORDS[schedule]}, the same throughout (here: {SCHEDULE_WORDS[used]}).",
-        used == schedule,
-        remedy,
-        breach=Breach(
-            "a step that T does not shrink",
-            {"solver": {"schedule": "constant", "step_size": theta and SCHEDULES[schedule](theta, 1, SHORT)}},
-            "Longer runs come no nearer: what is left is the noise of the step, which is now the same for all lengths.",
-        ),
-    )

@@ -64,7 +64,8 @@ def name_of(asked: AskedWays, case: Case) -> str:
 
 def choose_view(shown: list[Shown]) -> tuple[str, str]:
     """Draw the choice of what is measured, and over what it is drawn."""
-    quantities = shown[0].found.quantities
+    # A case that breaks an assumption may have no optimum to measure a distance to.
+    quantities = [name for name in shown[0].found.quantities if all(name in one.found.columns for one in shown)]
     with st.container(horizontal=True, vertical_alignment="center", key="part-way-view"):
         usual = "gradient_mean" if "gradient_mean" in quantities else quantities[0]
         # Of its own for each list: what one setting measures another does not.
@@ -111,7 +112,7 @@ def _curves(shown: list[Shown], quantity: str, over: str) -> None:
     rate = theory_of(first.case.spec).rates.get(quantity)
     has_promise = rate is not None and rate.of == "t" and over != "seconds"
     promise = Promise(rate.slope, f"the theorem's {rate.words}") if rate is not None and has_promise else None
-    goal = words.OPTIMUM if "distance" in first.found.quantities else words.GRADIENT
+    goal = words.GRADIENT if quantity.startswith("gradient") else words.OPTIMUM
     figure = ways_figure(
         lines,
         title=title,
@@ -241,6 +242,7 @@ def draw_assumptions(shown: list[Shown]) -> None:
     with right:
         st.markdown("**The bound's constants**")
         _draw_constants(base)
+        _draw_theorem_bound(base)
 
 
 def _draw_constants(one: Shown) -> None:
@@ -257,16 +259,30 @@ def _draw_constants(one: Shown) -> None:
     )
 
 
+def _draw_theorem_bound(one: Shown) -> None:
+    """Say the theorem's own bound where the paper gives one: its formula, what it comes to, and what goes into it."""
+    found = one.found.theorem_bound()
+    if found is None or not np.isfinite(found.value):
+        return
+    ingredients = ", ".join(f"{name} = {short_number(value)}" for name, value in found.ingredients.items())
+    end = one.found.t[-1]
+    measured = short_number(one.found.mean(found.of)[-1])
+    st.markdown(
+        f"**The theorem's own bound** on the mean of {WORDS[found.of]}: {found.words}, at {found.rate.of} = {end:,.0f} "
+        f"{short_number(found.value * end**found.rate.slope)}, where {measured} was measured. With {ingredients}."
+    )
+
+
 def table_of_ways(shown: list[Shown]) -> str:
     """Return all curves as CSV: one row a case, seed and iteration."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    names = [name for name in shown[0].found.columns if name != "t"]
+    names = [name for name in dict.fromkeys(name for one in shown for name in one.found.columns) if name != "t"]
     writer.writerow(["case", "seed", "t", "evaluations", *names])
     for one in shown:
-        x = _x(one, EVALUATIONS)
+        x, held = _x(one, EVALUATIONS), one.found.columns
         for number, seed in enumerate(one.found.seeds):
-            for k in np.flatnonzero(np.isfinite(one.found.columns["error"][number])):
-                values = (repr(float(one.found.columns[name][number, k])) for name in names)
+            for k in np.flatnonzero(np.isfinite(held["error"][number])):
+                values = (repr(float(held[name][number, k])) if name in held else "" for name in names)
                 writer.writerow([one.name, seed, int(one.found.t[k]), int(x[k]), *values])
     return file.getvalue()
