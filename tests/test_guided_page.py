@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
-from test_app import open_auc
+from test_app import open_auc, open_page
 from test_theory_page import finished
+
+from dsgcore.settings.s3vm import S3VM
+from pages.workbench.drawn_curve import _checked
 
 pytestmark = pytest.mark.compiled
 
@@ -83,3 +86,29 @@ def test_who_leaves_a_lesson_keeps_the_page_as_it_is():
     app.button(key="lesson-leave").click().run()
     assert bench(app).place is None
     assert bench(app).live.run.spec.data.n_labeled == 200
+
+
+def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
+    drawn = "0.5~0.6~0.7~0.8~0.9~1"
+    waiting = open_page("s3vm", svm_lesson="batches:2", speed="instant")
+    assert waiting.button(key="lesson-run").disabled
+    app = open_page("s3vm", svm_lesson=f"batches:2:{drawn}", speed="instant")
+    assert app.session_state["_bench_s3vm"].place.text == f"batches:2:{drawn}"
+    for _ in range(100):
+        if app.session_state["_bench_s3vm"].place.outcome is not None:
+            break
+        app.run()
+    assert "in the mean" in words(app)
+
+
+@pytest.mark.parametrize("text", ["0.5~0.6", "0.5~0.6~0.7~0.8~0.9~7", "a~b~c~d~e~f", "nan~1~1~1~1~1"])
+def test_what_is_no_curve_on_the_axis_is_none(text):
+    curve = next(lesson for lesson in S3VM.guided if lesson.name == "batches").steps[1].asks
+    assert curve.read(text) is None
+
+
+@pytest.mark.parametrize("sent", [7, "x", [1], [None] * 6, {"a": 1}, [1e400] * 6, ["0.5"] * 6])
+def test_a_browser_can_send_what_it_likes_for_a_curve(sent):
+    curve = next(lesson for lesson in S3VM.guided if lesson.name == "batches").steps[1].asks
+    assert _checked(curve, sent) is None
+    assert _checked(curve, [0.5] * 6) == (0.5,) * 6

@@ -41,7 +41,8 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
         positive; score and objective of the average; averaging: the last iterate's objective less the average's; batch: points a
         source and iteration; matrix_share: the model's numbers over those of a kernel matrix of the
         training points; distance: |f - f*|^2 over |f*|^2 at the training points; overstated: |f - h|^2 over |f - f*|^2
-        there; by name, the numbers that can be steered, as they were at the end. What a run does not have is left out.
+        there; by a column's name with @ and a share of the way, its value there; by name, the numbers that can be steered,
+        as they were at the end. What a run does not have is left out.
     """
     run = live.run
     row = run.history.last()
@@ -55,7 +56,7 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
         **({"averaging": row["objective"] - row["objective_average"]} if "objective_average" in row else {}),
         **{name: value for name, value in run.spec.values_at(run.t).items() if isinstance(value, int | float)},
     }
-    measures |= _against_twin(live)
+    measures |= _against_twin(live) | _on_the_way(run, asked)
     if run.health is Health.DIVERGED:
         return measures
     of_minimiser = _of_minimiser(run) if OF_THE_MINIMISER & set(asked) else {}
@@ -67,6 +68,17 @@ def _against_twin(live: LiveRun) -> dict[str, float]:
     if made is None or made.verdict is None:
         return {}
     return {"gain": made.difference, "verdict": SIGNS[made.verdict]}
+
+
+def _on_the_way(run: Run, asked: Collection[str]) -> dict[str, float]:
+    """Return values of columns on the way, asked for as column@share."""
+    named = [(name, *name.split("@", 1)) for name in asked if "@" in name]
+    held = run.history.last()
+    return {
+        name: float(run.history.column(column)[round(float(share) * (run.t - 1))])
+        for name, column, share in named
+        if column in held
+    }
 
 
 def _unrest(run: Run) -> float:

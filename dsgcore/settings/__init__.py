@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from dsgcore.settings.auc import AUC
-from dsgcore.settings.guided.lesson import Claim, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick
+from dsgcore.settings.guided.lesson import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick
 from dsgcore.settings.multiclass import MULTICLASS
 from dsgcore.settings.ordinal import ORDINAL
 from dsgcore.settings.profile import Lesson, Profile
@@ -46,6 +46,7 @@ __all__ = [
     "Breach",
     "Claim",
     "Constant",
+    "Curve",
     "Estimate",
     "Goal",
     "GuidedLesson",

@@ -8,9 +8,10 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.experiments import Setting
-from dsgcore.settings import Estimate, Pick
+from dsgcore.settings import Curve, Estimate, Pick
 from pages.controls.control import key_of
 from pages.workbench.bench import Bench, once
+from pages.workbench.drawn_curve import draw_curve, lay_over
 from pages.workbench.head import given_for
 from pages.workbench.lesson_place import Place
 
@@ -29,7 +30,7 @@ def panel(problem: type[Setting], bench: Bench) -> None:
             st.markdown(place.step.text)
         with answer:
             if place.waits:
-                _question(bench, place)
+                _question(problem, bench, place)
             elif place.outcome is None:
                 _meanwhile(problem, bench, place)
             else:
@@ -49,16 +50,18 @@ def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *ar
     st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
 
 
-def _question(bench: Bench, place: Place) -> None:
+def _question(problem: type[Setting], bench: Bench, place: Place) -> None:
     """Ask for a guess; the run waits for it."""
     asks, key = place.step.asks, f"lesson-guess-{place.text}"
     assert asks is not None
     with st.container(key="lesson-question", gap="small"):
-        guess: float | None
+        guess: Any
         if isinstance(asks, Pick):
             words = [option.words for option in asks.options]
             chosen = st.radio(asks.text, words, index=None, key=key, width="content")
             guess = None if chosen is None else words.index(chosen)
+        elif isinstance(asks, Curve):
+            guess = draw_curve(asks, key=key, page=problem.name)
         else:
             middle = (asks.low + asks.high) / 2
             guess = st.slider(asks.text, asks.low, asks.high, middle, key=key)
@@ -66,7 +69,7 @@ def _question(bench: Bench, place: Place) -> None:
         _button(bench, "Run it", "lesson-run", _answer, bench, guess, type="primary", disabled=off, shortcut="Enter")
 
 
-def _answer(bench: Bench, guess: float) -> None:
+def _answer(bench: Bench, guess: Any) -> None:
     assert bench.place is not None
     bench.place.guesses[bench.place.number] = guess
     bench.is_playing = True
@@ -102,6 +105,8 @@ def _verdict(place: Place) -> None:
         _picked(asks, place)
     elif isinstance(asks, Estimate):
         _estimated(asks, place)
+    elif isinstance(asks, Curve):
+        _drawn(asks, place)
     elif place.step.goal is not None:
         st.markdown(":green[✓] **Reached.**")
 
@@ -138,6 +143,19 @@ def _estimated(asks: Estimate, place: Place) -> None:
     good = ":green[✓] A good guess" if place.was_right() else ":orange[➜] Not quite"
     st.markdown(f"{good}: you said {place.guess:.2f}, and {asks.words} came to **{came_to:.2f}**.")
     st.html(_line_of_numbers(asks, float(place.guess), came_to))
+
+
+def _drawn(asks: Curve, place: Place) -> None:
+    """Lay the curve that was drawn over the one that came."""
+    assert place.outcome is not None
+    came_to = asks.came_to(place.outcome)
+    if came_to is None:
+        st.markdown("This run has no such curve.")
+        return
+    good = ":green[✓] Well drawn" if place.was_right() else ":orange[➜] Not quite"
+    off = sum(abs(a - b) for a, b in zip(place.guess, came_to, strict=True)) / len(came_to)
+    st.markdown(f"{good}: off by **{off:.2f}** in the mean.")
+    lay_over(asks, place.guess, came_to, key=f"lesson-outcome-{place.number}")
 
 
 def _line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:

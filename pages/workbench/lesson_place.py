@@ -47,7 +47,8 @@ class Place:
     @property
     def text(self) -> str:
         """How a link says it: the lesson's name, the step counted from 1, and what was guessed there."""
-        guess = [] if self.guess is None else [f"{self.guess:g}"]
+        asks = self.step.asks
+        guess = [] if self.guess is None or asks is None else [asks.say(self.guess)]
         return ":".join([self.lesson.name, str(self.number + 1), *guess])
 
     def note(self, live: LiveRun | None) -> None:

@@ -6,7 +6,7 @@ What is right is never written down: it is what the claims of an option find in 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,8 @@ class Claim:
 
 # A run on few points that is over in a blink: enough for what most lessons show.
 SHORT = {"n": 400, "n_iter": 100, "n_features": 64, "batch_size": 64}
+# Where on the way a curve is drawn: at the first iteration, and at so many shares of all.
+SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 BETTER, WORSE = Claim("verdict", low=1.0), Claim("verdict", high=-1.0)
 TIE = Claim("verdict", low=0.0, high=0.0)
 DIVERGES = Claim("growth", low=math.inf)
@@ -64,6 +66,15 @@ class Pick:
         """Return the option that is right of a run; None where the run came to none of them."""
         return next((option for option in self.options if option.holds(outcome)), None)
 
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that are read of its run."""
+        return tuple(claim.measure for option in self.options for claim in option.claims)
+
+    def say(self, guess: float) -> str:
+        """Return an answer as a link says it."""
+        return f"{guess:g}"
+
     def read(self, text: str) -> int | None:
         """Return the number of the option that a link says; None where it says none."""
         return int(text) if text in map(str, range(len(self.options))) else None
@@ -96,6 +107,15 @@ class Estimate:
     high: float
     near: float
 
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measure that is read of its run."""
+        return (self.measure,)
+
+    def say(self, guess: float) -> str:
+        """Return a guess as a link says it."""
+        return f"{guess:g}"
+
     def read(self, text: str) -> float | None:
         """Return the guess that a link says; None where it says none on the slider."""
         try:
@@ -108,6 +128,59 @@ class Estimate:
         """Whether a guess is near what a run came to; None where it came to no number."""
         came_to = outcome.get(self.measure, math.nan)
         return abs(guess - came_to) <= self.near if math.isfinite(came_to) else None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A question for a curve: how a column of the run's history goes, from beginning to end, drawn by the reader.
+
+    Attributes
+    ----------
+    text : str
+    column, words : str
+        Of the history, and what it is called on the axis.
+    low, high : float
+        The ends of the axis.
+    near : float
+        A curve that is off by no more, in the mean, is called good.
+    """
+
+    text: str
+    column: str
+    words: str
+    low: float
+    high: float
+    near: float
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What is read of its run: the column at so many shares of the way, as `experiments.outcome_of` calls it."""
+        return tuple(f"{self.column}@{share:g}" for share in SHARES)
+
+    def say(self, guess: Sequence[float]) -> str:
+        """Return a curve as a link says it."""
+        return "~".join(f"{value:.3g}" for value in guess)
+
+    def read(self, text: str) -> tuple[float, ...] | None:
+        """Return the curve that a link says; None where it says none on the axis."""
+        try:
+            values = tuple(map(float, text.split("~")))
+        except ValueError:
+            return None
+        is_one = len(values) == len(SHARES) and all(self.low <= value <= self.high for value in values)
+        return values if is_one else None
+
+    def came_to(self, outcome: Mapping[str, float]) -> list[float] | None:
+        """Return how it went, at the same shares of the way; None where the run has no such curve."""
+        values = [outcome.get(measure, math.nan) for measure in self.measures]
+        return values if all(map(math.isfinite, values)) else None
+
+    def is_right(self, guess: Sequence[float], outcome: Mapping[str, float]) -> bool | None:
+        """Whether a drawn curve is near the one that came."""
+        came_to = self.came_to(outcome)
+        if came_to is None:
+            return None
+        return sum(abs(a - b) for a, b in zip(guess, came_to, strict=True)) <= self.near * len(SHARES)
 
 
 @dataclass(frozen=True)
@@ -146,7 +219,7 @@ class LessonStep:
         The controls that differ from the step before (of the first one: from the setting's defaults).
     controls : tuple of str
         Those that it is about: they are lit up.
-    asks : Pick, Estimate or None
+    asks : Pick, Estimate, Curve or None
         To be answered before the run begins.
     goal : Goal or None
         To be reached before the next step.
@@ -158,17 +231,16 @@ class LessonStep:
     explanation: str
     values: Mapping[str, Any] = field(default_factory=dict)
     controls: tuple[str, ...] = ()
-    asks: Pick | Estimate | None = None
+    asks: Pick | Estimate | Curve | None = None
     goal: Goal | None = None
     claims: tuple[Claim, ...] = ()
 
     @property
     def measures(self) -> frozenset[str]:
         """The measures that are read of its run."""
-        options = self.asks.options if isinstance(self.asks, Pick) else ()
-        claims = [*self.claims, *(self.goal.claims if self.goal else ()), *(c for o in options for c in o.claims)]
-        estimated = [self.asks.measure] if isinstance(self.asks, Estimate) else []
-        return frozenset([*estimated, *(claim.measure for claim in claims)])
+        claims = [*self.claims, *(self.goal.claims if self.goal else ())]
+        asked = self.asks.measures if self.asks is not None else ()
+        return frozenset([*asked, *(claim.measure for claim in claims)])
 
 
 @dataclass(frozen=True)

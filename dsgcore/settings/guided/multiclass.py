@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from dsgcore.settings.guided.lesson import BETTER, SHORT, WORSE, Claim, Goal, GuidedLesson, LessonStep, Option, Pick
+from dsgcore.settings.guided.lesson import (
+    BETTER,
+    SHORT,
+    WORSE,
+    Claim,
+    Curve,
+    Goal,
+    GuidedLesson,
+    LessonStep,
+    Option,
+    Pick,
+)
 
 GRAPH_AND_RANK = GuidedLesson(
     "graph-and-rank",
@@ -207,18 +218,18 @@ HOW_MANY_LABELS = GuidedLesson(
         ),
         LessonStep(
             "**Twenty** on each.",
-            "More than nine in ten: with so many the arms are nearly told apart by the labels themselves.",
+            "More than nine in ten, and most of them early on: with so many the arms are nearly told apart by labels alone.",
             {"n_labeled": 80},
             ("n_labeled",),
-            Pick(
-                "And now?",
-                (
-                    Option("fewer than 70 %", (Claim("score", high=0.7),)),
-                    Option("70 to 90 %", (Claim("score", low=0.7, high=0.9),)),
-                    Option("more than 90 %", (Claim("score", low=0.9),)),
-                ),
-                2,
+            Curve(
+                "Draw how the share of right test points will go, over the 100 iterations.",
+                "score_test",
+                "right test points",
+                0.25,
+                1.0,
+                0.08,
             ),
+            claims=(Claim("score", low=0.9), Claim("score_test@0.25", low=0.8)),
         ),
         LessonStep(
             "Back to five on each, but a graph with a weight of **τ_I = 0.1**: too much of a good thing. Mend it. (“auto” on the "
