@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dsgcore import ParameterError, ProblemError, SpecError
-from dsgcore.data import CONVERSIONS, DATASETS, DataError, DatasetEntry, Split
+from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
 from dsgcore.data.conversions import AS_IS
 from dsgcore.data.options import SEED
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_split
@@ -17,6 +16,7 @@ from dsgcore.experiments.settings import FILE
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from pages.controls import controls
+from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import Control, also_offer, draw, key_of
 from pages.controls.from_link import in_link, read_controls, without_bad_seed
 from pages.controls.own_file import TITLE as OWN_TITLE
@@ -26,7 +26,6 @@ from pages.gallery.gallery import facts, gallery, setting_link
 from pages.gallery.thumbnails import class_colors
 from pages.upload.upload import draw_upload
 
-BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 PREFIX = "data_"
 SEED_KEY, FEATURE, OWN_FILE = "look_seed", "look_feature", "look_file"
 # As links say them that were written when all pages had these in common.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
+from dsgcore.diagnostics.four_runs import seeds_of
 from dsgcore.diagnostics.way import DISTANCE, ERROR, NORM, WORDS, ground_of, way
 from dsgcore.experiments.run import load_split
 from dsgcore.experiments.spec import Spec
@@ -137,25 +138,14 @@ def convergence(
 
     Parameters
     ----------
-    spec : Spec
-        Of one of the stochastic settings, with at most some 4,000 training points.
-    seeds : int or sequence of int, default 5
-        Of batches and features; a number stands for so many from the spec's own on. The data stay those of the spec's seed.
-    split : Split, optional
-        The data, where they are there already.
-    tell : callable, optional
-        Gets the share that is done.
+    spec, seeds, split, tell
+        As of `dsgcore.diagnostics.limits`; so is what is raised.
 
     Returns
     -------
     Convergence
-
-    Raises
-    ------
-    DiagnosticsError
-        If the setting's gradient is not a stochastic functional one, or there are too many training points.
     """
-    used = tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
+    used = seeds_of(spec, seeds)
     split = load_split(spec) if split is None else split
     ground, ways = ground_of(spec, split), {}
     for i, seed in enumerate(used):

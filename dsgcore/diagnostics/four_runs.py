@@ -112,23 +112,14 @@ def four_runs(
 
     Parameters
     ----------
-    spec : Spec
-        Of one of the stochastic settings.
     seed : int, optional
         Of batches and features; the data stay those of the spec's seed. By default the spec's.
-    split : Split, optional
-        The data, where they are there already.
-    tell : callable, optional
-        Gets the share that is done, after every iteration.
+    spec, split, tell
+        As of `dsgcore.diagnostics.limits`; so is what is raised.
 
     Returns
     -------
     FourRuns
-
-    Raises
-    ------
-    DiagnosticsError
-        If the setting's gradient is not a stochastic functional one, or there are too many training points.
     """
     return runs_of_seeds(spec, (spec.seed if seed is None else seed,), split=split, tell=tell)[0]
 
@@ -140,7 +131,7 @@ def runs_of_seeds(
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
 ) -> tuple[FourRuns, ...]:
-    """Make the four runs with each of several seeds; what has no noise is made once. Parameters as of `four_runs`."""
+    """Make the four runs with each of several seeds; what has no noise is made once. Parameters as of `limits`."""
     check_possible(spec)
     split = load_split(spec) if split is None else split
     check_possible(spec, len(split.X_train))
@@ -151,6 +142,11 @@ def runs_of_seeds(
             _measured(replace(task, seed=seed), still, lambda share, i=i: tell((i + share) / (1 + len(seeds))))  # type: ignore[misc]
             for i, seed in enumerate(seeds, start=1)
         )
+
+
+def seeds_of(spec: Spec, seeds: int | Sequence[int]) -> tuple[int, ...]:
+    """Return the seeds that are asked for: a number stands for so many from the spec's own on."""
+    return tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
 
 
 def check_possible(spec: Spec, n: int = 0) -> None:

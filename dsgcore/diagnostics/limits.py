@@ -11,7 +11,7 @@ import numpy as np
 from dsgcore.core.automatic_step import step_sizes
 from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
-from dsgcore.diagnostics.four_runs import FourRuns, check_possible, runs_of_seeds
+from dsgcore.diagnostics.four_runs import FourRuns, check_possible, runs_of_seeds, seeds_of
 from dsgcore.experiments.engine import engine_for
 from dsgcore.experiments.run import load_split
 from dsgcore.experiments.spec import Spec
@@ -107,9 +107,9 @@ def limits(
     Raises
     ------
     DiagnosticsError
-        As of `four_runs`.
+        If the setting's gradient is not a stochastic functional one, or there are too many training points.
     """
-    used = tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
+    used = seeds_of(spec, seeds)
     check_possible(spec)
     split = load_split(spec) if split is None else split
     runs = runs_of_seeds(spec, used, split=split, tell=tell)

@@ -8,13 +8,10 @@ from typing import Protocol, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore import ParameterError, ProblemError, SpecError
-from dsgcore.data import DataError
 from dsgcore.studies import Gathered, StoreError, Study
+from pages.controls.bad_input import BAD_INPUT
 from pages.controls.own_file import plain
 from pages.studies.going import Exploring, look_at, refresh
-
-BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError, StoreError)
 
 
 class Asks(Protocol):
@@ -37,7 +34,7 @@ def draw_and_look(state: Exploring, draw: Callable[[DeltaGenerator, DeltaGenerat
             return None  # said where the file is asked for
         look_at(state, asked.study())
         refresh(state)
-    except BAD_INPUT as error:
+    except (*BAD_INPUT, StoreError) as error:
         st.error(plain(str(error)))
         return None
     if state.refused:

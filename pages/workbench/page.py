@@ -18,6 +18,7 @@ from dsgcore.experiments import (
 )
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
+from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import draw, key_of
 from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_picker import draw_kernel, make_ready
@@ -41,7 +42,7 @@ from pages.workbench.looking_back import look_back, seen
 from pages.workbench.map_axes import draw_axes, refused_axes
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
-from pages.workbench.steering import BAD_INPUT, follow
+from pages.workbench.steering import follow
 from pages.workbench.theory_tab import theory
 from pages.workbench.ticking import advance, is_ticking, note, pace_of, tick_here
 from pages.workbench.transport import transport

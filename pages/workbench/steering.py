@@ -6,18 +6,15 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore import ParameterError, ProblemError, SpecError
-from dsgcore.data import DataError
 from dsgcore.experiments import Setting, Spec, long_work
 from dsgcore.experiments.cost import check_cost
 from dsgcore.experiments.jobs import JobState
+from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import key_of
 from pages.controls.own_file import plain
 from pages.controls.view_choices import SLIDER, SPEED, viewed
 from pages.workbench import link
 from pages.workbench.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
-
-BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 
 
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
