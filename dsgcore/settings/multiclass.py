@@ -109,7 +109,7 @@ def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
         lam=short(RIDGE["fourier", "hinge"] / n_labeled),
         tau_I=short(GRAPH / (n * n_labeled)),
         tau_S=TAIL["fourier"],
-        radius=None,
+        radius=short((n_labeled / RIDGE["fourier", "hinge"]) ** 0.5),  # has the minimiser in it
         fit_intercept=True,
     )
 
