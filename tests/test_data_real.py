@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import io
-import os
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from real_sets import content_of
 
 from dsgcore.data.reading import Recipe, read, sniff
 from dsgcore.experiments import FileStore, Run, Spec, load_split
 from dsgcore.experiments.settings import SETTINGS
 
-FOLDER = Path(os.environ.get("DSGLAB_DATA") or Path(__file__).parents[2] / "shared" / "data")
 # Set: rows, columns, and the settings of the papers that use it.
 SETS = {
     "codrna": (59_535, 8, ("auc", "s3vm")),
@@ -37,13 +35,6 @@ SETS = {
     "poker25k": (25_010, 10, ("similar_unlabeled", "multiclass")),
     "mnist10k": (10_000, 784, ("similar_unlabeled",)),
 }
-
-
-def content_of(name):
-    path = FOLDER / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"no {name}.npz in ../shared/data nor in the folder that DSGLAB_DATA names")
-    return path.read_bytes()
 
 
 @pytest.mark.compiled
