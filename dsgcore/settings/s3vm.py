@@ -74,10 +74,7 @@ def _unbiased(spec: Spec) -> Assumption:
     )
 
 
-_BALANCE = (
-    "The proof says nothing, and no harm is seen: a batch's mean errs less than its gradient does anyway, and longer runs end as "
-    "much nearer as without the balance."
-)
+_BALANCE = "The proof says nothing then. No harm is seen on this page's data: longer runs end as much nearer as without the balance."
 
 
 def _constant(spec: Spec, measured: Measured) -> Constant | None:
