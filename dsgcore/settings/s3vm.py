@@ -74,7 +74,9 @@ def _unbiased(spec: Spec) -> Assumption:
     )
 
 
-_BALANCE = "The proof says nothing then. No harm is seen on this page's data: longer runs end as much nearer as without the balance."
+_BALANCE = (
+    "The proof says nothing then. No harm was seen on two moons: longer runs end as much nearer as without the balance."
+)
 
 
 def _constant(spec: Spec, measured: Measured) -> Constant | None:

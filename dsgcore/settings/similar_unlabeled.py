@@ -100,8 +100,8 @@ def _unbiased(spec: Spec) -> Assumption:
 
 
 _CORRECTED = (
-    "With the absolute value and a ridge as weak as this one, the gradient's mean stops falling, in longer runs as well: a batch's "
-    "risk falls now below zero and now above, where the correction has a kink. With a usual ridge, or with ReLU, nothing of it is seen."
+    "With the absolute value and a ridge as weak as this one, the gradient's mean stops falling, in longer runs as well: a "
+    "batch's risk falls now below zero and now above, where the correction has a kink. With a usual ridge nothing of it was seen."
 )
 
 SIMILAR_UNLABELED = Profile(
