@@ -17,15 +17,15 @@ from pages.charts import words
 from pages.charts.live_plotly import live_chart
 from pages.charts.run_map import run_map, surface_on
 from pages.controls.own_file import plain
-from pages.workbench.map_view import GRID, map_state
+from pages.workbench.map_view import map_state
 
 HEIGHT = 290
 FEATURE, POINT, ALL = "one random feature", "one training point", "all coefficients"
 
 
 def look_inside(bench: Any, run: Run, theme: str) -> None:
-    """Draw what is chosen of the inside of a run's function; nothing where it has none."""
-    if not has_inside(run):
+    """Draw what is chosen of the inside of a run's function; nothing where it has none, or went back to its beginning."""
+    if not has_inside(run) or not run.model_t:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="part-inside"):
         chosen = st.segmented_control("Look inside", list(_DRAWN), default=FEATURE, required=True, key="inside")
@@ -112,7 +112,8 @@ def _all(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
 
 
 def _grid(bench: Any, run: Run) -> NDArray:
-    return map_state(bench, run).plane.grid(GRID)
+    state = map_state(bench, run)
+    return state.plane.grid(state.size)
 
 
 def _beside(
@@ -126,10 +127,9 @@ def _beside(
     *more: charts.PointSet,
 ) -> None:
     """Draw values on the plane, among the training points, and beside them a curve over the iterations."""
-    plane = map_state(bench, run).plane
-    figure = run_map(
-        run, plane, charts.heat(surface_on(plane, values, GRID), 0.0, theme), title=title, theme=theme, revision=title
-    )
+    state = map_state(bench, run)
+    heat = charts.heat(surface_on(state.plane, values, state.size), 0.0, theme)
+    figure = run_map(run, state.plane, heat, title=title, theme=theme, revision=title)
     figure["data"] = [trace | {"showlegend": False} for trace in figure["data"]]
     figure["data"] += [charts.scatter(points, theme) for points in more]
     line = charts.line_chart([curve], title="Its coefficient", x_range=(0, run.n_iter), revision=title, note=note)
