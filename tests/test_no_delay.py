@@ -1,6 +1,7 @@
 """The connections of a listening socket that was opened as streamlit's server does send at once."""
 
 import asyncio
+import os
 import socket
 from pathlib import Path
 
@@ -20,6 +21,17 @@ def test_a_connection_holds_nothing_back(family: int) -> None:
         assert not _sends_at_once(listening)
         asyncio.run(_live())
         assert _sends_at_once(listening)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="no list of open files here")
+def test_it_leaves_no_file_open(tmp_path: Path) -> None:
+    with open(tmp_path / "file", "w"), socket.socket() as listening:  # a plain file has no socket to close it again
+        listening.bind(("localhost", 0))
+        listening.listen()
+        asyncio.run(_live())
+        before = len(os.listdir("/dev/fd"))
+        asyncio.run(_live())
+        assert len(os.listdir("/dev/fd")) == before
 
 
 def test_the_app_begins_with_it() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -21,15 +22,16 @@ async def without_delay(_app: Any) -> AsyncIterator[None]:
     """Set every socket that this process listens on to send at once: the life of the server's app begins when it is open."""
     if os.path.isdir(_OPEN_FILES):
         for number in os.listdir(_OPEN_FILES):
-            with suppress(OSError):  # not a socket, or closed meanwhile
+            with suppress(OSError):  # closed meanwhile
                 _send_at_once(int(number))
     yield
 
 
 def _send_at_once(number: int) -> None:
-    """Set a listening socket's option, which its connections take over."""
+    """Set a listening TCP socket's option, which its connections take over; others and plain files stay as they are."""
+    if not stat.S_ISSOCK(os.fstat(number).st_mode):
+        return
     with socket.socket(fileno=os.dup(number)) as opened:
-        if opened.family in (socket.AF_INET, socket.AF_INET6) and opened.getsockopt(
-            socket.SOL_SOCKET, socket.SO_ACCEPTCONN
-        ):
+        is_tcp = opened.family in (socket.AF_INET, socket.AF_INET6)
+        if is_tcp and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
