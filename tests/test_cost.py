@@ -141,7 +141,9 @@ def test_each_ordered_class_has_a_batch():
     assert many > 2 * few
 
 
-def test_a_product_of_more_projections_takes_longer():
-    assert seconds_of("auc", kernel={"name": "dot_product", "power": "5"}) > 1.5 * seconds_of(
-        "auc", kernel={"name": "dot_product", "power": "1"}
-    )
+def test_a_product_of_more_projections_takes_longer_and_more_memory():
+    kernels = [{"name": "dot_product", "power": power} for power in ("1", "5")]
+    wide = {"data": {"name": "high_dimensional"}, "solver": {"n_features": 4096, "n_iter": 10}}
+    one, five = (cost_of(Spec.from_dict({"setting": "auc", "kernel": kernel, **wide})) for kernel in kernels)
+    assert five.seconds > 1.5 * one.seconds
+    assert five.memory > one.memory + 4 * 100 * 4096 * 4

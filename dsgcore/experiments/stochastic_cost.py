@@ -26,7 +26,7 @@ def stochastic_cost(spec: Spec, sizes: Sizes, most_for_whole_sample: int) -> Cos
     carried = sizes.n_train if is_whole else min(sizes.n_train, visits) + min(sizes.n_labeled, sizes.n_train)
     points = carried + sizes.n_test
     block = 2 * sizes.n_features * sizes.itemsize
-    frequencies = sizes.d * sizes.n_features * (8 + sizes.itemsize)
+    frequencies = kernel.factors * sizes.d * sizes.n_features * (8 + sizes.itemsize)
     return Cost(
         RUNS * (sizes.n_iter * block + visits * BYTES_A_VISIT + points * (sizes.d + 4) * sizes.itemsize) + frequencies,
         kernel.factors * seconds_of_features(points + 2 * rows, sizes.d, sizes.n_features, sizes.itemsize)
