@@ -12,16 +12,6 @@ from pages.shell.turns import LONGEST_TURN, Turns
 LONG = 20.0  # seconds after which a test gives up
 
 
-class Clock:
-    """Time that goes on only when it is told to."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
 def in_thread(work):
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -35,27 +25,22 @@ def wait_until(happened):
         time.sleep(0.001)
 
 
-def test_who_has_had_least_goes_first():
-    clock = Clock()
-    turns = Turns(1, clock)
-    with turns.turn("much"):
-        clock.now += 1.0
-    with turns.turn("little"):
-        clock.now += 0.1
-    order = []
+def test_who_has_waited_longest_goes_first():
+    turns, order = Turns(1), []
 
     def wait_for_turn(name):
-        with turns.turn(name):
+        with turns.turn():
             order.append(name)
 
-    with turns.turn("holder"):
-        threads = [in_thread(lambda: wait_for_turn("much"))]
-        wait_until(lambda: len(turns._waiting) == 1)
-        threads.append(in_thread(lambda: wait_for_turn("little")))
-        wait_until(lambda: len(turns._waiting) == 2)
+    names = ["first", "second", "third"]
+    with turns.turn():
+        threads = []
+        for n, name in enumerate(names, 1):
+            threads.append(in_thread(lambda name=name: wait_for_turn(name)))
+            wait_until(lambda n=n: turns.n_waiting == n)
     for thread in threads:
         thread.join(LONG)
-    assert order == ["little", "much"]
+    assert order == names
 
 
 def test_long_work_lets_others_in_between():
@@ -64,16 +49,16 @@ def test_long_work_lets_others_in_between():
 
     def short():
         begun.set()
-        with turns.turn("short"):
+        with turns.turn():
             order.append("short")
         done.set()
 
     def long_piece(part):
         begun.wait(LONG)
-        wait_until(lambda: turns._waiting or done.is_set())
+        wait_until(lambda: turns.n_waiting or done.is_set())
         time.sleep(2 * LONGEST_TURN)
 
-    with turns.turn("long"):
+    with turns.turn():
         thread = in_thread(short)
         for_each_piece(long_piece, [slice(0, 1)])
         order.append("long")
@@ -81,36 +66,28 @@ def test_long_work_lets_others_in_between():
     assert order == ["short", "long"]
 
 
-def test_two_that_compute_at_once_both_leave():
-    clock = Clock()
-    turns = Turns(2, clock)
-    with turns.turn("long"):
-        with turns.turn("short"):
-            clock.now += 1.0
-        clock.now += 1.0
-    with turns.turn("long"):
-        pass
+def test_so_many_compute_at_once():
+    turns = Turns(2)
+    with turns.turn(), turns.turn():
+        third = threading.Event()
+
+        def wait_for_turn():
+            with turns.turn():
+                third.set()
+
+        thread = in_thread(wait_for_turn)
+        wait_until(lambda: turns.n_waiting == 1)
+        assert not third.wait(0.1)
+    thread.join(LONG)
+    assert third.is_set()
 
 
 def test_an_error_gives_the_turn_back():
     turns = Turns(1)
-    with pytest.raises(KeyError), turns.turn("one"):
+    with pytest.raises(KeyError), turns.turn():
         raise KeyError
-    with turns.turn("two"):
+    with turns.turn():
         pass
-
-
-def test_whoever_comes_back_has_no_time_saved_up():
-    clock = Clock()
-    turns = Turns(1, clock)
-    for _ in range(10):
-        with turns.turn("busy"):
-            clock.now += 1.0
-    with turns.turn("new"):
-        clock.now += 0.5
-    with turns.turn("busy"):
-        pass
-    assert turns._spent.get("new", turns._floor) >= 9.0
 
 
 def test_no_piece_of_work_is_long():
@@ -136,10 +113,10 @@ def test_who_has_clicked_goes_before_those_who_only_watch():
     turns, order = Turns(1), []
 
     def wait_for_turn(name, is_urgent):
-        with turns.turn(name, is_urgent=is_urgent):
+        with turns.turn(is_urgent=is_urgent):
             order.append(name)
 
-    with turns.turn("holder"):
+    with turns.turn():
         threads = []
         for n, (name, is_urgent) in enumerate([("watching", False), ("also watching", False), ("clicking", True)], 1):
             threads.append(in_thread(lambda name=name, is_urgent=is_urgent: wait_for_turn(name, is_urgent)))
@@ -155,9 +132,9 @@ def test_who_gives_up_waiting_is_no_longer_waited_for():
     def give_up():
         raise KeyError("a click")
 
-    with turns.turn("holder"):
-        with pytest.raises(KeyError, match="a click"), turns.turn("impatient", look=give_up):
+    with turns.turn():
+        with pytest.raises(KeyError, match="a click"), turns.turn(look=give_up):
             pass
         assert turns.n_waiting == 0
-    with turns.turn("next"):
+    with turns.turn():
         assert turns.n_waiting == 0

@@ -1,4 +1,4 @@
-"""Whose turn it is to compute: sessions share the cores, and the one that has had least of them goes first."""
+"""Whose turn it is to compute: sessions share the cores, and the one that has waited longest goes first."""
 
 from __future__ import annotations
 
@@ -11,37 +11,26 @@ from itertools import count
 
 from dsgcore.core.pauses import pausing
 
-# A turn goes to whoever waits for it after so many seconds; work between two pauses takes about as long at most.
-LONGEST_TURN = 0.05
+# Longer work waits for another turn where others wait: turns are about equally long, so who waits longest has had least.
+LONGEST_TURN = 0.1
 SECONDS_BETWEEN_LOOKS = 0.05
 
 
-class _Waiting:
-    """Who waits for a turn, and whether it has come."""
-
-    def __init__(self, session: str) -> None:
-        self.session, self.has_turn = session, threading.Event()
-
-
 class Turns:
-    """So many turns at a time, given to the waiting session that has spent least.
-
-    A session that has been away does not come back with time saved up: it begins where the least of the others stands.
+    """So many turns at a time, given to who has waited longest.
 
     Parameters
     ----------
     at_once : int
         How many may compute at the same time.
-    clock : callable, optional
     """
 
-    def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._free, self._clock = at_once, clock
+    def __init__(self, at_once: int) -> None:
+        self._free = at_once
         self._lock = threading.Lock()
         self._order = count()
-        self._spent: dict[str, float] = {}  # of the sessions that wait or compute
-        self._waiting: dict[tuple[bool, int], _Waiting] = {}  # by whether they can wait, and when they came
-        self._floor = 0.0
+        # By whether they can wait, and when they came: what is set when their turn has come.
+        self._waiting: dict[tuple[bool, int], threading.Event] = {}
 
     @property
     def n_waiting(self) -> int:
@@ -49,50 +38,44 @@ class Turns:
         return len(self._waiting)
 
     @contextmanager
-    def turn(
-        self, session: str, *, is_urgent: bool = False, look: Callable[[], object] = lambda: None
-    ) -> Iterator[None]:
+    def turn(self, *, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> Iterator[None]:
         """Wait for a turn, and have it while the block lasts; long work in it lets others in between.
 
         Who is urgent comes before all who are not. `look` is called now and then while waiting, and may raise to give up.
         """
-        begun = self._enter(session, is_urgent, look)
+        self._enter(is_urgent, look)
+        begun = time.monotonic()
 
         def pause() -> None:
             nonlocal begun
-            if self._waiting and self._clock() - begun >= LONGEST_TURN:
-                self._leave(session, begun)
-                begun = self._enter(session)
+            if self._waiting and time.monotonic() - begun >= LONGEST_TURN:
+                self._leave()
+                self._enter()
+                begun = time.monotonic()
 
         try:
             with pausing(pause):
                 yield
         finally:
-            self._leave(session, begun)
+            self._leave()
 
-    def _enter(self, session: str, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> float:
-        number, waiting = (not is_urgent, next(self._order)), _Waiting(session)
+    def _enter(self, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> None:
+        number, has_come = (not is_urgent, next(self._order)), threading.Event()
         with self._lock:
-            self._spent[session] = max(self._spent.get(session, 0.0), self._floor)
-            self._waiting[number] = waiting
+            self._waiting[number] = has_come
             self._give()
         try:
-            while not waiting.has_turn.wait(SECONDS_BETWEEN_LOOKS):
+            while not has_come.wait(SECONDS_BETWEEN_LOOKS):
                 look()
         except BaseException:
             self._give_up(number)
             raise
-        return self._clock()
 
     def _give(self) -> None:
         """Give what turns are free to who are next, and wake them alone: of many who wait, all others sleep on."""
         while self._free and self._waiting:
-            number = self._next()
-            waiting = self._waiting.pop(number)
             self._free -= 1
-            if number[0]:  # who does not wait says nothing of where the others stand
-                self._floor = self._spent[waiting.session]
-            waiting.has_turn.set()
+            self._waiting.pop(min(self._waiting)).set()
 
     def _give_up(self, number: tuple[bool, int]) -> None:
         with self._lock:
@@ -100,22 +83,10 @@ class Turns:
                 self._free += 1
                 self._give()
 
-    def _next(self) -> tuple[bool, int]:
-        """Return the number of who is to have the next turn: of equals, the first that came."""
-        return min(self._waiting, key=lambda number: (number[0], self._spent[self._waiting[number].session], number[1]))
-
-    def _leave(self, session: str, begun: float) -> None:
+    def _leave(self) -> None:
         with self._lock:
-            # It may have been forgotten meanwhile: then it began at the floor.
-            self._spent[session] = self._spent.get(session, self._floor) + self._clock() - begun
             self._free += 1
-            self._forget()
             self._give()
-
-    def _forget(self) -> None:
-        """Forget who would begin at the floor anyway."""
-        waiting = {one.session for one in self._waiting.values()}
-        self._spent = {name: spent for name, spent in self._spent.items() if spent > self._floor or name in waiting}
 
 
 turns = Turns(os.cpu_count() or 1)

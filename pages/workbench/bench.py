@@ -194,7 +194,7 @@ def _go_to(bench: Bench, at: str) -> None:
 
 def go_on(bench: Bench, until: Callable[[], bool] = lambda: False) -> None:
     """Bring the run towards the iteration that a link names, for a moment; there it pauses or goes on, as the link says."""
-    with turns.turn(bench.session):
+    with turns.turn():
         go_further(bench, until)
 
 

@@ -216,7 +216,7 @@ def _live(
         if bench.wants_restart or pace_of(bench) != pace:
             st.rerun()  # a button in here has moved a slider outside, the first curve is there, or a tick was the last
         has_ended = _advance(bench)
-        with drawing.turn(bench.session, is_urgent=not is_a_tick(), look=_gives_way):
+        with drawing.turn(is_urgent=not is_a_tick(), look=_gives_way):
             _draw(bench, status, tiles, limits, health)
             if is_a_tick():
                 wait_until_sent()
@@ -252,7 +252,7 @@ def _advance(bench: Bench) -> bool:
     if was_going:
         go_on(bench, _gives_way)
     elif bench.is_playing and not was_finished and not bench.is_held:
-        with turns.turn(bench.session):
+        with turns.turn():
             advance(bench, _gives_way)
     is_finished = bench.live.is_finished
     has_ended = (is_finished and not was_finished) or (was_going > 0 and not bench.going_to)

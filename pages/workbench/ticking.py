@@ -30,6 +30,8 @@ TICK_SECONDS = 0.25
 # Until the browser says that the first curve is there.
 WAITING_SECONDS = 3.0
 SLICE_SECONDS = 0.08
+# Where others wait: an iteration of each now and then is more than two iterations of one and none of another.
+SHORT_SLICE_SECONDS = 0.04
 INSTANT_SECONDS = 2.0
 # At normal speed a run takes about so many ticks, ten seconds.
 NORMAL_TICKS = 40
@@ -45,16 +47,16 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
     """Make the iterations of one drawing; of a run that nobody sees yet, only those of its first curve."""
     live = bench.live
     assert live is not None
-    speed = viewed(type(live.run.problem), SPEED)
+    speed, seconds = viewed(type(live.run.problem), SPEED), SHORT_SLICE_SECONDS if turns.n_waiting else SLICE_SECONDS
     pulse.note(bench.session)
     if not (is_seen(bench) or bench.going_to):
-        live.advance(max(0, FIRST_ITERATIONS - live.run.t), SLICE_SECONDS)
+        live.advance(max(0, FIRST_ITERATIONS - live.run.t), seconds)
     elif speed == "slow":
-        live.advance(1, SLICE_SECONDS)
+        live.advance(1, seconds)
     elif speed == "normal":
-        live.advance(math.ceil(live.run.n_iter / NORMAL_TICKS), SLICE_SECONDS)
+        live.advance(math.ceil(live.run.n_iter / NORMAL_TICKS), seconds)
     elif speed == "fast":
-        live.advance(None, SLICE_SECONDS)
+        live.advance(None, seconds)
     else:
         live.rush(INSTANT_SECONDS, until=until)
 
@@ -132,7 +134,7 @@ def _answer(kept: weakref.ref[Bench]) -> bytes:
 
 def tick(bench: Bench) -> bytes:
     """Advance a run by what one drawing shows, and return what has changed of its page; nothing, while its script has it."""
-    with turns.turn(bench.session), bench.hold.tried() as is_ours:
+    with turns.turn(), bench.hold.tried() as is_ours:
         if not is_ours:
             return BUSY
         if not is_ticking(bench):
