@@ -20,6 +20,7 @@ def lessons() -> None:
         "Each begins with a question: commit to a guess, watch the run, and read why it came as it did. What is right is read "
         "off the run that you see, on any seed."
     )
+    st.page_link("pages/glossary.py", label="All words, explained", icon=":material/dictionary:", width="content")
     for setting in sorted(SETTINGS.values(), key=_begins_without_theory, reverse=True):
         if profile_of(setting).guided:
             _of_setting(setting)

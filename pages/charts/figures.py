@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
+from dsgcore.glossary import meaning
 from pages.charts.axes import Mark, line_at, names_of, ticks_to, value_axis
 from pages.charts.short_numbers import four_digits as four_digits
 
@@ -42,7 +43,7 @@ class Curve:
     width: float = 2.0
     opacity: float = 1.0
     in_legend: bool = True
-    sentence: str = ""  # what the legend says of it when asked
+    sentence: str = ""  # what the legend says of it when asked; empty: what the glossary says
 
 
 def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[NDArray, NDArray]:
@@ -80,7 +81,7 @@ def line_chart(
 ) -> Figure:
     """Return a chart of curves over iterations, with a vertical mark at every change made during the run."""
     layout = _layout(title, revision)
-    layout["meta"] = {"note": note, "help": explanation}
+    layout["meta"] = {"note": note, "help": f"{explanation or meaning(title)} {_along(x_title)}".strip()}
     x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear", "title": {"text": x_title}, **CLEAR_OF_CORNER}
     if x_range is not None:
         x_axis["range"] = [float(np.log10(v)) if is_log_x else v for v in x_range]
@@ -97,6 +98,11 @@ def line_chart(
     return {"data": [_line(curve, is_log_y=is_log_y) for curve in curves], "layout": layout}
 
 
+def _along(x_title: str) -> str:
+    said = meaning(x_title)
+    return f"Along the axis, {x_title}: {said[0].lower()}{said[1:]}" if said else ""
+
+
 def _line(curve: Curve, *, is_log_y: bool) -> dict[str, Any]:
     y = np.where(curve.y > 0, curve.y, np.nan) if is_log_y else curve.y
     x, y = thinned(curve.x, y)
@@ -110,7 +116,7 @@ def _line(curve: Curve, *, is_log_y: bool) -> dict[str, Any]:
         "opacity": curve.opacity,
         "showlegend": curve.in_legend,
         "hoverinfo": "all" if curve.in_legend else "skip",
-        **({"meta": curve.sentence} if curve.sentence else {}),
+        **({"meta": said} if (said := curve.sentence or meaning(curve.name)) else {}),
     }
 
 

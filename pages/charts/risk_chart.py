@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.glossary import meaning
 from pages.charts import figures as charts
-from pages.charts import words
 
 COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
 TITLE = "Parts of the objective"
@@ -27,10 +27,8 @@ def risk_chart(
 ) -> charts.Figure:
     """Return the parts as areas on top of each other, above zero and below, with their sum, the objective, and other lines."""
     total = sum(parts.values(), np.zeros(len(t)))
-    objective = charts.Curve("objective", t, total, charts.INK[theme], sentence=words.OBJECTIVE)
-    figure = charts.line_chart(
-        [objective, *lines], title=TITLE, note=note, x_range=x_range, revision=revision, explanation=words.PARTS
-    )
+    objective = charts.Curve("objective", t, total, charts.INK[theme])
+    figure = charts.line_chart([objective, *lines], title=TITLE, note=note, x_range=x_range, revision=revision)
     # At the same iterations: areas on top of each other need that.
     kept = np.unique(np.linspace(0, len(t) - 1, min(len(t), charts.MAX_POINTS_PER_TRACE)).round().astype(int))
     areas = [
@@ -57,6 +55,7 @@ def _areas(name: str, t: NDArray, y: NDArray, color: str) -> list[dict[str, Any]
             "stackgroup": group,
             "legendgroup": name,
             "showlegend": number == 0,
+            "meta": meaning(f"{name}, a part") or meaning(name) or meaning(TITLE),
         }
         for number, (group, side) in enumerate(there)
     ]

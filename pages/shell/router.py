@@ -24,10 +24,11 @@ def all_pages() -> list[Any]:
     lessons = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
     convergence = st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:")
-    # There is no room in the navigation for what is come to by a pin.
+    # There is no room in the navigation for what is come to by a pin, or from where a word stands.
     compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:", visibility="hidden")
+    glossary = st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:", visibility="hidden")
     settings = (page_of(setting, with_icon=True) for setting in SETTINGS.values())
-    return [home, lessons, *settings, explore, convergence, compare, data]
+    return [home, lessons, *settings, explore, convergence, compare, data, glossary]
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:

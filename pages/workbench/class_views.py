@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.experiments import History, LiveRun, Run
+from dsgcore.glossary import meaning
 from dsgcore.multiclass.engine import MultiClassEngine
 from pages.charts import figures as charts
 from pages.charts import words
@@ -39,14 +40,12 @@ def error_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     history = live.run.history
     t = history.column("t")
     curves = [
-        charts.Curve(
-            "|h|²", t, history.column("h_squared"), charts.INK[theme], width=1.5, dash="dash", sentence=words.SIZE_OF_H
-        ),
+        charts.Curve("|h|²", t, history.column("h_squared"), charts.INK[theme], width=1.5, dash="dash"),
         charts.Curve("|f − h|²", t, history.column("error_mean"), charts.EXACT, sentence=words.measured(live.run)),
     ]
     if live.ghost is not None and "error_mean" in live.ghost.names:
         t, error = live.ghost.column("t"), live.ghost.column("error_mean")
-        curves.append(charts.Curve("previous run", t, error, charts.EXACT, opacity=charts.GHOST, sentence=words.GHOST))
+        curves.append(charts.Curve("previous run", t, error, charts.EXACT, opacity=charts.GHOST))
     return charts.line_chart(
         curves,
         title="Error of the random features, |f − h|²",
@@ -74,7 +73,6 @@ def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
                 charts.NEGATIVE if is_tail else charts.INK[theme],
                 dash="dash" if is_tail else "solid",
                 in_legend=number in (0, n_kept),
-                sentence=words.TAIL if is_tail else words.KEPT,
             )
         )
     row = history.last()
@@ -129,5 +127,5 @@ def rank_tile(live: LiveRun, place: Any) -> None:
         delta=f"tail {row['tail_sum']:.3g}" if row else None,
         delta_color="off",
         delta_arrow="off",
-        help="How many singular values of the weights are not zero, and the sum of those that are pulled to zero.",
+        help=meaning("rank"),
     )

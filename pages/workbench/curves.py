@@ -9,6 +9,7 @@ import numpy as np
 from dsgcore.core.diagnostics import slope
 from dsgcore.core.schedules import tail_start
 from dsgcore.experiments import History, LiveRun, Run, theory_of
+from dsgcore.glossary import meaning
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.controls.view_choices import LOG_OBJECTIVE, is_on
@@ -53,7 +54,7 @@ def _curves(history: History | None, column: str, name: str, color: str, **style
 
 
 def _ghost(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
-    return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST, sentence=words.GHOST)
+    return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST)
 
 
 def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
@@ -62,16 +63,16 @@ def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
         return []
     t, values = run.history.column("t"), run.history.column(column)
     there = t > tail_start(run.n_iter)
-    return [charts.Curve("average", t[there], values[there], color, width=4.0, sentence=words.AVERAGE)]
+    return [charts.Curve("average", t[there], values[there], color, width=4.0)]
 
 
 def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     """Return the chart of the objective: of the training data, of the batches, and of the previous run."""
     history, ink = live.run.history, charts.INK[theme]
     curves = _ghost(live, "objective", ink)
-    batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6, "sentence": words.BATCH}
+    batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6}
     curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
-    curves += _curves(history, "objective", "training data", ink, sentence=words.OBJECTIVE)
+    curves += _curves(history, "objective", "training data", ink, sentence=meaning("objective"))
     curves += _averaged(live.run, "objective_average", ink)
     is_log = is_on(type(live.run.problem), LOG_OBJECTIVE) or _outgrows(live.run)
     return charts.line_chart(
@@ -124,7 +125,7 @@ def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
             "type": "scatter",
             "mode": "markers",
             "name": "best",
-            "meta": words.BEST,
+            "meta": meaning("best"),
             "x": [int(history.column("t")[best])],
             "y": [float(scores[best])],
             "marker": {
@@ -143,7 +144,7 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
     t, band = history.column("t"), history.column("band")
     curves = _ghost(live, "error_mean", charts.EXACT)
     if _is_bounded(history):
-        style: dict[str, Any] = {"dash": "dashdot", "width": 1.5, "sentence": words.BOUND}
+        style: dict[str, Any] = {"dash": "dashdot", "width": 1.5}
         curves += _curves(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, **style)
     curves += _curves(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))
     theory = theory_of(live.run.spec)
@@ -168,5 +169,5 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
     )
     if len(band):
         low, high = charts.filled_between(t, band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT)
-        figure["data"] = [low, high | {"meta": words.BAND}, *figure["data"]]
+        figure["data"] = [low, high | {"meta": meaning("band")}, *figure["data"]]
     return figure

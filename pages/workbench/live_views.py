@@ -19,6 +19,7 @@ from dsgcore.experiments import (
     Verdict,
     compare,
 )
+from dsgcore.glossary import meaning
 from pages.charts import words
 from pages.charts.live_plotly import Chart, draw, encoded
 from pages.controls.view_choices import PARTS, is_on
@@ -65,7 +66,7 @@ def tiles(live: LiveRun) -> None:
     run, row = live.run, live.run.history.last()
     objective, score, error = st.columns(3)
     name, values = run.problem.score_name, tile_values(live)
-    objective.metric("Objective", values[0], help=words.OBJECTIVE)
+    objective.metric("Objective", values[0], help=meaning("objective"))
     made = compare(run, live.supervised) if live.supervised is not None else None
     averaged = row.get("score_average") if run.t > tail_start(run.n_iter) else None
     score.metric(
@@ -107,7 +108,7 @@ def comparison_words(made: Comparison, twin: str) -> str:
 
 
 def _score_help(name: str, twin: str, made: Comparison | None) -> str:
-    said = f"{name} on held-out points, and the difference to the same run, {twin}."
+    said = f"{meaning(name)} Here on held-out points, with the difference to the same run, {twin}."
     if made is None:
         return said
     return f"{said} {VERDICT_HELP}"

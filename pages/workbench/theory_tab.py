@@ -27,6 +27,7 @@ def theory(bench: Bench) -> None:
         mark = ":green[● holds:]" if assumption.holds else "○ does not hold:"
         why_not = "" if assumption.holds else f" {assumption.why_not}"
         st.markdown(f"{mark} {assumption.sentence}{why_not}")
+    st.page_link("pages/glossary.py", label="The words, with equations", icon=":material/dictionary:", width="content")
     if kept_to(spec) != spec:
         with st.container(horizontal=True, vertical_alignment="center", key="keeping"):
             st.button(

@@ -37,7 +37,7 @@ def found_on(page, theme):
     ]
 
 
-@pytest.mark.parametrize("path", ["", "lessons", "explore", "data", "data?set=Two+moons"])
+@pytest.mark.parametrize("path", ["", "lessons", "glossary", "explore", "data", "data?set=Two+moons"])
 def test_axe_finds_nothing_serious(open_page, path):
     page = open_page(path)
     page.get_by_role("heading", level=1).wait_for()

@@ -14,6 +14,7 @@ from pages.charts.live_plotly import LIBRARY
 PAGES = {
     "": "DSG Lab",
     "lessons": "Lessons - DSG Lab",
+    "glossary": "Glossary - DSG Lab",
     "explore": "Explore - DSG Lab",
     "convergence": "Convergence - DSG Lab",
     "data": "Data - DSG Lab",
@@ -49,7 +50,7 @@ def warm_app(browser, app_url):
 def test_a_page_has_its_name_and_does_not_jump_while_it_loads(open_page, path, title):
     page = open_page(path)
     page.get_by_role("heading", level=1).wait_for()
-    if path.partition("?")[0] not in ("", "lessons", "data", "explore", "convergence"):
+    if path.partition("?")[0] not in ("", "lessons", "glossary", "data", "explore", "convergence"):
         expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     assert page.evaluate(SHIFTS) < GOOD
     assert page.title() == title

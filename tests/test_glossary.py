@@ -1,0 +1,94 @@
+"""Every word that is drawn has its entry in the glossary, is explained where it stands, and is said once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+pytest.importorskip("streamlit")
+from streamlit.testing.v1 import AppTest
+from test_app import APP, open_page
+
+from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
+from dsgcore.experiments import SETTINGS
+from dsgcore.glossary import TOPICS, meaning, term
+from pages.controls.control import key_of
+from pages.shell import warm_up
+
+TERMS = [entry for topic in TOPICS for entry in topic.terms]
+LIVE = ("chart-objective", "chart-score", "chart-error", "chart-spectrum", "chart-risk")
+# What a tile of the live run is called; those of Details have sentences of their own.
+TILES = 3
+
+
+@pytest.mark.parametrize("entry", TERMS, ids=[entry.anchor for entry in TERMS])
+def test_an_entry_has_a_sentence_for_a_student_and_an_equation_for_a_researcher(entry):
+    assert entry.student.endswith(".")
+    assert "$" not in entry.student, "shown in a legend, where no formula is set"
+    assert entry.researcher.endswith((".", ".$"))
+    assert entry.researcher.count("$") % 2 == 0
+
+
+def test_a_word_has_one_entry_and_an_anchor_of_its_own():
+    names = Counter(name.casefold() for entry in TERMS for name in (entry.name, *entry.drawn_as))
+    assert [name for name, n in names.items() if n > 1] == []
+    assert len({entry.anchor for entry in TERMS}) == len(TERMS)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["Random features", "ridge", "mini-batch", "twin", "bound", "band", "step size", "bandwidth", "AUC", "prior"],
+)
+def test_the_words_one_would_look_up_are_there(word):
+    assert meaning(word)
+
+
+def test_a_words_sentence_is_that_of_its_control():
+    (step,) = (parameter for parameter in SOLVER_PARAMETERS if parameter.name == "step_size")
+    assert meaning("step size") == step.sentence
+
+
+def test_a_name_that_is_no_term_has_no_meaning():
+    assert term("malignant") is None
+    assert meaning("malignant") == ""
+
+
+def drawn(app):
+    """The live charts' figures, by key."""
+    charts = [c.proto for c in app.get("bidi_component") if c.proto.bytes]
+    return {
+        key: json.loads(chart.bytes.split(b"\n", 1)[1]) for chart in charts for key in LIVE if chart.id.endswith(key)
+    }
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("parts", ["false", "true"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_tile_title_axis_and_legend_of_the_live_run_explains_itself(name, parts):
+    setting = SETTINGS[name]
+    app = open_page(name, **{key_of(setting, "at"): "5", key_of(setting, "parts"): parts})
+    assert not app.exception
+    charts = drawn(app)
+    assert len(charts) >= 3
+    for tile in app.metric[:TILES]:
+        assert term(tile.label), tile.label
+        assert tile.help
+    for key, figure in charts.items():
+        title, along = figure["layout"]["title"]["text"], figure["layout"]["xaxis"]["title"]["text"]
+        assert term(title), title
+        assert term(along), along
+        assert along in figure["layout"]["meta"]["help"]
+        silent = [t.get("name") for t in figure["data"] if t.get("showlegend", True) and not t.get("meta")]
+        assert silent == [], key
+
+
+def test_the_page_lists_every_entry_with_its_place():
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.run()
+    warm_up.warm_up().thread.join()
+    app.switch_page("pages/glossary.py").run()
+    assert not app.exception
+    assert [heading.value for heading in app.subheader] == [entry.name for entry in TERMS]
+    assert [heading.anchor for heading in app.subheader] == [entry.anchor for entry in TERMS]
