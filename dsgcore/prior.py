@@ -25,6 +25,8 @@ MAX_LAMBDA, PRECISION = 8.0, 0.04
 # Directions of the kernel matrix with less variance than this are left out; distances keep about 7 decimals.
 MIN_VARIANCE = 1e-14
 ROWS_AT_A_TIME = 4096
+# Of a larger sample, so many points are looked at.
+MAX_POINTS = 1000
 
 
 class PriorError(ValueError):
@@ -113,7 +115,7 @@ def mixture_proportion(
     *,
     method: str = "km2",
     smallest: float = 0.0,
-    max_points: int = 1000,
+    max_points: int = MAX_POINTS,
     seed: int = 0,
 ) -> float:
     """Estimate how much of a mixture comes from one of its components, by kernel mean embedding.
@@ -325,4 +327,16 @@ def _samples(**given: ArrayLike) -> dict[str, NDArray]:
 
 
 def _at_most(size: int, X: NDArray, seed: int, name: str) -> NDArray:
-    return X if len(X) <= size else generator(seed, f"prior {name}").choice(X, size, replace=False)
+    return X if len(X) <= size else X[drawn_rows(len(X), size, seed, name)]
+
+
+def drawn_rows(n: int, size: int, seed: int, name: str) -> NDArray:
+    """Return which rows of a sample of n points `mixture_proportion` looks at: all, or so many of them.
+
+    Parameters
+    ----------
+    n, size : int
+    seed : int
+    name : {"mixture", "component"}
+    """
+    return np.arange(n) if n <= size else generator(seed, f"prior {name}").choice(n, size, replace=False)

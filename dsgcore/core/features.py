@@ -61,6 +61,15 @@ def as_points(X: NDArray, dtype: np.dtype) -> NDArray:
     return np.require(X, dtype, ["C", "A", "W", "E"])
 
 
+def in_precision(X: NDArray, dtype: np.dtype) -> NDArray:
+    """Return points of another precision, C-contiguous; raise ValueError where a number is too large for it."""
+    with np.errstate(over="ignore"):
+        points = np.ascontiguousarray(X, dtype=dtype)
+    if dtype.itemsize < X.dtype.itemsize and not np.isfinite(points).all():
+        raise ValueError(f"X must hold numbers of size {np.finfo(dtype).max:.3g} at most for {dtype}, got larger ones")
+    return points
+
+
 _thread = threading.local()
 
 

@@ -1,5 +1,7 @@
 """Data sets: generated, shipped with scikit-learn, or read from files; and where labels are hidden."""
 
+from dsgcore.data.anywhere import Rows as Rows
+from dsgcore.data.anywhere import rows_of as rows_of
 from dsgcore.data.assumptions import broken as broken
 from dsgcore.data.bundled import breast_cancer as breast_cancer
 from dsgcore.data.bundled import diabetes as diabetes

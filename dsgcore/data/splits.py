@@ -278,7 +278,7 @@ def _assembled(
     is_labeled: NDArray[np.bool_],
     kind: str,
 ) -> Split:
-    fitted = _fitted(dataset.X, train_rows, kind)
+    fitted = fit_scaling(dataset.X, train_rows, kind)
     y_hidden = dataset.y[train_rows]
     return Split(
         X_train=fitted.apply(dataset.X[train_rows]),
@@ -295,7 +295,7 @@ def _assembled(
     )
 
 
-def _fitted(X: NDArray[np.float32], rows: NDArray[np.int64], kind: str) -> Scaling:
+def fit_scaling(X: NDArray[np.float32], rows: NDArray[np.int64], kind: str) -> Scaling:
     """Fit the scaling, a few columns at a time so that no float64 copy of all points is made."""
     d = X.shape[1]
     offset, width = np.zeros(d, dtype=np.float32), np.ones(d, dtype=np.float32)

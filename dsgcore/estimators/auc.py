@@ -14,8 +14,9 @@ from dsgcore.core.parameters import ParameterError, Real, field_as_in
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.solver import Task
-from dsgcore.estimators.base import BinaryEstimator, evaluate
+from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import POINTS_CUT, best_threshold, share_threshold
+from dsgcore.estimators.elsewhere import values_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems import Problem
 from dsgcore.problems.auc import SemiSupervisedAUC
@@ -90,11 +91,11 @@ class QSGS2AUC(BinaryEstimator):
         return super()._learn(X, classes, codes, model)
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
-        labels, f = codes[codes != UNLABELED], evaluate(model, task.X[codes != UNLABELED])
+        labels, f = codes[codes != UNLABELED], values_of(model, task.X, np.flatnonzero(codes != UNLABELED))
         if self.positive_share is None:
             self.threshold_ = best_threshold(labels, f)
         else:
-            some = evaluate(model, task.X[evenly_spread(len(codes), POINTS_CUT)])
+            some = values_of(model, task.X, evenly_spread(len(codes), POINTS_CUT))
             self.threshold_ = share_threshold(some, self._share(labels, f, some))
 
     def _share(self, labels: NDArray, labeled: NDArray, some: NDArray) -> float:

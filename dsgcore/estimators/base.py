@@ -24,17 +24,17 @@ from dsgcore.core.parameters import (
     field_as_in,
     parameters_of,
 )
+from dsgcore.core.sampling import batches
 from dsgcore.core.schedules import Plan, tail_start
 from dsgcore.core.solver import Task, solve
 from dsgcore.core.solver_parameters import SolverParameters
+from dsgcore.data.anywhere import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
+from dsgcore.estimators.elsewhere import in_precision, read_ahead, some_of, validated, values_at
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, make_kernel
 from dsgcore.estimators.stopping import Convergence, Stopping
 from dsgcore.problems import Problem
-
-# A model is evaluated in pieces of this many points, so that memory stays constant.
-POINTS_AT_A_TIME = 65_536
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -99,11 +99,12 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Points.
-        y : array-like of shape (n,)
+        X : array-like of shape (n, d), path, Dask DataFrame or Array, list of memory maps, or Rows
+            Points; or where they lie: a folder of Parquet files, for instance. Of these only the rows are read that the run
+            visits (`dsgcore.data.rows_of` says more, and what can be done to them).
+        y : array-like of shape (n,), or str
             Labels, and -1 for unlabeled points (in an object array where labels are text). Without any -1 the labeled
-            points also serve as the unlabeled sample.
+            points also serve as the unlabeled sample. Of a table the name of their column.
 
         Returns
         -------
@@ -117,8 +118,9 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
             diverges.
         """
         self._is_part = False
+        X, y = opened(X, y)
         y, order = self._labels(y)
-        points, given = validate_data(self, X, y, dtype=[np.float32, np.float64])
+        points, given = validated(self, X, y, dtype=[np.float32, np.float64])
         return self._learn(points, *encode(given, order), None)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -141,8 +143,9 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         estimator then is as it was.
         """
         earlier, self._is_part = getattr(self, "iterate_", None), True
+        X, y = opened(X, y)
         y, _ = self._labels(y)
-        points, given = validate_data(self, X, y, dtype=[np.float32, np.float64], reset=earlier is None)
+        points, given = validated(self, X, y, dtype=[np.float32, np.float64], reset=earlier is None)
         known = known_classes(classes, None if earlier is None else self.classes_, is_sorted=self.is_binary)
         return self._learn(points, *encode(given, known), earlier)
 
@@ -208,8 +211,8 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
 
     def _kernel(self, X: NDArray, dtype: np.dtype) -> Kernel:
         name = Choice("kernel", "gaussian", options=tuple(KERNELS)).check(self.kernel)
-        kernel = make_kernel(name, self, X)
-        _check_size(kernel, X, dtype)
+        kernel = make_kernel(name, self, some_of(X))
+        _check_size(kernel, some_of(X), dtype)
         return kernel
 
     def _task(self, X: NDArray, labels: NDArray, seed: int, model: Expansion | None) -> Task:
@@ -217,14 +220,17 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem(labels).bind(labels)
         rows = problem.rows(labels)
+        n_iter = s["n_iter"] + (0 if model is None else len(model))
+        iterations = range(n_iter - s["n_iter"] + 1, n_iter + 1)
+        sizes = dict.fromkeys(rows, s["batch_size"])
+        read_ahead(X, labels, lambda t: batches(seed, t, rows, sizes), iterations)
         kernel = self._kernel(X, dtype) if model is None else model.kernel
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels) if model is None else self.lam_
-        n_iter = s["n_iter"] + (0 if model is None else len(model))
         task = Task(
             problem=problem,
             kernel=kernel,
-            X=_with_dtype(X, dtype),
+            X=in_precision(X, dtype),
             rows=rows,
             plan=Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter),
             batch_size=s["batch_size"],
@@ -243,7 +249,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation."""
         check_is_fitted(self, "model_")
-        return evaluate(self.model_, validate_data(self, X, reset=False, dtype=[np.float32, np.float64]))
+        return values_at(self.model_, validate_data(self, X, reset=False, dtype=[np.float32, np.float64]))
 
 
 class BinaryEstimator(FunctionalGradientEstimator):
@@ -275,23 +281,6 @@ def _check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> 
             f"{name} diverged at iteration {len(model) + 1}: "
             f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
         )
-
-
-def evaluate(model: Expansion, X: NDArray) -> NDArray:
-    """Return the model's values at the rows of `X`, of shape (n,), in pieces of bounded size."""
-    values = np.empty(len(X), dtype=model.dtype)
-    for start in range(0, len(X), POINTS_AT_A_TIME):
-        piece = slice(start, start + POINTS_AT_A_TIME)
-        values[piece] = model.evaluate(X[piece])
-    return values
-
-
-def _with_dtype(X: NDArray, dtype: np.dtype) -> NDArray:
-    with np.errstate(over="ignore"):
-        points = np.ascontiguousarray(X, dtype=dtype)
-    if dtype.itemsize < X.dtype.itemsize and not np.isfinite(points).all():
-        raise ValueError(f"X must hold numbers of size {np.finfo(dtype).max:.3g} at most for {dtype}, got larger ones")
-    return points
 
 
 def _check_size(kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:

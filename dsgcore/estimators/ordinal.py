@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.documented import documented
@@ -14,8 +15,9 @@ from dsgcore.core.kernels import Kernel
 from dsgcore.core.parameters import Parameter, ParameterError, as_in, choice, field_as_in, parameters_of_fields, real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.solver import Task
-from dsgcore.estimators.base import FunctionalGradientEstimator, evaluate
+from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier
+from dsgcore.estimators.elsewhere import values_of
 from dsgcore.estimators.held_out import held_out_factor
 from dsgcore.estimators.inputs import ordered_labels
 from dsgcore.problems import Problem
@@ -115,7 +117,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
         cut, is_labeled = self._checked_cut(), codes != UNLABELED
-        values = evaluate(model, task.X[is_labeled])
+        values = values_of(model, task.X, np.flatnonzero(is_labeled))
         self.thresholds_ = thresholds(codes[is_labeled], values, loss=cut["thresholds"], margin=cut["margin"])
 
     def ranking_function(self, X: ArrayLike) -> NDArray:

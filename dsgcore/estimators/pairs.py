@@ -11,6 +11,8 @@ from sklearn.utils.validation import validate_data
 
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import generator
+from dsgcore.data.anywhere import Rows, opened
+from dsgcore.estimators.elsewhere import validated
 
 
 def pair_ids(y: NDArray) -> NDArray:
@@ -37,8 +39,13 @@ def pair_ids(y: NDArray) -> NDArray:
 
 def stacked(members: NDArray, unlabeled: NDArray) -> tuple[NDArray, NDArray]:
     """Return all points, of shape (2 n_S + n_U, d), and their pair ids; the members come two after two."""
-    ids = np.concatenate([np.arange(len(members)) // 2, np.full(len(unlabeled), UNLABELED)])
-    return np.concatenate([members, unlabeled]).astype(unlabeled.dtype, copy=False), ids
+    points = np.concatenate([members, unlabeled]).astype(unlabeled.dtype, copy=False)
+    return points, ids_of_stacked(len(members), len(unlabeled))
+
+
+def ids_of_stacked(n_members: int, n_unlabeled: int) -> NDArray:
+    """Return pair ids of so many members, two after two, and of the unlabeled points after them."""
+    return np.concatenate([np.arange(n_members) // 2, np.full(n_unlabeled, UNLABELED)])
 
 
 def members_of(pairs: ArrayLike, d: int) -> NDArray:
@@ -86,12 +93,15 @@ def points_and_labels(
     points, labels : ndarray
         Labels are pair ids or classes.
     """
+    X, y = opened(X, y)
     if pairs is None:
-        return validate_data(estimator, X, y, **options)
+        return validated(estimator, X, y, **options)
     if y is not None:
         raise ValueError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
     if not holds_pairs:
         raise ValueError(f"pairs go with y_holds='pairs' only, got y_holds={estimator.y_holds!r}")
+    if isinstance(X, Rows):
+        raise ValueError("pairs go with points in memory: give the points of the pairs as rows, and pair ids in y")
     unlabeled = validate_data(estimator, X, **options)
     return stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
 

@@ -12,7 +12,8 @@ from dsgcore.core.expansion import Expansion
 from dsgcore.core.parameters import Choice, as_said, field_as_in
 from dsgcore.core.solver import Task
 from dsgcore.core.solver_parameters import SolverParameters
-from dsgcore.estimators.base import BinaryEstimator, evaluate
+from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.elsewhere import values_of
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
@@ -100,8 +101,8 @@ class TSGS3VM(BinaryEstimator):
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
         problem = task.problem
         assert isinstance(problem, SemiSupervisedSVM)
-        unlabeled = task.X[task.rows["unlabeled"]]
-        self.shift_ = problem.shift(evaluate(model, unlabeled)) if problem.is_balanced else 0.0
+        is_shifted = problem.is_balanced
+        self.shift_ = problem.shift(values_of(model, task.X, task.rows["unlabeled"])) if is_shifted else 0.0
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return f(x) plus the shift, of shape (n,): the higher, the more positive.

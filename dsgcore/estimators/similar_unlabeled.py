@@ -13,12 +13,13 @@ from sklearn.utils import Tags
 from dsgcore.core.documented import documented, told
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.parameters import Choice, ParameterError, as_in, as_said, field_as_in
-from dsgcore.core.problem import UNLABELED
+from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.elsewhere import taken
 from dsgcore.estimators.inputs import encode, known_classes
-from dsgcore.estimators.pairs import drawn_members, pair_ids, points_and_labels, stacked
-from dsgcore.prior import similar_class_prior
+from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, pair_ids, points_and_labels
+from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 _PRIOR = as_in(SimilarUnlabeled, "prior")
@@ -111,9 +112,9 @@ class TSGSU(BinaryEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Points; with `pairs` the unlabeled ones alone.
-        y : array-like of shape (n,), optional
+        X : array-like of shape (n, d), or as in `dsgcore.QSGS2AUC`
+            Points, or where they lie; with `pairs` the unlabeled ones alone, in memory.
+        y : array-like of shape (n,) or str, optional
             Pair ids or classes, as `y_holds` says, and -1 for unlabeled points.
         pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
             Instead of `y`: the similar pairs' members (stacked two after two).
@@ -168,17 +169,18 @@ class TSGSU(BinaryEstimator):
 
     def _learn_pairs(self, X: NDArray, ids: NDArray, model: Expansion | None) -> Self:
         seed, rows = self._seed(model), SimilarUnlabeled().rows(ids)
-        self._choose_prior(model, lambda: similar_class_prior(*(X[own] for own in rows.values()), seed=seed))
+        self._choose_prior(model, lambda: _estimated_prior(X, rows["similar"], rows["unlabeled"], seed))
         return self._train(X, ids, np.array([0, 1]), seed, model)
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
         """Learn from similar pairs that are drawn from labeled points, the same ones at every call."""
         self._check_classes(classes, codes)
         seed = self._seed(model)
-        is_unlabeled = codes == UNLABELED
-        unlabeled = X[is_unlabeled] if is_unlabeled.any() else X
-        self._choose_prior(model, lambda: float(np.mean(codes[~is_unlabeled])))
-        return self._train(*stacked(X[drawn_members(codes, seed)], unlabeled), classes, seed, model)
+        is_labeled = codes != UNLABELED
+        self._choose_prior(model, lambda: float(np.mean(codes[is_labeled])))
+        members, unlabeled = drawn_members(codes, seed), unlabeled_rows(~is_labeled)
+        points = taken(X, np.concatenate([members, unlabeled]))
+        return self._train(points, ids_of_stacked(len(members), len(unlabeled)), classes, seed, model)
 
     def _choose_prior(self, model: Expansion | None, estimate: Callable[[], float]) -> None:
         """Set `prior_`, at the first call."""
@@ -203,3 +205,12 @@ class TSGSU(BinaryEstimator):
             Points.
         """
         return self._values(X)
+
+
+def _estimated_prior(X: NDArray, similar: NDArray, unlabeled: NDArray, seed: int) -> float:
+    """Return the larger class's share, of the rows alone that the estimate looks at."""
+    some = [
+        X[own[drawn_rows(len(own), MAX_POINTS, seed, name)]]
+        for own, name in ((similar, "component"), (unlabeled, "mixture"))
+    ]
+    return similar_class_prior(*some, seed=seed)

@@ -1,0 +1,131 @@
+"""From whatever holds rows to rows that are read when they are asked for, with the labels in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dsgcore.core.problem import UNLABELED
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.data.anywhere.dask_parts import is_dask, labels_of_dask, reader_of_dask
+from dsgcore.data.anywhere.memory_maps import is_arrays, reader_of_arrays
+from dsgcore.data.anywhere.parquet_files import labels_of_parquet, reader_of_parquet
+from dsgcore.data.anywhere.parts import Reader, Tell
+from dsgcore.data.anywhere.preparation import Preparation
+from dsgcore.data.anywhere.rows import SAMPLE, Rows
+from dsgcore.data.datasets import DataError
+
+
+def _say_nothing(name: str, done: int, of: int) -> None:
+    """Tell nobody."""
+
+
+def opened(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return points and labels as they are, or of what lies elsewhere `Rows` and labels."""
+    is_elsewhere = isinstance(X, str | os.PathLike) or is_dask(X) or is_arrays(X)
+    return rows_of(X, y) if is_elsewhere else (X, y)
+
+
+def rows_of(
+    X: Any,
+    y: Any = None,
+    *,
+    features: Sequence[str] | None = None,
+    missing: str | None = None,
+    scaling: str = "none",
+    sample: int = SAMPLE,
+    tell: Tell = _say_nothing,
+) -> tuple[Rows, Any]:
+    """Return points that lie elsewhere as an array that reads only what it is asked for, and their labels.
+
+    Parameters
+    ----------
+    X : path, Dask DataFrame, Dask Array or list of ndarray
+        A Parquet file, or a folder of them, in the order of their names; a collection of Dask; arrays or memory maps
+        (n_i, d) one after the other.
+    y : str, Dask Series or Array, list of ndarray, array-like or None
+        The labels, or the name of their column, which is read in one pass over it alone; missing ones are unlabeled.
+    features : sequence of str, optional
+        The columns that are coordinates; by default all but that of the labels.
+    missing : {"mean", "median", "most frequent"}, optional
+        What replaces missing numbers. By default one that is met is an error.
+    scaling : {"none", "unit", "standard"}, default "none"
+        As of a spec's data; scaled points are in single precision.
+    sample : int, default 65,536
+        From so many rows at most, evenly spread, replacement and scaling are learned.
+    tell : callable, optional
+        Is called with a part's name, how many parts have been read and of how many, after each; what it raises ends the reading.
+
+    Returns
+    -------
+    rows : Rows
+        For the estimators' `fit` and `partial_fit`.
+    labels : ndarray of shape (n,) or None
+
+    Raises
+    ------
+    DataError
+        In one sentence, with the name of the part that cannot be used.
+    """
+    reader, dtype = _reader(X, y if isinstance(y, str) else None, features, tell)
+    if not len(reader):
+        raise DataError("there must be rows, got none")
+    _prepare(reader, _precision(dtype), missing, scaling, sample)
+    return Rows(reader, _precision(dtype) if scaling == "none" else np.dtype(np.float32)), _labels(X, y, reader)
+
+
+def _reader(X: Any, label: str | None, features: Sequence[str] | None, tell: Tell) -> tuple[Reader, np.dtype]:
+    if is_arrays(X):
+        return reader_of_arrays(X, tell)
+    if is_dask(X):
+        return reader_of_dask(X, label, features, tell)
+    path = Path(X)
+    if not path.exists():
+        raise DataError(f"there is no file or folder {str(path)!r}")
+    return reader_of_parquet(path, label, features, tell)
+
+
+def _precision(dtype: np.dtype) -> np.dtype:
+    """Return the precision in which numbers of a type are taken: as scikit-learn's validation has it."""
+    return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)
+
+
+def _prepare(reader: Reader, dtype: np.dtype, missing: str | None, scaling: str, sample: int) -> None:
+    """Learn what is done to every row."""
+    if missing is None and scaling == "none":
+        return
+    reader.is_checked = False  # what is missing is no error yet
+    some = Rows(reader, dtype)[evenly_spread(len(reader), sample)]
+    reader.is_checked, reader.preparation = True, Preparation.learned(some, missing, scaling)
+
+
+def _labels(X: Any, y: Any, reader: Reader) -> Any:
+    if y is None:
+        return None
+    if isinstance(y, str):
+        labels = labels_of_dask(X[y]) if is_dask(X) else labels_of_parquet(reader, y)
+    elif is_dask(y):
+        labels = labels_of_dask(y)
+    else:
+        labels = np.concatenate(y) if isinstance(y, list | tuple) and all(map(np.ndim, y)) else y
+    if len(labels) != len(reader):
+        raise DataError(f"there must be a label for each of {len(reader)} rows (-1: unlabeled), got {len(labels)}")
+    return labels if getattr(getattr(labels, "dtype", None), "ordered", False) else _without_missing(labels)
+
+
+def _without_missing(y: Any) -> NDArray:
+    """Return labels with -1 for missing ones, and whole numbers as such."""
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "fO":
+        return labels
+    is_missing = pd.isna(labels)
+    if labels.dtype.kind == "O":
+        return np.where(is_missing, UNLABELED, labels)
+    known = np.where(is_missing, UNLABELED, labels)
+    return known.astype(np.int64) if is_missing.any() and (known == np.floor(known)).all() else known

@@ -1,0 +1,108 @@
+"""A folder of Parquet files: each row group of each file is a part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.parameters import quoted
+from dsgcore.data.anywhere.parts import UNREADABLE, Reader, Tell
+from dsgcore.data.datasets import DataError
+
+
+@dataclass
+class RowGroup:
+    """A row group of a Parquet file."""
+
+    fragment: Any
+    schema: Any
+    columns: tuple[str, ...]
+    name: str
+    n: int
+
+    def __len__(self) -> int:
+        return self.n
+
+    def points(self, rows: NDArray) -> NDArray:
+        """Return the points at some rows, a column after the other."""
+        table = self._table(self.columns).take(rows)
+        return np.column_stack([table.column(name).to_numpy() for name in self.columns])
+
+    def labels(self, column: str) -> NDArray:
+        """Return a column of labels."""
+        return self._table([column]).column(column).to_pandas().to_numpy()
+
+    def _table(self, columns: Sequence[str]) -> Any:
+        return self.fragment.to_table(schema=self.schema, columns=list(columns), use_threads=False)
+
+
+def reader_of_parquet(
+    folder: Path, label: str | None, features: Sequence[str] | None, tell: Tell
+) -> tuple[Reader, np.dtype]:
+    """Return what reads a folder's Parquet files in the order of their names, and the type of their numbers."""
+    files = [folder] if folder.is_file() else sorted(folder.rglob("*.parquet"))
+    if not files:
+        raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(folder))}, got none")
+    schema = _schema(files[0])
+    names = tuple(features) if features is not None else tuple(name for name in schema.names if name != label)
+    dtype = np.result_type(*(_number_type(schema, name) for name in names)) if names else np.dtype(float)
+    if not names:
+        raise DataError("the Parquet files have no column of features")
+    parts = [part for file in files for part in _row_groups(file, schema, names)]
+    return Reader(parts, len(names), names, tell), dtype
+
+
+def labels_of_parquet(reader: Reader, column: str) -> NDArray:
+    """Return the column of labels, in one pass over it alone."""
+    found = []
+    for number, part in enumerate(reader.parts):
+        try:
+            found.append(part.labels(column))  # type: ignore[attr-defined]
+        except UNREADABLE as error:
+            reason = " ".join(str(error).split())[:300]
+            raise DataError(f"{reader.called(number)} has no labels that can be read: {reason}") from None
+        reader.tell(f"labels of {part.name}", number + 1, len(reader.parts))
+    return np.concatenate(found)
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow.dataset
+    except ImportError:
+        raise DataError("Parquet files are read by the package pyarrow, which is not installed") from None
+    return pyarrow.dataset
+
+
+def _schema(file: Path) -> Any:
+    try:
+        return _arrow().dataset(str(file), format="parquet").schema
+    except UNREADABLE as error:
+        raise DataError(f"{file.name} cannot be read: {' '.join(str(error).split())[:300]}") from None
+
+
+def _number_type(schema: Any, name: str) -> np.dtype:
+    if name not in schema.names:
+        raise DataError(f"the Parquet files have no column {quoted(name)}")
+    try:
+        dtype = np.dtype(schema.field(name).type.to_pandas_dtype())
+    except NotImplementedError:
+        dtype = np.dtype(object)
+    if dtype.kind not in "biuf":
+        raise DataError(f"column {quoted(name)} holds no numbers: name the columns that are features")
+    return dtype
+
+
+def _row_groups(file: Path, schema: Any, columns: tuple[str, ...]) -> list[RowGroup]:
+    try:
+        (fragment,) = _arrow().dataset(str(file), format="parquet").get_fragments()
+        groups = fragment.split_by_row_group()
+        sizes = [group.row_groups[0].num_rows for group in groups]
+    except UNREADABLE as error:
+        raise DataError(f"{file.name} cannot be read: {' '.join(str(error).split())[:300]}") from None
+    names = [f"{file.name}, row group {number}" if len(groups) > 1 else file.name for number in range(len(groups))]
+    return [RowGroup(group, schema, columns, *own) for group, *own in zip(groups, names, sizes, strict=True)]

@@ -1,0 +1,97 @@
+"""What the estimators do with points wherever they are: in an array, or in `Rows` that are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import validate_data
+
+from dsgcore.core import features
+from dsgcore.core.expansion import FEW_POINTS, Expansion
+from dsgcore.core.problem import UNLABELED
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.data import DataError
+from dsgcore.data.anywhere import Rows
+from dsgcore.data.anywhere.rows import SAMPLE
+from dsgcore.estimators.classes import POINTS_CUT
+from dsgcore.estimators.stopping import POINTS
+
+# A model is evaluated in pieces of this many points, so that memory stays constant.
+POINTS_AT_A_TIME = 65_536
+# Up to so many labeled rows are read along with the visited ones; more are read in a pass of their own.
+MOST_LABELED = 1_000_000
+
+
+def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True, **options: Any) -> tuple[Any, NDArray]:
+    """Return points and labels as scikit-learn's `validate_data` does; of `Rows` no point is read."""
+    if not isinstance(X, Rows):
+        return validate_data(estimator, X, y, reset=reset, **options)
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != len(X):
+        raise DataError(f"y must have a label for each of {len(X)} rows (-1: unlabeled), got {len(labels)}")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise DataError("y must hold finite numbers")
+    _remember(estimator, X, reset=reset)
+    return X, labels
+
+
+def _remember(estimator: Any, X: Rows, *, reset: bool) -> None:
+    """Set how many coordinates an estimator has learned from, and which, or check that they are the same."""
+    if not reset and estimator.n_features_in_ != X.shape[1]:
+        raise DataError(f"X must have {estimator.n_features_in_} columns as at the first call, got {X.shape[1]}")
+    estimator.n_features_in_ = X.shape[1]
+    if X.names is not None:
+        estimator.feature_names_in_ = np.array(X.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def some_of(X: Any) -> NDArray:
+    """Return what a number that follows from the points as a whole is made of: all of an array, some of `Rows`."""
+    return X.sample() if isinstance(X, Rows) else X
+
+
+def taken(X: Any, rows: NDArray) -> Any:
+    """Return an array of some of the rows; of `Rows` none is read."""
+    return X.taken(rows) if isinstance(X, Rows) else X[rows]
+
+
+def in_precision(X: Any, dtype: np.dtype) -> Any:
+    """Return points of another precision; raise ValueError where a number is too large for it."""
+    return X.astype(dtype) if isinstance(X, Rows) else features.in_precision(X, dtype)
+
+
+def read_ahead(
+    X: Any,
+    labels: NDArray,
+    batch: Callable[[int], Mapping[str, NDArray]],
+    iterations: Iterable[int],
+) -> None:
+    """Read all that a run will ask for in one pass: visited rows, labeled ones, and some that something is seen from."""
+    if not isinstance(X, Rows):
+        return
+    visited = [np.concatenate(list(batch(t).values())) for t in iterations]
+    labeled = np.flatnonzero(labels != UNLABELED)
+    seen = [np.arange(min(len(X), FEW_POINTS)), *(evenly_spread(len(X), n) for n in (POINTS, POINTS_CUT, SAMPLE))]
+    X.read_ahead(np.concatenate([*visited, *seen, labeled[: MOST_LABELED * (len(labeled) <= MOST_LABELED)]]))
+
+
+def values_of(model: Expansion, X: Any, rows: NDArray) -> NDArray:
+    """Return the model's values at ascending `rows`, of shape (len(rows),), in pieces of bounded size."""
+    if not isinstance(X, Rows):
+        return values_at(model, X[rows])
+    values = [model.evaluate(piece) for piece in X.pieces(rows, POINTS_AT_A_TIME)]
+    return np.concatenate([np.empty(0, dtype=model.dtype), *values])
+
+
+def values_at(model: Expansion, X: NDArray) -> NDArray:
+    """Return the model's values at points, of shape (n,), in pieces of bounded size."""
+    values = np.empty(len(X), dtype=model.dtype)
+    for start in range(0, len(X), POINTS_AT_A_TIME):
+        piece = slice(start, start + POINTS_AT_A_TIME)
+        values[piece] = model.evaluate(X[piece])
+    return values
