@@ -89,6 +89,8 @@ def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
     found: Diagnosis | None = bench.diagnosis
     if found is None:
         return
+    if bench.wants_restart:
+        st.rerun()  # "Do it" has moved a slider outside, and a run that stands still draws nothing by itself
     job = found.job
     job.keep()
     if not job.is_over:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -9,7 +11,10 @@ pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is no
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+ROOT = Path(__file__).parents[2]
 SETTINGS = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "ord_", "multiclass": "mc_"}
+# Home, and what is no setting.
+PATHS = ["", *sorted(file.stem for file in (ROOT / "pages").glob("*.py") if file.stem != "home"), "data?set=Two+moons"]
 TABS = ("Live", "Details", "Limits", "Compare", "Theory", "Data", "Code")
 THEMES = ("light", "dark")
 STEPS = 5  # enough for every tab to have something to show
@@ -37,7 +42,7 @@ def found_on(page, theme):
     ]
 
 
-@pytest.mark.parametrize("path", ["", "lessons", "glossary", "explore", "data", "data?set=Two+moons"])
+@pytest.mark.parametrize("path", PATHS)
 def test_axe_finds_nothing_serious(open_page, path):
     page = open_page(path)
     page.get_by_role("heading", level=1).wait_for()

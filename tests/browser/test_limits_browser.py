@@ -1,0 +1,67 @@
+"""What limits a run, in a browser: looking back and inside, a remedy, and four runs, by keyboard and pointer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+from test_accessibility import THEMES, found_on
+from test_auc_page import MARKS
+
+LAST = 64
+NOISY = f"auc?data=Two+moons&n=200&n_labeled=40&sigma=10&batch_size=2&n_iter={LAST}&at={LAST}"
+FEW = f"auc?data=Digits&n_labeled=200&sigma=0.5&lam=0.01&n_features=4&n_iter={LAST}&at={LAST}"
+LONG = 60_000
+
+
+def test_a_run_is_looked_back_at_and_into(open_page, wait_ready):
+    page = open_page(NOISY)
+    expect(page.locator(".st-key-status")).to_contain_text(f"step {LAST} of", timeout=LONG)
+    tiles = page.locator(".st-key-part-tiles")
+    wait_ready(page)
+    at_the_end = tiles.inner_text()
+    slider = page.locator(".st-key-part-look input[type=range]")
+    slider.focus()
+    slider.press("Home")
+    expect(tiles).not_to_have_text(at_the_end)
+    page.wait_for_url(re.compile(r"[?&]look=1(&|$)"))
+    page.wait_for_function(f"chart => ({MARKS})(chart).includes(1)", arg="chart-objective")
+    page.reload()  # it is in the link
+    page.wait_for_function(f"chart => ({MARKS})(chart).includes(1)", arg="chart-objective", timeout=LONG)
+    expect(slider).to_have_value("1")
+
+    page.get_by_role("tab", name="Details", exact=True).click()
+    inside = page.locator(".st-key-part-inside")
+    inside.get_by_role("radio", name="one training point").click()
+    expect(page.get_by_text("it pulls h").or_(page.get_by_text("adds nothing yet"))).to_be_visible(timeout=LONG)
+    inside.get_by_role("radio", name="all coefficients").click()
+    expect(page.locator(".st-key-chart-inside-all .js-plotly-plot")).to_be_visible(timeout=LONG)
+
+
+def test_a_remedy_is_one_click_and_its_run_begins(open_page):
+    page = open_page(FEW)
+    remedy = page.get_by_role("button", name="More features: 4 → 16")
+    expect(remedy).to_be_visible(timeout=LONG)
+    remedy.press("Enter")
+    page.wait_for_url(re.compile(r"n_features=16"))
+    expect(page.locator(".st-key-n_features input[type=range]")).to_have_value("4")  # 2⁴ of them
+    expect(page.locator(".st-key-part-limits")).to_contain_text(
+        re.compile(r"Features \S+ → \S+ \(expected"), timeout=LONG
+    )
+
+
+def test_four_runs_say_what_limits_a_run_and_what_the_change_has_brought(open_page, wait_ready):
+    page = open_page(NOISY)
+    page.get_by_role("tab", name="Limits", exact=True).click()
+    page.get_by_role("button", name="Find out").press("Enter")
+    expect(page.get_by_text("The batches' noise limits it.")).to_be_visible(timeout=2 * LONG)
+    expect(page.locator(".st-key-chart-shares .js-plotly-plot")).to_be_visible()
+    wait_ready(page)
+    found = [line for theme in THEMES for line in found_on(page, theme)]
+    assert not found, "\n".join(found)
+    page.get_by_role("button", name="Do it").press("Enter")
+    page.wait_for_url(re.compile(r"batch_size=8"), timeout=LONG)
+    expect(page.get_by_text("What the change has brought")).to_be_visible(timeout=2 * LONG)
