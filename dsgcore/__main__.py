@@ -1,4 +1,4 @@
-"""The command line: ``python -m dsgcore run``, ``check`` and ``sweep`` with a spec or study, ``data`` and ``bench``."""
+"""The command line, ``python -m dsgcore``: ``run``, ``check``, ``sweep`` (of a spec or study), ``predict``, ``data``, ``bench``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out a command; return the exit code (2: bad input, told in one sentence)."""
     given = _parser(names_data=_names(arguments, "data")).parse_args(arguments)
-    carry_out = {"run": _run, "check": _check, "sweep": _sweep, "bench": _bench, "data": _data}[given.command]
+    carry_out = {"run": _run, "check": _check, "sweep": _sweep, "predict": _predict, "bench": _bench, "data": _data}[
+        given.command
+    ]
     try:
         return carry_out(given)
     except (ValueError, OSError) as error:
@@ -45,6 +47,15 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
     sweep.add_argument("--jobs", type=int, metavar="N", help="how many processes (default: one a core)")
     sweep.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes the runs")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
+    predict = commands.add_parser("predict", help="write a model's scores of the rows of Parquet files")
+    predict.add_argument("model", type=Path, metavar="MODEL.npz")
+    predict.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
+    predict.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="gets a Parquet file for each row group"
+    )
+    predict.add_argument("--features", metavar="A,B,..", help="the columns that are coordinates (default: all)")
+    predict.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes them")
+    predict.add_argument("--quiet", action="store_true", help="print nothing but errors")
     data = commands.add_parser("data", help="list, fetch, describe and convert data sets")
     if names_data:
         from dsgcore.data.command import add_arguments  # here, as below: it takes time to import
@@ -108,6 +119,12 @@ def _sweep(given: argparse.Namespace) -> int:
     if given.jobs is not None and given.jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {given.jobs}")
     return sweep(given)
+
+
+def _predict(given: argparse.Namespace) -> int:
+    from dsgcore.scoring.command import predict
+
+    return predict(given)
 
 
 def _bench(given: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from dsgcore.core.solver import Task
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import POINTS_CUT, best_threshold, share_threshold
 from dsgcore.estimators.elsewhere import values_of
+from dsgcore.estimators.over_partitions import over_partitions
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems import Problem
 from dsgcore.problems.auc import SemiSupervisedAUC
@@ -105,6 +106,7 @@ class QSGS2AUC(BinaryEstimator):
             return energy_class_prior(*(sample[:, None] for sample in samples))
         return float(np.mean(labels)) if self.positive_share == "labels" else float(self.positive_share)  # type: ignore[arg-type]
 
+    @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return f(x) minus the threshold, of shape (n,): the higher, the more positive.
 

@@ -33,6 +33,7 @@ from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.elsewhere import in_precision, read_ahead, some_of, validated, values_at
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, make_kernel
+from dsgcore.estimators.over_partitions import over_partitions
 from dsgcore.estimators.stopping import Convergence, Stopping
 from dsgcore.problems import Problem
 
@@ -261,11 +262,13 @@ class BinaryEstimator(FunctionalGradientEstimator):
         The labels; the second one is the positive class.
     """
 
+    @over_partitions
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the predicted label of each row of `X`, of shape (n,)."""
         is_second = self.decision_function(X) > 0
         return self.classes_[is_second.astype(int)]
 
+    @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return how strongly each row of `X` belongs to the second class, of shape (n,)."""
         raise NotImplementedError

@@ -10,6 +10,7 @@ from sklearn.utils import column_or_1d
 
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import encode, ordered_labels
+from dsgcore.estimators.over_partitions import over_partitions
 from dsgcore.problems.thresholds import classify, mean_auc
 
 # At so many training points a scorer is evaluated, to see above which value a given share of them lies.
@@ -56,6 +57,7 @@ class OrderedClassifier(ClassifierMixin):
     classes_: NDArray
     thresholds_: NDArray
 
+    @over_partitions
     def ranking_function(self, X: ArrayLike) -> NDArray:
         """Return f(x), of shape (n,): the higher, the later in the order of the classes.
 
@@ -66,6 +68,7 @@ class OrderedClassifier(ClassifierMixin):
         """
         raise NotImplementedError
 
+    @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return how far f(x) is inside each class's interval, negative outside; the largest is the predicted class's.
 
@@ -86,6 +89,7 @@ class OrderedClassifier(ClassifierMixin):
         far = np.full((len(f), 1), np.inf)
         return np.minimum(np.hstack([far, above]), np.hstack([-above, far]))
 
+    @over_partitions
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the label of the interval that f(x) is in, for each row of `X`, of shape (n,)."""
         f = self.ranking_function(X)

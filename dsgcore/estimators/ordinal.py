@@ -20,6 +20,7 @@ from dsgcore.estimators.classes import OrderedClassifier
 from dsgcore.estimators.elsewhere import values_of
 from dsgcore.estimators.held_out import held_out_factor
 from dsgcore.estimators.inputs import ordered_labels
+from dsgcore.estimators.over_partitions import over_partitions
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
@@ -120,6 +121,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         values = values_of(model, task.X, np.flatnonzero(is_labeled))
         self.thresholds_ = thresholds(codes[is_labeled], values, loss=cut["thresholds"], margin=cut["margin"])
 
+    @over_partitions
     def ranking_function(self, X: ArrayLike) -> NDArray:
         """Return f(x), of shape (n,): the higher, the later in the order of the classes."""
         return self._values(X)

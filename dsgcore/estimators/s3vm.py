@@ -14,6 +14,7 @@ from dsgcore.core.solver import Task
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.elsewhere import values_of
+from dsgcore.estimators.over_partitions import over_partitions
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
@@ -104,6 +105,7 @@ class TSGS3VM(BinaryEstimator):
         is_shifted = problem.is_balanced
         self.shift_ = problem.shift(values_of(model, task.X, task.rows["unlabeled"])) if is_shifted else 0.0
 
+    @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return f(x) plus the shift, of shape (n,): the higher, the more positive.
 

@@ -75,6 +75,13 @@ def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor,
         with local_processes(at_once) as executor:
             yield executor, at_once
         return
+    with on_cluster(address) as made:
+        yield made
+
+
+@contextmanager
+def on_cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    """Give what lets the workers of a Dask cluster do things, and how many they do at a time."""
     try:
         from distributed import Client
     except ImportError:
@@ -95,6 +102,11 @@ def _write(file: Path, text: str) -> None:
         raise
 
 
+def bar(done: int, total: int) -> str:
+    """Return how far something is, in characters."""
+    return f"[{'#' * (BAR_CHARACTERS * done // max(total, 1)):<{BAR_CHARACTERS}}]"
+
+
 class _Progress:
     """A bar on the error stream: how many runs are there, and how many of them were made now."""
 
@@ -109,10 +121,9 @@ class _Progress:
         self.new += outcome.is_new
         self.failed += outcome.stored is None
         if not self.is_quiet:
-            filled = BAR_CHARACTERS * self.done // max(self.total, 1)
             failed = f", {self.failed} failed" if self.failed else ""
             seconds = time.monotonic() - self.start
-            text = f"[{'#' * filled:<{BAR_CHARACTERS}}] {self.done} of {self.total} runs, {self.new} new{failed}, {seconds:.0f} s"
+            text = f"{bar(self.done, self.total)} {self.done} of {self.total} runs, {self.new} new{failed}, {seconds:.0f} s"
             print(f"\r{text}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:

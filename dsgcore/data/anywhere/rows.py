@@ -71,6 +71,14 @@ class Rows:
         other.dtype = np.dtype(dtype)
         return other
 
+    def parts(self) -> list[tuple[str, int]]:
+        """Return the name and the number of rows of each part."""
+        return [(part.name, len(part)) for part in self._reader.parts]
+
+    def rows_of_part(self, number: int) -> NDArray:
+        """Return the numbers of a part's rows."""
+        return np.arange(self._reader.starts[number], self._reader.starts[number + 1])
+
     def taken(self, rows: NDArray) -> Self:
         """Return an array of some of the rows, in this order, of which none is read."""
         other = copy(self)

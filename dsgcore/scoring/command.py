@@ -1,0 +1,36 @@
+"""The command ``python -m dsgcore predict MODEL DATA --out DIR``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+
+from dsgcore.scoring.parquet import score_parquet
+from dsgcore.studies.command import INTERRUPTED, bar, on_cluster
+
+
+def predict(given: argparse.Namespace) -> int:
+    """Write a model's values at the points of Parquet files; return the exit code."""
+    features = None if given.features is None else given.features.split(",")
+    tell = (lambda done, of, new: None) if given.quiet else _shown()
+    try:
+        with nullcontext() if given.dask is None else on_cluster(given.dask) as cluster:
+            executor = None if cluster is None else cluster[0]
+            score_parquet(given.model, given.data, given.out, features=features, executor=executor, tell=tell)
+    except KeyboardInterrupt:
+        print(
+            f"\ndsgcore: stopped; what is written in {given.out} is kept, and the same command goes on", file=sys.stderr
+        )
+        return INTERRUPTED
+    if not given.quiet:
+        print(file=sys.stderr)
+    return 0
+
+
+def _shown() -> Callable[[int, int, int], None]:
+    def show(done: int, of: int, new: int) -> None:
+        print(f"\r{bar(done, of)} {done} of {of} parts, {new} new", end="", file=sys.stderr, flush=True)
+
+    return show

@@ -1,0 +1,170 @@
+"""From Parquet to Parquet: one file of values for each row group, each written as a whole, so that whoever is stopped goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.parameters import quoted
+from dsgcore.data import DataError
+from dsgcore.data.anywhere import Rows, rows_of
+from dsgcore.models import load_model
+
+KEY = b"dsgcore"
+# Row groups handed to an executor before they are needed.
+MOST_WAITING = 16
+POINTS_AT_A_TIME = 65_536
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One part of the data, as whichever process does it must know it."""
+
+    model: str
+    data: str
+    features: tuple[str, ...] | None
+    number: int
+    to: str
+    key: str
+
+
+def score_parquet(
+    model: Path,
+    data: Path,
+    out: Path,
+    *,
+    features: Sequence[str] | None = None,
+    executor: Executor | None = None,
+    tell: Callable[[int, int, int], object] = lambda done, of, new: None,
+) -> int:
+    """Write a model's values at the points of Parquet files, a file for each of their row groups; return how many are new.
+
+    Parameters
+    ----------
+    model : path
+        A model's file, as of `Expansion.save`.
+    data : path
+        A Parquet file, or a folder of them.
+    out : path
+        A folder: what of the same model and data is there already is not made again.
+    features : sequence of str, optional
+        The columns that are coordinates, in their order; by default all.
+    executor : concurrent.futures.Executor, optional
+        Other processes, which find the same files; by default this one, on all cores.
+    tell : callable, optional
+        Is called with how many parts are there, of how many, and how many of them are new.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        In one sentence: the files, the model or the folder cannot be used.
+    """
+    rows, d = _rows(str(data.resolve()), _tuple(features), None), load_model(model).d
+    if rows.shape[1] != d:
+        raise DataError(
+            f"the model is of points with {d} coordinates, got {rows.shape[1]} columns: name its own (--features)"
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    tasks = list(_tasks(model, data, out, _tuple(features), rows))
+    missing = [task for task in tasks if not _is_there(task)]
+    tell(len(tasks) - len(missing), len(tasks), 0)
+    for new, _ in enumerate(_made(missing, executor), start=1):
+        tell(len(tasks) - len(missing) + new, len(tasks), new)
+    for left in out.glob("part-*.parquet.*.part"):  # of who was killed while it wrote
+        left.unlink(missing_ok=True)
+    return len(missing)
+
+
+def _tuple(features: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if features is None else tuple(features)
+
+
+def _tasks(model: Path, data: Path, out: Path, features: tuple[str, ...] | None, rows: Rows) -> Iterator[_Task]:
+    digest = hashlib.sha256(model.read_bytes() + _stamp(data)).hexdigest()
+    for number, (name, n) in enumerate(rows.parts()):
+        key = f"{digest} {features} {name} {n}"
+        file = out / f"part-{number:06}.parquet"
+        yield _Task(str(model.resolve()), str(data.resolve()), features, number, str(file.resolve()), key)
+
+
+def _stamp(data: Path) -> bytes:
+    """Return what changes when one of the files does."""
+    files = [data] if data.is_file() else sorted(data.rglob("*.parquet"))
+    return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
+
+
+def _is_there(task: _Task) -> bool:
+    """Whether a part's values are there; raise `DataError` where something else is in their place."""
+    from pyarrow import parquet
+
+    if not os.path.exists(task.to):
+        return False
+    try:
+        key = (parquet.read_schema(task.to).metadata or {}).get(KEY, b"").decode()
+    except (OSError, ValueError):
+        key = ""
+    if key != task.key:
+        raise DataError(
+            f"{quoted(task.to)} holds something else than this model's values at these points: take another folder"
+        )
+    return True
+
+
+def _made(tasks: Sequence[_Task], executor: Executor | None) -> Iterator[None]:
+    """Do the tasks, here or elsewhere; yield after each."""
+    if executor is None:
+        yield from map(score_part, tasks)
+        return
+    waiting: list[Future[None]] = []
+    for task in tasks:
+        if len(waiting) == MOST_WAITING:
+            yield waiting.pop(0).result()
+        waiting.append(executor.submit(score_part, task))
+    yield from (future.result() for future in waiting)
+
+
+def score_part(task: _Task) -> None:
+    """Write the values at one part's points, at once or not at all."""
+    import pyarrow
+    from pyarrow import parquet
+
+    model = _model(task.model, os.stat(task.model).st_mtime_ns)
+    rows = _rows(task.data, task.features, model.dtype)
+    values = np.concatenate(
+        [model.evaluate(piece) for piece in rows.pieces(rows.rows_of_part(task.number), POINTS_AT_A_TIME)]
+    )
+    table = pyarrow.table(_columns(values)).replace_schema_metadata({KEY: task.key.encode()})
+    part = f"{task.to}.{os.getpid()}.part"
+    parquet.write_table(table, part)
+    os.replace(part, task.to)
+
+
+def _columns(values: NDArray) -> dict[str, NDArray]:
+    """Return the columns of a table: one score a point, or one for each class."""
+    if values.ndim == 1:
+        return {"score": values}
+    return {f"score {k}": np.ascontiguousarray(column) for k, column in enumerate(values.T)}
+
+
+@lru_cache(maxsize=2)
+def _model(file: str, changed: int) -> Any:
+    return load_model(file)
+
+
+@lru_cache(maxsize=2)
+def _rows(data: str, features: tuple[str, ...] | None, dtype: np.dtype | None) -> Rows:
+    rows, _ = rows_of(data, features=features)
+    return rows if dtype is None else rows.astype(dtype)

@@ -1,0 +1,143 @@
+"""Values at many points: lazy on Dask's collections, and from Parquet files to Parquet files."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore.__main__ import main
+
+parquet = pytest.importorskip("pyarrow.parquet")
+
+N, D, GROUP = 2000, 3, 100
+SMALL = {"n_iter": 12, "n_features": 16, "batch_size": 16, "random_state": 0, "tol": None}
+
+
+@pytest.fixture(scope="module")
+def points():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(N, D)).astype(np.float32)
+    return X, np.where(np.arange(N) < 200, np.digitize(X[:, 0], [-0.5, 0.5]), -1)
+
+
+@pytest.fixture(scope="module")
+def stored(points, tmp_path_factory):
+    """A model's file, a folder of two files of ten row groups each, and the model."""
+    folder = tmp_path_factory.mktemp("stored")
+    X, y = points
+    model = QSGS2AUC(**SMALL).fit(X, np.where(y == 2, 1, y))
+    model.model_.save(folder / "model.npz")
+    (folder / "data").mkdir()
+    for number, own in enumerate(np.split(X, 2)):
+        file = folder / "data" / f"{number}.parquet"
+        pd.DataFrame(own, columns=list("abc")).to_parquet(file, row_group_size=GROUP)
+    return folder, model.model_
+
+
+@pytest.mark.parametrize("cls", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
+def test_estimators_stay_lazy_on_collections_of_dask(points, cls):
+    array = pytest.importorskip("dask.array", reason="dask is not installed: pip install dsg-lab[dask]")
+    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install dsg-lab[dask]")
+    X, y = points
+    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
+    model = cls(**SMALL, **of_classes).fit(X, y if cls is QS3ORAO else np.where(y == 2, 1, y))
+    edges = [0, 700, 701, N]
+    pieces = [X[a:b] for a, b in itertools.pairwise(edges)]
+    lazy = array.from_array(X, chunks=((700, 1, 1299), (2, 1)))
+    table = pd.DataFrame(X).set_index(np.arange(N) + 7)
+    tables = frames.from_pandas(table, npartitions=3)
+    for method in ("decision_function", "predict"):
+        of_pieces = np.concatenate([getattr(model, method)(piece) for piece in pieces])
+        made = getattr(model, method)(lazy)
+        assert isinstance(made, array.Array)
+        assert np.array_equal(made.compute(), of_pieces)
+        assert made.dtype == of_pieces.dtype
+        assert made.compute().shape == of_pieces.shape
+        series = getattr(model, method)(tables)
+        assert series.npartitions == 3
+        computed = series.compute()
+        assert list(computed.index) == list(table.index)
+        np.testing.assert_allclose(computed.to_numpy().astype(float), of_pieces.astype(float), atol=1e-4)
+
+
+def scores(folder):
+    files = sorted(folder.iterdir())
+    assert [file.name for file in files] == [f"part-{number:06}.parquet" for number in range(len(files))]
+    return np.concatenate([parquet.read_table(file).column("score").to_numpy() for file in files])
+
+
+def predict(folder, out, *options):
+    return main(["predict", str(folder / "model.npz"), str(folder / "data"), "--out", str(out), *options])
+
+
+def test_every_row_group_has_its_file_of_scores(points, stored, tmp_path, capsys):
+    folder, model = stored
+    assert predict(folder, tmp_path / "out") == 0
+    expected = [model.evaluate(points[0][start : start + GROUP]) for start in range(0, N, GROUP)]
+    assert np.array_equal(scores(tmp_path / "out"), np.concatenate(expected))
+    assert "20 of 20 parts, 20 new" in capsys.readouterr().err
+    assert predict(folder, tmp_path / "out") == 0  # nothing is made twice
+    assert "20 of 20 parts, 0 new" in capsys.readouterr().err
+    assert predict(folder, tmp_path / "other", "--features", "c,b,a", "--quiet") == 0
+    turned = np.concatenate([model.evaluate(points[0][start : start + GROUP, ::-1]) for start in range(0, N, GROUP)])
+    assert np.array_equal(scores(tmp_path / "other"), turned)
+
+
+def test_who_is_killed_goes_on_and_writes_the_same_files(stored, tmp_path):
+    folder, out = stored[0], tmp_path / "out"
+    slow = (
+        "import sys, threading; from dsgcore.scoring import parquet; from dsgcore.__main__ import main; made = parquet.score_part\n"
+        "def late(task):\n    threading.Event().wait(0.05); made(task)\n"
+        "parquet.score_part = late\nsys.exit(main(sys.argv[1:]))"
+    )
+    arguments = ["predict", folder / "model.npz", folder / "data", "--out", out, "--quiet"]
+    process = subprocess.Popen([sys.executable, "-c", slow, *map(str, arguments)])
+    deadline = time.monotonic() + 120
+    while not list(out.glob("*.parquet")) and process.poll() is None and time.monotonic() < deadline:
+        threading.Event().wait(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    half = {file.name: file.stat().st_mtime_ns for file in out.glob("*.parquet")}
+    assert 0 < len(half) < 20
+    (out / "part-000019.parquet.1.part").write_bytes(
+        b"cut off"
+    )  # as a process leaves it that was killed while it wrote
+    (out / "part-000019.parquet.1.part").write_bytes(b"cut off")  # by who was killed while it wrote
+    assert predict(folder, out, "--quiet") == 0
+    assert predict(folder, tmp_path / "whole", "--quiet") == 0
+    assert len(list(out.iterdir())) == 20
+    for file in (tmp_path / "whole").iterdir():
+        assert (out / file.name).read_bytes() == file.read_bytes()
+    assert {name: (out / name).stat().st_mtime_ns for name in half} == half
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_workers_of_a_cluster_write_the_same_files(stored, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        assert predict(stored[0], tmp_path / "dask", "--quiet", "--dask", cluster.scheduler_address) == 0
+    assert predict(stored[0], tmp_path / "here", "--quiet") == 0
+    assert np.array_equal(scores(tmp_path / "dask"), scores(tmp_path / "here"))
+
+
+def test_what_cannot_be_done_is_said_in_one_sentence(stored, tmp_path, capsys):
+    folder = stored[0]
+    assert predict(folder, tmp_path, "--features", "a,b") == 2
+    assert "the model is of points with 3 coordinates, got 2 columns" in capsys.readouterr().err
+    (tmp_path / "part-000000.parquet").write_bytes(b"something else")
+    assert predict(folder, tmp_path) == 2
+    assert "holds something else than this model's values at these points" in capsys.readouterr().err
+    assert main(["predict", str(folder / "model.npz"), str(tmp_path / "no"), "--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err.startswith("dsgcore: there is no file or folder")
