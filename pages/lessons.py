@@ -11,6 +11,7 @@ from pages.shell.warm_up import is_ready
 from pages.workbench.link import link_to_guided
 
 FIRST = "unlabeled"
+BEFORE_A_CLASS = {"present": "1", "speed": "fast"}
 
 
 def lessons() -> None:
@@ -47,6 +48,13 @@ def _card(setting: type[Setting], lesson: GuidedLesson) -> None:
         label=f"Begin ({lesson.minutes} min, {len(lesson.steps)} steps)",
         icon=":material/play_arrow:",
         query_params=link_to_guided(setting, lesson.name),
+        width="content",
+    )
+    st.page_link(
+        page_of(setting),
+        label="Show it to a class",
+        icon=":material/co_present:",
+        query_params=link_to_guided(setting, lesson.name) | BEFORE_A_CLASS,
         width="content",
     )
 

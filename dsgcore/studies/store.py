@@ -96,7 +96,7 @@ class Store:
         self.file = Path(file)
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            with self._opened() as connection:
+            with self.opened() as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
                 self._check_version(connection)
                 connection.execute(_TABLE)
@@ -116,7 +116,8 @@ class Store:
             )
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection for the block; what is done in it is kept together, or not at all."""
         # One connection a use: they do not go from thread to thread, nor from process to process.
         with closing(sqlite3.connect(self.file, timeout=SECONDS_TO_WAIT)) as connection, connection:
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -147,7 +148,7 @@ class Store:
             json.dumps({"machine": platform.machine(), "processor": platform.processor(), "system": platform.system()}),
         )
         names = "sha256, spec, summary, history, score, objective, seconds, state, iterations, machine"
-        with self._opened() as connection:
+        with self.opened() as connection:
             connection.execute(f"INSERT OR IGNORE INTO runs ({names}) VALUES ({', '.join('?' * len(row))})", row)
         return self.get([row[0]])[row[0]]
 
@@ -155,7 +156,7 @@ class Store:
         """Return those of the runs that are there, by their specs' hashes."""
         wanted = list(hashes)
         found: dict[str, StoredRun] = {}
-        with self._opened() as connection:
+        with self.opened() as connection:
             for first in range(0, len(wanted), HASHES_AT_ONCE):
                 some = wanted[first : first + HASHES_AT_ONCE]
                 question = f"SELECT {_COLUMNS} FROM runs WHERE sha256 IN ({', '.join('?' * len(some))})"
@@ -171,7 +172,7 @@ class Store:
         return str(self._one("spec", sha256))
 
     def _one(self, column: str, sha256: str) -> Any:
-        with self._opened() as connection:
+        with self.opened() as connection:
             row = connection.execute(f"SELECT {column} FROM runs WHERE sha256 = ?", (sha256,)).fetchone()
         if row is None:
             raise KeyError(sha256)
@@ -179,7 +180,7 @@ class Store:
 
     def pin(self, sha256: str, spec: str) -> None:
         """Keep a spec, so that `pinned` finds it; of very many, those pinned first are forgotten."""
-        with self._opened() as connection:
+        with self.opened() as connection:
             connection.execute("INSERT OR REPLACE INTO pins (sha256, spec) VALUES (?, ?)", (sha256, spec))
             connection.execute(
                 "DELETE FROM pins WHERE sha256 IN (SELECT sha256 FROM pins ORDER BY pinned DESC LIMIT -1 OFFSET ?)",
@@ -189,7 +190,7 @@ class Store:
     def pinned(self, beginning: str) -> str | None:
         """Return the spec of a pin, or of a run, whose hash begins so; None where there is none, or more than one."""
         question = "SELECT spec FROM {} WHERE sha256 >= ? AND sha256 < ? LIMIT 2"
-        with self._opened() as connection:
+        with self.opened() as connection:
             for table in ("pins", "runs"):
                 rows = connection.execute(question.format(table), (beginning, beginning + "g")).fetchall()
                 if len(rows) == 1:
@@ -197,7 +198,7 @@ class Store:
         return None
 
     def __len__(self) -> int:
-        with self._opened() as connection:
+        with self.opened() as connection:
             (number,) = connection.execute("SELECT count(*) FROM runs").fetchone()
         return int(number)
 

@@ -27,11 +27,12 @@ function themed(element) {
   const style = getComputedStyle(element);
   const get = name => style.getPropertyValue("--st-" + name).trim();
   const ink = get("text-color"), line = get("border-color");
-  const title = {font: {size: 12}, standoff: 4};
+  const size = Number(get("chart-type")) || 12;  // larger before a class
+  const title = {font: {size}, standoff: 4};
   const axis = {gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true, title};
   const bar = {outlinewidth: 0};
   return {layout: {
-    font: {color: ink, family: get("font"), size: 12},
+    font: {color: ink, family: get("font"), size},
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     colorway: get("chart-categorical-colors").split(/,(?![^(]*[)])/),
     xaxis: axis, yaxis: axis, coloraxis: {colorbar: bar},

@@ -123,6 +123,17 @@ function hearKeysBesideSliders() {
   }, true);
 }
 
+/** Hear the keys of a presenter's remote control as those of the keyboard. */
+function hearRemotes() {
+  addEventListener("keydown", event => {
+    const key = {PageDown: "next", PageUp: "back"}[event.key];
+    const button = key && document.querySelector(`.st-key-present-${key} button:not([disabled])`);
+    if (!button || event.target.closest?.("input, [role=slider]")) return;
+    event.preventDefault();
+    button.click();
+  });
+}
+
 /**
  * Ask something of the server when it has sent all of the drawing before: where the next one is asked for as its script ends,
  * streamlit 1.67 throws away what it has not sent yet, and the next drawing has no place to stand. Not on a page that is left.
@@ -148,6 +159,7 @@ export default function ({data}) {
   if (!lab.replace) {
     mindHistory();
     hearKeysBesideSliders();
+    hearRemotes();
   }
   if (!data.values) return;
   const isLost = lab.owner && lab.owner.page === data.page && lab.owner.name !== data.owner;

@@ -20,11 +20,12 @@ from pages.workbench.bench import PLAYING, Bench
 from pages.workbench.head import given_for
 from pages.workbench.layout import refused_parts
 from pages.workbench.lesson_place import place_in
+from pages.workbench.presenting import is_presented
 
 # While a run goes on, the link says where it is so often.
 SECONDS_BETWEEN_PLACES = 3.0
 # What a link says of the frame that the page is in, and not of the page.
-OF_THE_FRAME = ("hide", "embed", "embed_options")
+OF_THE_FRAME = ("hide", "present", "notes", "embed", "embed_options")
 
 
 def bench_key(name: str) -> str:
@@ -68,7 +69,7 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
 
 def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) -> None:
     """Take the place in a guided lesson that the link names; where it says no control's value, with the step's."""
-    text = own.get(key_of(problem, link.LESSON), "")
+    text = own.get(key_of(problem, link.LESSON), "") or _first_of(problem) * is_presented()
     if bench.place is not None and text == bench.place.text:
         return
     bench.place = place_in(problem, text) if text else None
@@ -79,6 +80,10 @@ def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) ->
     if given and not set(own) & set(given):
         bench.given |= given
         bench.wants_restart = bench.live is not None
+
+
+def _first_of(problem: type[Setting]) -> str:
+    return next((lesson.name for lesson in profile_of(problem).guided), "")
 
 
 def _no_lesson(problem: type[Setting], text: str) -> str:

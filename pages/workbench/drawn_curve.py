@@ -59,6 +59,16 @@ def lay_over(asks: Curve, guess: Sequence[float], came_to: Sequence[float], *, k
     st.html(f'<div class="lesson-ends"><span>○ guess</span><span>● {asks.words}</span></div>')
 
 
+def show_curve(asks: Curve, came_to: Sequence[float] | None, *, key: str) -> None:
+    """Draw what came, alone."""
+    component = _component()
+    if came_to is None or component is None:
+        return
+    said = "; ".join(f"{p}: {c:.2f}" for p, c in zip(_PLACES, came_to, strict=True))
+    inside = [min(asks.high, max(asks.low, value)) for value in came_to]
+    component(key=key, data=_axes(asks) | {"values": inside, "outcome": inside, "said": said})
+
+
 def _axes(asks: Curve) -> dict[str, Any]:
     ends = {"low": asks.low, "high": asks.high, "lowest": f"{asks.low:g}", "highest": f"{asks.high:g}"}
     return {"shares": list(SHARES), "places": list(_PLACES), "words": asks.words, **ends}

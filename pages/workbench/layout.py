@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import streamlit as st
 
 from pages.controls.from_link import refused
@@ -33,9 +35,8 @@ def refused_parts() -> list[str]:
     return [f"In the link, hide must name parts of the page ({', '.join(PARTS)}), got {given}; that is left out."]
 
 
-def lay_out() -> None:
+def lay_out(hidden: Set[str]) -> None:
     """Leave out what is hidden, and give what is left its room."""
-    hidden = hidden_parts()
     selectors = [selector for part in sorted(hidden) for selector in _SELECTORS.get(part, ())]
     style = f"{', '.join(selectors)} {{display: none !important}}" * bool(selectors)
     style += "".join(_ROOM[part] for part in sorted(hidden & set(_ROOM)))

@@ -9,11 +9,11 @@ import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
-from pages.controls.control import key_of
 from pages.workbench.bench import Bench, once
 from pages.workbench.drawn_curve import draw_curve, lay_over
-from pages.workbench.head import given_for
 from pages.workbench.lesson_place import Place
+from pages.workbench.lesson_steps import go_to_step, light_up, show_solution
+from pages.workbench.presenting import presented
 
 
 def panel(problem: type[Setting], bench: Bench) -> None:
@@ -22,7 +22,10 @@ def panel(problem: type[Setting], bench: Bench) -> None:
     if place is None:
         return
     place.note(bench.live)
-    _light_up(problem, place)
+    if place.stage is not None:
+        presented(problem, bench)
+        return
+    light_up(problem, place)
     with st.container(key="part-lesson", border=True):
         _header(bench, place)
         text, answer = st.columns([3, 2], gap="medium")
@@ -83,19 +86,18 @@ def _meanwhile(problem: type[Setting], bench: Bench, place: Place) -> None:
         return
     with st.container(key="lesson-goal", gap="small"):
         st.markdown(f"⚑ **{goal.text}**")
-        _button(bench, "Show me", "lesson-show", _show, problem, bench, type="tertiary", icon=":material/visibility:")
+        _button(
+            bench,
+            "Show me",
+            "lesson-show",
+            show_solution,
+            problem,
+            bench,
+            type="tertiary",
+            icon=":material/visibility:",
+        )
     if bench.live is not None and bench.live.is_finished:
         st.caption("Not yet: this run has not come there. Move what is marked at the side, and run again.")
-
-
-def _show(problem: type[Setting], bench: Bench) -> None:
-    """Set the controls to values that reach the goal."""
-    place = bench.place
-    assert place is not None
-    assert place.step.goal is not None
-    place.shown.add(place.number)
-    bench.given = given_for(problem, place.lesson.values_at(place.number) | dict(place.step.goal.solution))
-    bench.wants_restart = True
 
 
 def _verdict(place: Place) -> None:
@@ -114,12 +116,12 @@ def _verdict(place: Place) -> None:
 def _onwards(problem: type[Setting], bench: Bench, place: Place) -> None:
     with st.container(key="lesson-on", horizontal=True, vertical_alignment="center", gap="small"):
         if place.number:
-            _button(bench, "Back", "lesson-back", _go, problem, bench, -1, icon=":material/arrow_back:")
+            _button(bench, "Back", "lesson-back", go_to_step, problem, bench, -1, icon=":material/arrow_back:")
         if place.is_last:
             st.markdown(f"**What you know now:** {place.lesson.learned}")
             st.page_link("pages/lessons.py", label="All lessons", icon=":material/arrow_forward:", width="content")
         else:
-            _button(bench, "Next", "lesson-next", _go, problem, bench, 1, type="primary", shortcut="Enter")
+            _button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, type="primary", shortcut="Enter")
 
 
 def _picked(asks: Pick, place: Place) -> None:
@@ -173,24 +175,5 @@ def _line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:
     )
 
 
-def _go(problem: type[Setting], bench: Bench, steps: int) -> None:
-    """Go to another step: with its values, and its question open again where it has not been answered."""
-    place = bench.place
-    assert place is not None
-    place.number += steps
-    bench.given = given_for(problem, place.lesson.values_at(place.number))
-    bench.wants_restart = True
-
-
 def _leave(bench: Bench) -> None:
     bench.place = None
-
-
-def _light_up(problem: type[Setting], place: Place) -> None:
-    """Mark the controls that the step is about, and let the others stand back."""
-    keys = [f".st-key-{key_of(problem, name)}" for name in place.step.controls]
-    if keys:
-        lit, side = ", ".join(keys), '[data-testid="stSidebar"]'
-        style = f"{lit} {{box-shadow: -4px 0 0 var(--lit), -10px 0 18px -8px var(--lit); padding-left: 0.4rem}} "
-        rest = f'{side} [data-testid="stElementContainer"][class*="st-key-"]:not({lit})'
-        st.html(f"<style>{style}{rest} {{opacity: 0.82}}</style>")

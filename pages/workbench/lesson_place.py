@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Any
 
 from dsgcore.experiments import LiveRun, Setting, outcome_of
 from dsgcore.settings import GuidedLesson, LessonStep, profile_of
+
+
+class Stage(Enum):
+    """Which thing of a step a class is shown."""
+
+    TEXT = auto()
+    QUESTION = auto()
+    RUN = auto()
+    OUTCOME = auto()
 
 
 @dataclass
@@ -18,6 +28,7 @@ class Place:
     guesses: dict[int, Any] = field(default_factory=dict)  # by step: an option's number, or a number
     outcomes: dict[int, dict[str, float]] = field(default_factory=dict)  # by step, of the run that ended it
     shown: set[int] = field(default_factory=set)  # steps whose solution was asked for
+    stage: Stage | None = None  # before a class; None for a reader, who sees all of a step at once
 
     @property
     def step(self) -> LessonStep:
@@ -31,8 +42,25 @@ class Place:
 
     @property
     def waits(self) -> bool:
-        """Whether a question is open: the run begins when it is answered."""
+        """Whether the run is not to begin yet: not before a question is answered, or its time has come before a class."""
+        if self.stage is not None:
+            return self.stage in (Stage.TEXT, Stage.QUESTION)
         return self.step.asks is not None and self.number not in self.guesses
+
+    @property
+    def stages(self) -> list[Stage]:
+        """What a class is shown of the step, one after the other."""
+        return [stage for stage in Stage if stage is not Stage.QUESTION or self.step.asks is not None]
+
+    def turn(self, things: int) -> None:
+        """Show a class another thing of the step."""
+        if self.stage is not None:
+            self.stage = self.stages[self.stages.index(self.stage) + things]
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether a class has seen nothing before."""
+        return not self.number and self.stage is Stage.TEXT
 
     @property
     def guess(self) -> Any:

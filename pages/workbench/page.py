@@ -42,6 +42,7 @@ from pages.workbench.looking_back import look_back, seen
 from pages.workbench.map_axes import draw_axes, refused_axes
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
+from pages.workbench.presenting import left_out, set_stage
 from pages.workbench.steering import follow
 from pages.workbench.theory_tab import theory
 from pages.workbench.ticking import advance, is_ticking, note, pace_of, tick_here
@@ -60,8 +61,9 @@ def workbench(name: str) -> None:
 def _page(name: str) -> None:
     problem = SETTINGS[name]
     bench = bench_of(problem)
-    bench.hidden = hidden_parts()
-    lay_out()
+    set_stage(bench)
+    bench.hidden = hidden_parts() | left_out(bench)
+    lay_out(bench.hidden)
     own_file_place = st.container()
     with st.sidebar:
         asked, step_place = _sidebar(problem, own_file_place)
@@ -189,7 +191,7 @@ def _draw_tab(tab: str, bench: Bench, problem: type[Setting]) -> None:
 def _view_controls(problem: type[Setting], bench: Bench) -> None:
     """Draw what changes the view only: the function on the map, the objective's axis, what stands below the map."""
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
-        if bench.live is not None and "map" not in hidden_parts():
+        if bench.live is not None and "map" not in bench.hidden:
             draw_choice(problem, map_choice(problem))
             draw_axes(bench.live.run)
             if bench.live.run.engine.has_graph:

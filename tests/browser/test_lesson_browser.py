@@ -37,3 +37,25 @@ def test_a_curve_is_drawn_by_keys_and_laid_over_the_outcome(open_page, wait_read
     wait_ready(page)
     found += [line for theme in THEMES for line in found_on(page, theme)]
     assert not found, "\n".join(found)
+
+
+def test_a_lesson_before_a_class_goes_on_by_keys_and_is_large(open_page, wait_ready):
+    page = open_page("auc?present=1&notes=1&lesson=unlabeled&speed=instant")
+    seen = page.locator(".st-key-presented")
+    expect(seen).to_contain_text("A small circle within a large one", timeout=30_000)
+    expect(seen).to_contain_text("Notes. Point at the few filled points")
+    assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.st-key-presented p')).fontSize)") >= 24
+    wait_ready(page)
+    page.keyboard.press("PageDown")  # of a remote control
+    expect(seen).to_contain_text("against the dotted one")
+    wait_ready(page)
+    found = [line for theme in THEMES for line in found_on(page, theme)]
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
+    following = page.locator(".st-key-present-next button")
+    expect(following).to_be_enabled(timeout=60_000)
+    wait_ready(page)
+    found += [line for theme in THEMES for line in found_on(page, theme)]
+    page.keyboard.press("ArrowRight")
+    expect(seen).to_contain_text("With ten labels alone the score leans")
+    assert not found, "\n".join(found)

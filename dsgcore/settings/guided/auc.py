@@ -40,6 +40,8 @@ WHAT_FOR = GuidedLesson(
             "every side, and a score that leans cannot rank them well: so they pull it upright.",
             asks=Pick(_QUESTION, _AGAINST_LABELS, 0),
             claims=(Claim("gain", low=0.02),),
+            notes="Point at the few filled points first, and ask where a line drawn from them alone would run. Let the "
+            "class commit before the run; do not comment on the guesses.",
         ),
         LessonStep(
             "The same circles, now with **200** labels.",
@@ -49,6 +51,8 @@ WHAT_FOR = GuidedLesson(
             ("n_labeled",),
             Pick(_QUESTION, _AGAINST_LABELS, 1),
             claims=(Claim("score", low=0.98),),
+            notes="Ask before: what could the unlabeled points still tell that two hundred labels do not? A tie is a "
+            "result: nothing was lost either.",
         ),
         LessonStep(
             "Other data: images of handwritten digits, even ones against odd ones, with **20** labels.",
@@ -58,6 +62,8 @@ WHAT_FOR = GuidedLesson(
             ("data", "n_labeled"),
             Pick(_QUESTION, _AGAINST_LABELS, 2),
             claims=(Claim("gain", high=-0.06),),
+            notes="Many expect help again. Ask why even and odd digits are no two clusters: a 3 is nearer to an 8 than "
+            "to a 4.",
         ),
         LessonStep(
             "What would have to change, so that they no longer harm?",
@@ -70,6 +76,8 @@ WHAT_FOR = GuidedLesson(
                 (Claim("verdict", low=0.0),),
                 {"n_labeled": 500},
             ),
+            notes="Let someone choose a value and say why before you move it. Both ways are right: more labels, or more "
+            "trust in the labels (γ).",
         ),
     ),
 )

@@ -225,6 +225,8 @@ class LessonStep:
         To be reached before the next step.
     claims : tuple of Claim
         What the explanation says of the run, as numbers: each holds on nine of ten seeds and more.
+    notes : str
+        For who shows it to a class: what to say or to point at.
     """
 
     text: str
@@ -234,6 +236,7 @@ class LessonStep:
     asks: Pick | Estimate | Curve | None = None
     goal: Goal | None = None
     claims: tuple[Claim, ...] = ()
+    notes: str = ""
 
     @property
     def measures(self) -> frozenset[str]:

@@ -36,6 +36,8 @@ GRAPH_AND_RANK = GuidedLesson(
                 0,
             ),
             claims=(Claim("score", low=0.8),),
+            notes="Follow an arm with the finger from a labeled point on: each grey neighbour passes the label on. Ask "
+            "what would happen where arms touch.",
         ),
         LessonStep(
             "The weights of four classes are a matrix of rank four at most. τ_S pulls its singular values towards zero: a strong "
@@ -54,6 +56,7 @@ GRAPH_AND_RANK = GuidedLesson(
                 2,
             ),
             claims=(WORSE,),
+            notes="Contrast with a ridge: that makes all singular values smaller and none of them zero.",
         ),
         LessonStep(
             "Find a pull that leaves the classes apart.",
@@ -63,6 +66,7 @@ GRAPH_AND_RANK = GuidedLesson(
             goal=Goal(
                 "Get 80 % of the test points right, with τ_S alone.", (Claim("score", low=0.8),), {"tau_S": 0.05}
             ),
+            notes="Try 0.2 before 0.05, and let the class read the rank off the tile or the chart of singular values.",
         ),
     ),
 )

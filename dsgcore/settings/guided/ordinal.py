@@ -35,6 +35,8 @@ ORDER = GuidedLesson(
             "it leans, they are ranked wrongly against the labels, so it stands upright.",
             asks=Pick("Where will the mean AUC end, against the labels alone?", _AGAINST_LABELS, 0),
             claims=(Claim("score", low=0.7),),
+            notes="Say what a score for ordered classes is: one number, cut by thresholds. The rings make a wrong "
+            "centre visible at once on the map.",
         ),
         LessonStep(
             "A *sharp* kernel (σ = 20) sees only the closest points; it is drawn from **one** random feature an iteration.",
@@ -44,6 +46,7 @@ ORDER = GuidedLesson(
             ("n_features", "sigma"),
             Pick("With 50 labels, where will the mean AUC end, against the labels alone?", _AGAINST_LABELS, 2),
             claims=(Claim("error_share", low=1 / 3),),
+            notes="Have the class compare f and h: on the map they should be the same picture, and are not.",
         ),
         LessonStep(
             "The same, with **64** features.",
@@ -61,6 +64,8 @@ ORDER = GuidedLesson(
                 ),
                 2,
             ),
+            notes="Ask for a guess of the ratio first: a mean of 64 draws has a 64th of the variance, an eighth of the "
+            "spread.",
         ),
     ),
 )

@@ -37,6 +37,7 @@ GAP = GuidedLesson(
             "are none: so that is where it goes, and the gap is where the classes change.",
             asks=Pick("How many test points will it get right?", _AGAINST_LABELS, 0),
             claims=(Claim("gain", low=0.04), Claim("score", low=0.93)),
+            notes="Ask someone to draw the boundary by hand, from the six labels alone and then with the grey points.",
         ),
         LessonStep(
             "Two bands with a gap between them, one above the other. But the classes are *left* and *right*.",
@@ -46,6 +47,8 @@ GAP = GuidedLesson(
             ("data", "C_star"),
             Pick("How many test points will it get right?", _AGAINST_LABELS, 2),
             claims=(Claim("gain", high=-0.1),),
+            notes="Do not warn them. The surprise, that the gap is the wrong one, is the lesson: assumptions are about "
+            "labels, which are few.",
         ),
         LessonStep(
             "C* says how much an unlabeled point within the margin costs; 0 asks none of them.",
@@ -54,6 +57,8 @@ GAP = GuidedLesson(
             {},
             ("C_star",),
             goal=Goal("Get 70 % of the test points right, with C* alone.", (Claim("score", low=0.7),), {"C_star": 0.0}),
+            notes="C* = 0 is the plain SVM. Ask how one would know, with twenty labels, which of the two worlds one is "
+            "in: held-out labels.",
         ),
     ),
 )

@@ -40,6 +40,8 @@ NEGATIVE_RISK = GuidedLesson(
                 1,
             ),
             claims=(Claim("objective", high=-0.1),),
+            notes="Worth a minute: how can a mean of losses, none of which is negative, be estimated as a difference? "
+            "The chart of parts (“parts”, below the map) shows what is added and what is taken off.",
         ),
         LessonStep(
             "The *correction*: where the estimated risk of a class falls below zero, ReLU counts it as zero. Fifty pairs "
@@ -56,6 +58,8 @@ NEGATIVE_RISK = GuidedLesson(
                 0,
             ),
             claims=(Claim("gain", low=0.04),),
+            notes="The dotted curve is the same run without the correction: same data, batches and features, so the "
+            "difference is the correction's alone.",
         ),
         LessonStep(
             "The method must be told the share of positives. It is 0.7 here; say **0.95**, with 200 pairs and a smoother kernel.",
@@ -73,6 +77,8 @@ NEGATIVE_RISK = GuidedLesson(
                 2,
             ),
             claims=(WORSE,),
+            notes="Ask which class disappears, and why: told 95 % positives, the method believes that hardly a negative "
+            "is there to be wrong about.",
         ),
         LessonStep(
             "Mend it.",
@@ -85,6 +91,8 @@ NEGATIVE_RISK = GuidedLesson(
                 (Claim("score", low=0.85),),
                 {"prior": 0.7},
             ),
+            notes="Ask where the share would come from in practice: a survey, or an estimate from the two samples (the "
+            "Data tab says what it comes to).",
         ),
     ),
 )

@@ -1,0 +1,41 @@
+"""Going on in a guided lesson: to another step, to what solves it, and to the controls that it is about."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsgcore.experiments import Setting
+from pages.controls.control import key_of
+from pages.workbench.bench import Bench
+from pages.workbench.head import given_for
+from pages.workbench.lesson_place import Place, Stage
+
+
+def show_solution(problem: type[Setting], bench: Bench) -> None:
+    """Set the controls to values that reach the goal."""
+    place = bench.place
+    assert place is not None
+    assert place.step.goal is not None
+    place.shown.add(place.number)
+    bench.given = given_for(problem, place.lesson.values_at(place.number) | dict(place.step.goal.solution))
+    bench.wants_restart = True
+
+
+def go_to_step(problem: type[Setting], bench: Bench, steps: int) -> None:
+    """Go to another step: with its values, and its question open again where it has not been answered."""
+    place = bench.place
+    assert place is not None
+    place.number += steps
+    place.stage = Stage.TEXT if place.stage is not None else None
+    bench.given = given_for(problem, place.lesson.values_at(place.number))
+    bench.wants_restart = True
+
+
+def light_up(problem: type[Setting], place: Place) -> None:
+    """Mark the controls that the step is about, and let the others stand back."""
+    keys = [f".st-key-{key_of(problem, name)}" for name in place.step.controls]
+    if keys:
+        lit, side = ", ".join(keys), '[data-testid="stSidebar"]'
+        style = f"{lit} {{box-shadow: -4px 0 0 var(--lit), -10px 0 18px -8px var(--lit); padding-left: 0.4rem}} "
+        rest = f'{side} [data-testid="stElementContainer"][class*="st-key-"]:not({lit})'
+        st.html(f"<style>{style}{rest} {{opacity: 0.82}}</style>")

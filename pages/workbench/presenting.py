@@ -1,0 +1,146 @@
+"""A guided lesson in front of a class: one thing at a time and large, next and back by keys, notes for who speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.experiments import Setting
+from dsgcore.settings import Curve, Estimate, Pick
+from pages.workbench.bench import Bench, once
+from pages.workbench.drawn_curve import show_curve
+from pages.workbench.layout import PARTS
+from pages.workbench.lesson_place import Place, Stage
+from pages.workbench.lesson_steps import go_to_step, light_up, show_solution
+
+LETTERS = "ABCDEFGH"
+# Measures that are seen in the error's chart and on the map; all others in the curves.
+_OF_THE_ERROR = ("error_share", "lag", "overstated")
+
+
+def is_presented() -> bool:
+    """Whether the link asks for a lesson in front of a class."""
+    return st.query_params.get("present") == "1"
+
+
+def set_stage(bench: Bench) -> None:
+    """Begin a step of a lesson that is presented with its text; one that is not has no stages."""
+    if bench.place is not None and is_presented() == (bench.place.stage is None):
+        bench.place.stage = Stage.TEXT if is_presented() else None
+
+
+def left_out(bench: Bench) -> Set[str]:
+    """Return the parts of the page that are not the one thing that is shown now."""
+    place = bench.place
+    if place is None or place.stage is None:
+        return frozenset()
+    if place.stage is not Stage.RUN:
+        return set(PARTS) - ({"map"} if place.stage is Stage.TEXT else set())
+    is_of_the_error = any(measure.startswith(_OF_THE_ERROR) for measure in place.step.measures)
+    shown = {"map", "error" if is_of_the_error else "curves"} | ({"sidebar"} if place.step.goal else set())
+    return set(PARTS) - shown
+
+
+def presented(problem: type[Setting], bench: Bench) -> None:
+    """Draw what is to be seen now, with the keys that lead on and back."""
+    place = bench.place
+    assert place is not None
+    with st.container(key="presented"):
+        match place.stage:
+            case Stage.TEXT:
+                st.markdown(f"# {place.lesson.title}")
+                st.markdown(place.step.text)
+            case Stage.QUESTION:
+                _question(place)
+            case Stage.RUN:
+                _run(problem, bench, place)
+            case Stage.OUTCOME:
+                _outcome(place)
+        _keys(problem, bench, place)
+        if st.query_params.get("notes") == "1":
+            _notes(place)
+
+
+def _question(place: Place) -> None:
+    asks = place.step.asks
+    assert asks is not None
+    st.markdown(f"# {asks.text}")
+    if isinstance(asks, Pick):
+        st.markdown("\n".join(f"- **{letter}** {o.words}" for letter, o in zip(LETTERS, asks.options, strict=False)))
+    elif isinstance(asks, Estimate):
+        st.markdown(f"A number between {asks.low:g} and {asks.high:g}.")
+    else:
+        st.markdown(f"From {asks.low:g} to {asks.high:g}, from the first iteration to the last.")
+
+
+def _run(problem: type[Setting], bench: Bench, place: Place) -> None:
+    step = place.step
+    st.markdown(f"## {step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ''}")
+    if step.goal is not None and place.outcome is None:
+        light_up(problem, place)
+        _button(bench, "Show me", "lesson-show", show_solution, problem, bench, type="tertiary")
+
+
+def _outcome(place: Place) -> None:
+    st.markdown(f"# {_came_to(place)}")
+    if isinstance(place.step.asks, Curve) and place.outcome is not None:
+        show_curve(place.step.asks, place.step.asks.came_to(place.outcome), key=f"presented-curve-{place.number}")
+    st.markdown(place.step.explanation)
+    if place.is_last:
+        st.markdown(f"**What we know now:** {place.lesson.learned}")
+
+
+def _came_to(place: Place) -> str:
+    """Say in a line what the run came to."""
+    asks, outcome = place.step.asks, place.outcome
+    if outcome is None or asks is None:
+        return "Reached."
+    if isinstance(asks, Pick):
+        right = asks.right(outcome)
+        letter = "" if right is None else LETTERS[asks.options.index(right)]
+        return "None of these: another seed will." if right is None else f"{letter}: {right.words}"
+    if isinstance(asks, Estimate):
+        return f"{asks.words[0].upper()}{asks.words[1:]} came to {outcome.get(asks.measure, float('nan')):.2f}"
+    return f"{asks.words[0].upper()}{asks.words[1:]}, as it came"
+
+
+def _keys(problem: type[Setting], bench: Bench, place: Place) -> None:
+    off = {"disabled": place.stage is Stage.RUN and place.outcome is None}
+    is_over = place.is_last and place.stage is Stage.OUTCOME
+    with st.container(key="presented-keys", horizontal=True, vertical_alignment="center", gap="small"):
+        _button(bench, "Back", "present-back", _back, problem, bench, shortcut="Left", disabled=place.is_beginning)
+        if not is_over:
+            _button(bench, "Next", "present-next", _next, problem, bench, shortcut="Right", type="primary", **off)
+        st.caption(f"{place.lesson.title} · step {place.number + 1} of {len(place.lesson.steps)}")
+
+
+def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
+    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
+
+
+def _next(problem: type[Setting], bench: Bench) -> None:
+    """Show the next thing: the run begins when it is its turn."""
+    place = bench.place
+    assert place is not None
+    if place.stage is Stage.OUTCOME:
+        go_to_step(problem, bench, 1)
+        return
+    place.turn(1)
+    bench.is_playing = place.stage is Stage.RUN or bench.is_playing
+
+
+def _back(problem: type[Setting], bench: Bench) -> None:
+    """Show the thing before: the step before begins anew."""
+    place = bench.place
+    assert place is not None
+    if place.stage is Stage.TEXT:
+        go_to_step(problem, bench, -1)
+    else:
+        place.turn(-1)
+
+
+def _notes(place: Place) -> None:
+    with st.container(key="lesson-notes", border=True):
+        st.markdown(f"**Notes.** {place.step.notes or 'None for this step.'}")

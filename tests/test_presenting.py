@@ -1,0 +1,115 @@
+"""A lesson in front of a class: one thing at a time, the run begins when it is its turn, notes where they are asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("streamlit")
+from test_app import open_page
+from test_guided_page import bench, words
+from test_theory_page import finished
+
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
+from pages.workbench.layout import PARTS
+from pages.workbench.lesson_place import Place, Stage
+from pages.workbench.presenting import left_out
+
+compiled = pytest.mark.compiled
+GUIDED = {name: profile_of(setting).guided for name, setting in SETTINGS.items() if profile_of(setting).guided}
+
+
+def presented(**link):
+    return open_page("auc", present="1", speed="instant", **link)
+
+
+def press(app, key):
+    app.button(key=f"present-{key}").click().run()
+    assert not app.exception
+    return app
+
+
+def charts(app):
+    drawn = {c.proto.id.rpartition("chart-")[2] for c in app.get("bidi_component") if "chart-" in c.proto.id}
+    return drawn & {"map", "objective", "score", "error"}  # the live run's own
+
+
+@compiled
+def test_a_step_is_shown_as_text_question_run_and_outcome_one_at_a_time():
+    app = presented(lesson="unlabeled")
+    place = bench(app).place
+    assert "A small circle within a large one" in words(app)
+    assert "against the dotted one" not in words(app)
+    assert charts(app) == {"map"}
+    press(app, "next")
+    assert "**A** higher: they help" in words(app)
+    assert "A small circle" not in words(app)
+    assert bench(app).live.run.t == 0
+    assert charts(app) == set()
+    press(app, "next")
+    finished(app)
+    assert charts(app) == {"map", "objective", "score"}
+    press(app, "next")
+    assert "# A: higher: they help" in words(app)
+    assert "With ten labels alone the score leans" in words(app)
+    assert place.guess is None
+    press(app, "next")
+    app.run()
+    assert (place.number, place.stage) == (1, Stage.TEXT)
+    assert bench(app).live.run.spec.data.n_labeled == 200
+
+
+@compiled
+def test_back_leads_to_the_thing_before_and_at_last_to_the_step_before():
+    app = presented(lesson="unlabeled:2")
+    press(app, "next")
+    press(app, "back")
+    assert bench(app).place.stage is Stage.TEXT
+    press(app, "back")
+    assert (bench(app).place.number, bench(app).place.stage) == (0, Stage.TEXT)
+    assert app.button(key="present-back").disabled
+
+
+@compiled
+def test_without_a_lesson_in_the_link_the_first_is_shown_and_notes_where_asked_for():
+    assert bench(presented()).place.lesson.name == GUIDED["auc"][0].name
+    assert "**Notes.**" not in words(presented())
+    assert "**Notes.** Point at the few filled points" in words(presented(notes="1"))
+
+
+@compiled
+def test_a_goal_is_reached_with_the_controls_beside_it():
+    app = presented(lesson="step-size:3")
+    assert "sidebar" in bench(app).hidden
+    press(app, "next")
+    assert "sidebar" not in bench(app).hidden
+    finished(app)
+    assert app.button(key="present-next").disabled
+    app.button(key="lesson-show").click().run()
+    app.run()
+    finished(app)
+    press(app, "next")
+    assert "# Reached." in words(app)
+    assert "What we know now" in words(app)
+
+
+@pytest.mark.parametrize("name", GUIDED)
+def test_the_first_lesson_of_a_setting_has_notes_at_each_step(name):
+    assert all(step.notes.endswith(".") or step.notes.endswith("?") for step in GUIDED[name][0].steps)
+
+
+class Standing:
+    """A bench as far as it is asked what to leave out."""
+
+    def __init__(self, place):
+        self.place = place
+
+
+@pytest.mark.parametrize(("name", "lesson"), [(name, lesson) for name in GUIDED for lesson in GUIDED[name]])
+def test_no_step_shows_more_than_a_map_beside_one_chart(name, lesson):
+    for number in range(len(lesson.steps)):
+        for stage in Place(lesson, number, stage=Stage.TEXT).stages:
+            shown = set(PARTS) - left_out(Standing(Place(lesson, number, stage=stage)))
+            assert shown <= {"map", "curves", "error", "sidebar"}
+            assert not {"curves", "error"} <= shown
+    assert left_out(Standing(Place(lesson))) == frozenset()
