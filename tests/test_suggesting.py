@@ -10,7 +10,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import roc_auc_score
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
-from dsgcore.model_selection import FoldError, suggest, suggesting
+from dsgcore.model_selection import FoldError, halving, suggest
 
 pytestmark = pytest.mark.compiled
 
@@ -28,7 +28,7 @@ def steady_clock(monkeypatch):
         now[0] += 0.125
         return now[0]
 
-    monkeypatch.setattr(suggesting, "time", types.SimpleNamespace(monotonic=monotonic))
+    monkeypatch.setattr(halving, "time", types.SimpleNamespace(monotonic=monotonic))
 
 
 def of(kind):
@@ -54,7 +54,7 @@ def test_a_bad_width_is_found_and_put_right():
 @pytest.mark.usefixtures("steady_clock")
 def test_the_search_follows_from_the_random_state():
     first = suggest(of(QSGS2AUC), X, SEEN, seconds=3.0)
-    again = suggesting.suggest(of(QSGS2AUC), X, SEEN, seconds=3.0)
+    again = suggest(of(QSGS2AUC), X, SEEN, seconds=3.0)
     shared = min(len(first.tried), len(again.tried))
     assert shared > 1
     assert {str(one.parameters) for one in first.tried} == {str(one.parameters) for one in again.tried}

@@ -10,6 +10,7 @@ from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_dataset, load_split
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
+from dsgcore.experiments.suggesting import begin_suggesting, suggest_values, with_values
 from dsgcore.experiments.theory import Theory, breaches, broken_by, kept_to, remedies, theory_of
 from dsgcore.experiments.verdict import Comparison, Verdict, compare
 from dsgcore.experiments.widths import read_spec
@@ -31,6 +32,7 @@ __all__ = [
     "Surface",
     "Theory",
     "Verdict",
+    "begin_suggesting",
     "breaches",
     "broken_by",
     "compare",
@@ -46,7 +48,9 @@ __all__ = [
     "script",
     "split_for",
     "steered_values",
+    "suggest_values",
     "summary",
     "summary_json",
     "theory_of",
+    "with_values",
 ]

@@ -160,6 +160,11 @@ class Engine(Protocol):
         ...
 
     @staticmethod
+    def learned(spec: Spec, split: Split, until: Callable[[], bool]) -> NDArray | None:
+        """Return what a whole run makes of the test points, with nothing measured on the way; None where `until` ended it."""
+        ...
+
+    @staticmethod
     def long_work(spec: Spec, split: Split) -> tuple[Any, ...] | None:
         """Return the fields of a `LongWork` where there is any to be done before a run can begin."""
         ...

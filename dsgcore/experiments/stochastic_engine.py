@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,11 @@ from dsgcore.core.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.core.metrics import known
 from dsgcore.core.problem import Values
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.solver import Iterate, Task, solve
+from dsgcore.core.solver import Iterate, solve
 from dsgcore.data import Split
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_cost import stochastic_cost
+from dsgcore.experiments.stochastic_task import learned, task_of
 from dsgcore.problems import UNLABELED, Problem, objective
 
 # Up to this many training points, all of them are carried, and the objective is that of the whole sample.
@@ -66,25 +67,14 @@ class StochasticEngine:
     has_graph: ClassVar[bool] = False
     gauged: ClassVar[tuple[str, ...]] = ("Step", "Iterations", "Batches", "Features", "Wander")
     limited_by: ClassVar[str] = "the risk's curvature"
+    learned = staticmethod(learned)
 
     def __init__(self, spec: Spec, split: Split) -> None:
         self.kernel, self.split = spec.kernel, split
-        dtype = np.dtype(spec.solver.dtype)
-        X = np.ascontiguousarray(split.X_train, dtype=dtype)
-        problem = cast(Problem, spec.problem).bind(split.y_train)
-        self.task = Task(
-            problem=problem,
-            kernel=spec.kernel,
-            X=X,
-            rows=problem.rows(split.y_train),
-            plan=spec.plan(),
-            batch_size=spec.solver.batch_size,
-            seed=spec.seed,
-            dtype=dtype,
-        )
+        self.task = task_of(spec, split)
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         unlabeled = np.flatnonzero(split.y_train == UNLABELED)
-        self.unlabeled_rows = unlabeled if len(unlabeled) else np.arange(len(X))
+        self.unlabeled_rows = unlabeled if len(unlabeled) else np.arange(len(self.task.X))
         self.training_seconds = 0.0
         self._average_row: dict[str, float] = {}
         self._begin(spec.diagnostics.n_probes)

@@ -22,9 +22,10 @@ multi-class          `LabeledFolds`                                             
 from dsgcore.baselines.selection import PNUAUCRisk
 from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
 from dsgcore.model_selection.grids import paper_grid
+from dsgcore.model_selection.halving import Suggestion, Tried
 from dsgcore.model_selection.scorers import AUCRisk, SimilarUnlabeledRisk, accuracy, auc_score, mean_auc_score
 from dsgcore.model_selection.seen_labels import SeenLabels
-from dsgcore.model_selection.suggesting import Suggestion, suggest
+from dsgcore.model_selection.suggesting import suggest
 
 __all__ = [
     "AUCRisk",
@@ -35,6 +36,7 @@ __all__ = [
     "SeenLabels",
     "SimilarUnlabeledRisk",
     "Suggestion",
+    "Tried",
     "UnlabeledFolds",
     "accuracy",
     "auc_score",

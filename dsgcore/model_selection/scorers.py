@@ -103,9 +103,24 @@ class SimilarUnlabeledRisk:
         assert p is not None
         if p == 0.5:
             raise ParameterError("prior must not be 1/2, where pairs say nothing, got 0.5")
-        is_similar = np.asarray(y) != UNLABELED
-        sign = np.where(np.asarray(estimator.predict(X)) == estimator.classes_[1], 1.0, -1.0)
-        similar = (p**2 + (1 - p) ** 2) * np.mean(sign[is_similar])
-        wrong = p * (1 + sign[~is_similar]) - (1 - p) * (1 - sign[~is_similar])
-        risk = (np.mean(wrong) / 2 - similar) / (2 * p - 1)
+        is_positive = np.asarray(estimator.predict(X)) == estimator.classes_[1]
+        risk = similar_unlabeled_risk(is_positive, np.asarray(y) != UNLABELED, p)
         return float(max(0.0, 1.0 - 2.0 * risk) if self.is_released else -risk)
+
+
+def similar_unlabeled_risk(is_positive: NDArray, is_similar: NDArray, prior: float) -> float:
+    """Return the similar-unlabeled risk with the zero-one loss.
+
+    Parameters
+    ----------
+    is_positive : ndarray of bool, shape (n,)
+        Which points are called positive.
+    is_similar : ndarray of bool, shape (n,)
+        Which are members of similar pairs; the others are unlabeled.
+    prior : float
+        Share of positives.
+    """
+    sign = np.where(is_positive, 1.0, -1.0)
+    similar = (prior**2 + (1 - prior) ** 2) * np.mean(sign[is_similar])
+    wrong = prior * (1 + sign[~is_similar]) - (1 - prior) * (1 - sign[~is_similar])
+    return float((np.mean(wrong) / 2 - similar) / (2 * prior - 1))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,22 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from dsgcore.core.parameters import ParameterError, Real
-from dsgcore.core.sampling import generator
+from dsgcore.core.parameters import ParameterError
 from dsgcore.estimators.inputs import seed_of
 from dsgcore.model_selection.folds import LabeledFolds, PairFolds
+from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Suggestion
 from dsgcore.model_selection.scorers import SimilarUnlabeledRisk, accuracy, auc_score, mean_auc_score
-
-SECONDS = Real("seconds", 20.0, low=0.1, high=86_400.0)
-N_SPLITS = 5
-# Of the iterations, and of the folds, what a round gives each candidate; the last round gives all.
-ROUNDS = ((0.125, 2), (0.25, 3), (0.5, 5), (1.0, 5))
-# The part of the time that the first round may take, and of the candidates what the next one keeps.
-FIRST_SHARE, KEPT = 0.2, 1 / 3
-FEWEST, MOST = 6, 81
-# A candidate is preferred to the defaults where its mean gain over the folds exceeds so many standard errors.
-CLEAR = 2.0
-Draw = Callable[[np.random.Generator], Any]
 
 
 @dataclass(frozen=True)
@@ -100,64 +88,13 @@ WAYS: dict[str, _Way] = {
 }
 
 
-@dataclass(frozen=True)
-class Tried:
-    """A candidate: its parameters (none: the defaults), its scores at the folds of its last round, and its iterations there."""
-
-    parameters: Mapping[str, Any]
-    scores: tuple[float, ...]
-    n_iter: int
-
-    @property
-    def mean(self) -> float:
-        """The mean score."""
-        return float(np.mean(self.scores)) if self.scores else float("-inf")
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """What `suggest` found.
-
-    Attributes
-    ----------
-    parameters : dict
-        To be set on the estimator; empty where nothing was clearly better than its own.
-    gain, error : float
-        By how much its mean score over the folds is higher than with the estimator's own parameters, and the standard error
-        of that, paired over the folds. NaN where nothing else got that far.
-    score : float
-        The mean score over the folds.
-    tried : tuple of Tried
-        All candidates, those that got furthest first.
-    seconds : float
-        What it took.
-    """
-
-    parameters: dict[str, Any]
-    gain: float
-    error: float
-    score: float
-    tried: tuple[Tried, ...] = field(repr=False)
-    seconds: float
-
-    def sentence(self) -> str:
-        """Say what was found, and how sure it is."""
-        n = len(self.tried)
-        if not self.parameters:
-            return f"Of {n} tried, none was clearly better than the values it had; they stay."
-        return (
-            f"The best of {n} tried scores {self.score:.4f} on held-out folds, {self.gain:+.4f} ± {self.error:.4f} from the values "
-            "it had (standard error over five folds; being the best of many flatters it)."
-        )
-
-
 def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0) -> Suggestion:
     """Choose the few parameters that matter for these data, within a stated time.
 
     Candidates are drawn about the estimator's own values and scored on held-out folds as the method's paper does. Each round
-    keeps the best third and gives them more folds and iterations. One is preferred to the estimator's own values only where it
-    is better by more than two standard errors over the folds. What is drawn follows from `random_state`; how many are drawn, from
-    how long a fit takes.
+    keeps the best third and gives them more folds and iterations. One is preferred to the estimator's own values only where
+    the 95 % interval of its gain, paired over the folds, is above zero. What is drawn follows from `random_state`; how many
+    are drawn, from how long a fit takes.
 
     Parameters
     ----------
@@ -191,87 +128,48 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
     >>> found = suggest(model, X, np.where(np.arange(300) < 60, y, -1), seconds=2)
     >>> model = model.set_params(**found.parameters)
     """
-    return _Search(estimator, X, y, float(SECONDS.check(seconds) or 0.0)).carry_out()
+    allowed = float(SECONDS.check(seconds) or 0.0)
+    fits = _Fits(estimator, X, y)
+    return Search(fits, allowed, fits.seed).carry_out()
 
 
-class _Search:
-    """One search: the candidates, what each scored, and the time."""
+class _Fits:
+    """An estimator whose parameters are chosen: fits and scores on folds."""
 
-    def __init__(self, estimator: Any, X: ArrayLike, y: ArrayLike, seconds: float) -> None:
-        self.start, self.seconds = time.monotonic(), seconds
+    def __init__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> None:
         self.way = _way_of(estimator)
         self.estimator, self.X, self.y = estimator, X, y
         self.seed = seed_of(estimator.random_state)
         self.splits = list(self.way.folds(N_SPLITS, random_state=self.seed).split(X, y))
-        self.tried: dict[int, Tried] = {}
+        self.n_folds = len(self.splits)
 
-    @property
-    def is_over(self) -> bool:
-        return time.monotonic() - self.start >= self.seconds
-
-    def carry_out(self) -> Suggestion:
-        candidates = self._candidates()
-        finished: dict[int, Tried] = {}
-        for number, (share, n_folds) in enumerate(ROUNDS):
-            made = [i for i in candidates if self._score(i, candidates[i], share, n_folds, must=number == 0 and i == 0)]
-            if len(made) < len(candidates):
-                break  # the time is over: those of this round cannot be compared with those that are missing
-            finished = {i: self.tried[i] for i in made}
-            candidates = self._kept(candidates)
-        return self._answer(finished)
-
-    def _candidates(self) -> dict[int, dict[str, Any]]:
-        """Return the candidates by number, the estimator's own values first; as many as the time allows."""
-        share, n_folds = ROUNDS[0]
-        began = time.monotonic()
+    def begin(self, share: float) -> None:
         train, _ = self.splits[0]
-        model = self._made({}, share).fit(*self._rows(train))
-        each = max(time.monotonic() - began, 1e-3) * n_folds
-        self.score = self.way.score(model)
-        number = int(np.clip(FIRST_SHARE * self.seconds / each, FEWEST, MOST))
-        drawn = generator(self.seed, "suggested parameters")
-        return {0: {}} | {i: _draw(self.way.space, model, drawn) for i in range(1, number)}
+        self.model = self._made({}, share).fit(*self._rows(train))
+        self.scorer = self.way.score(self.model)
+
+    def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
+        return _draw(self.way.space, self.model, drawn)
+
+    def n_iter(self, share: float) -> int:
+        return max(10, round(share * self.estimator.n_iter))
 
     def _made(self, parameters: Mapping[str, Any], share: float) -> Any:
         model = clone(self.estimator).set_params(**parameters)
-        return model.set_params(n_iter=max(10, round(share * model.n_iter)), random_state=self.seed)
+        return model.set_params(n_iter=self.n_iter(share), random_state=self.seed)
 
     def _rows(self, rows: NDArray) -> tuple[Any, Any]:
         return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
 
-    def _score(self, number: int, parameters: Mapping[str, Any], share: float, n_folds: int, *, must: bool) -> bool:
-        """Score a candidate on the round's folds; return whether there was time for it."""
-        scores: list[float] = []
-        for train, test in self.splits[:n_folds]:
-            if self.is_over and not must:
-                return False
-            scores.append(self._one(self._made(parameters, share), train, test))
-        self.tried[number] = Tried(dict(parameters), tuple(scores), self._made(parameters, share).n_iter)
-        return True
-
-    def _one(self, model: Any, train: NDArray, test: NDArray) -> float:
+    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> float:
+        if until():
+            return float("-inf")
+        train, test = self.splits[fold]
         try:
-            value = self.score(model.fit(*self._rows(train)), *self._rows(test))
+            value = self.scorer(self._made(parameters, share).fit(*self._rows(train)), *self._rows(test))
         except ValueError:  # it diverges, or the folds have too few points for these values
             return float("-inf")
         return value if np.isfinite(value) else float("-inf")
-
-    def _kept(self, candidates: Mapping[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
-        """Return the best third of the candidates, and always the estimator's own values."""
-        order = sorted(candidates, key=lambda i: (-self.tried[i].mean, i))
-        return {i: candidates[i] for i in sorted({0, *order[: max(2, round(KEPT * len(order)))]})}
-
-    def _answer(self, finished: Mapping[int, Tried]) -> Suggestion:
-        own = finished.get(0, self.tried[0])
-        best = max((finished[i] for i in finished if i), key=lambda one: one.mean, default=None)
-        gain = error = float("nan")
-        if best is not None and np.isfinite(best.mean) and np.isfinite(own.mean):
-            gains = np.array(best.scores) - np.array(own.scores)
-            gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))
-        chosen = best if best is not None and gain > max(CLEAR * error, 0.0) else own
-        order = sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean))
-        spent = time.monotonic() - self.start
-        return Suggestion(dict(chosen.parameters), gain, error, chosen.mean, tuple(order), spent)
 
 
 def _way_of(estimator: Any) -> _Way:

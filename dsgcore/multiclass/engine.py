@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -405,6 +405,18 @@ class MultiClassEngine:
         if self.twin is None:
             raise ValueError("there is no exact-kernel twin: the features are linear, or the sample is too large")
         return self.twin.values(Z.astype(np.float64))
+
+    @classmethod
+    def learned(cls, spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
+        """Return what a whole run makes of the test points, as its result is scored; None where `until` ended it before."""
+        engine = cls(replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0)), split)
+        while (iterate := engine._next(engine.t + 1)) is not None:
+            engine.t, engine.W = iterate.t, iterate.W
+            if engine._after is not None and engine.t > engine._after:
+                engine._sum = engine._sum + engine.W
+            if until():
+                return None
+        return engine.test_values if engine._after is None else engine.test_average
 
     @staticmethod
     def cost(spec: Spec, sizes: Sizes) -> Cost:

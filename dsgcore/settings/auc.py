@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dsgcore.settings import panels
+from dsgcore.settings.drawing import TRUST, USUAL
 from dsgcore.settings.guided import auc as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
@@ -47,6 +48,7 @@ AUC = Profile(
     usual=lambda n, n_labeled, rarest: usual_run(
         gamma=0.9, pairing="all", is_pooled=True, lam=short(max(3.0 / n_labeled, 0.01))
     ),
+    suggested=USUAL | {"gamma": TRUST},
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
     guided=guided.LESSONS,

@@ -10,6 +10,7 @@ from dsgcore.core.schedules import SCHEDULE_WORDS
 from dsgcore.multiclass.automatic import RIDGE, TAIL
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
+from dsgcore.settings.drawing import USUAL, Among, Times
 from dsgcore.settings.guided import multiclass as guided
 from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
@@ -134,6 +135,13 @@ MULTICLASS = Profile(
     dtypes=("float64",),
     seldom=("theta", "radius", "n_neighbors", "variant", "is_full_gradient", "fit_intercept", "loss", "is_orthogonal"),
     translations=dict.fromkeys(("LinearMC", "LRCMC", "SSMC"), _like_linear),
+    suggested={
+        "features": Among(("linear", "fourier")),
+        "sigma": Times(8.0),
+        "lam": USUAL["lam"],
+        "tau_I": Times(10.0),
+        "step_size": USUAL["step_size"],
+    },
     details=_details,
     theorem=Theorem(
         f"**Theorem 1 of PS3VT.** {_GENERALISATION}\n\n{_THRESHOLDING}\n\n{_FIXED_FEATURES}",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
+from dsgcore.settings.drawing import TRUST, USUAL
 from dsgcore.settings.guided import ordinal as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
@@ -76,6 +77,7 @@ ORDINAL = Profile(
         gamma=0.9, pairing="all", lam=short(0.5 / max(n_labeled * rarest, 1.0))
     ),
     translations={"SVOREX": _slacks},
+    suggested=USUAL | {"gamma": TRUST},
     details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),
     guided=guided.LESSONS,

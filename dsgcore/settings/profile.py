@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dsgcore.core.schedules import STEERABLE
+from dsgcore.settings.drawing import USUAL, Among, Times
 from dsgcore.settings.guided.lesson import Claim, GuidedLesson
 from dsgcore.settings.panels import Details, Line, no_risks, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
@@ -81,6 +82,8 @@ class Profile:
     usual : callable
         From the numbers of training points and of labels (or pairs), and the share of the rarest class: by name, what a page
         begins with on data that were not made for the method, a real set or a person's own file. As the estimator's defaults.
+    suggested : mapping of str to Times or Among
+        The parameters that matter most, and how they are drawn where good ones are looked for.
     steerable : tuple of str
         What can be changed during a run; the first three are what a page shows first.
     kernels, dtypes : tuple of str
@@ -107,6 +110,7 @@ class Profile:
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     elsewhere: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     usual: Callable[[int, int, float], Mapping[str, Any]] = nothing_usual
+    suggested: Mapping[str, Times | Among] = field(default_factory=lambda: USUAL)
     steerable: tuple[str, ...] = STEERABLE
     kernels: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dsgcore.settings import panels
+from dsgcore.settings.drawing import USUAL, Times
 from dsgcore.settings.guided import s3vm as guided
 from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
@@ -112,6 +113,7 @@ S3VM = Profile(
         "QNS3VM": _ridges,
         **dict.fromkeys(("EverydaySVC", "EverydayLogistic", "EverydayNystroem", "EverydaySelfTraining"), _sums),
     },
+    suggested={name: how for name, how in USUAL.items() if name != "lam"} | dict.fromkeys(("C", "C_star"), Times(30.0)),
     details=_details,
     theorem=constant_step_theorem(
         """**Theorem 1 of TSGS3VM.** The risk is not convex: with a constant step $\\theta / T^{3/4}$ over $T$ iterations,

@@ -8,7 +8,9 @@ import numpy as np
 
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems import UNLABELED
+from dsgcore.problems.similar_unlabeled import CORRECTIONS
 from dsgcore.settings import panels
+from dsgcore.settings.drawing import USUAL, Among
 from dsgcore.settings.guided import similar_unlabeled as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
@@ -121,6 +123,7 @@ SIMILAR_UNLABELED = Profile(
     usual=lambda n, n_pairs, rarest: usual_run(
         correction="identity", batch_size=256, lam=short(min(1.0 / n / (1.0 - 2.0 * min(rarest, 0.49)) ** 2, 1.0))
     ),
+    suggested=USUAL | {"correction": Among(CORRECTIONS)},
     details=_details,
     risks=_risks,
     theorem=constant_step_theorem(

@@ -62,6 +62,7 @@ class Bench:
     is_showing: bool = False  # from one to the next by itself
     view: Any = None  # the run as it was then
     diagnosis: Any = None  # what has been found out of what limits a run
+    suggested: Any = None  # values for the controls that were asked for
     notices: list[str] = field(default_factory=list)
     drawn: int = 0  # how often the whole page has been drawn
     answered: int = -1  # the drawing whose buttons have been answered last

@@ -44,6 +44,7 @@ from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
 from pages.workbench.presenting import left_out, set_stage
 from pages.workbench.steering import follow
+from pages.workbench.suggest_view import suggest_button, suggestion
 from pages.workbench.theory_tab import theory
 from pages.workbench.ticking import advance, is_ticking, note, pace_of, tick_here
 from pages.workbench.transport import transport
@@ -66,13 +67,14 @@ def _page(name: str) -> None:
     lay_out(bench.hidden)
     own_file_place = st.container()
     with st.sidebar:
-        asked, step_place = _sidebar(problem, own_file_place)
+        asked, step_place, suggest_place = _sidebar(problem, own_file_place)
     if not is_ready():
         return
     if asked is not None:
         make_ready(asked.kernel.name)
         follow(problem, bench, asked)
     step_limits(bench, step_place)
+    suggest_button(bench, suggest_place)
     head(problem, bench)
     lesson = st.container()
     is_waiting = waits_for_file(problem)
@@ -80,6 +82,7 @@ def _page(name: str) -> None:
     status = transport(problem, bench, is_active=has_run and not is_waiting)
     with lesson:
         panel(problem, bench)
+        suggestion(bench)
     if bench.live is not None:
         bench.notices += [said for said in refused_axes(bench.live.run) if said not in bench.notices]
     for notice in bench.notices:
@@ -124,8 +127,8 @@ def _sign(name: str, may_begin: bool) -> None:
         sign(bench.preparation, partial(try_again, bench), may_begin=may_begin)
 
 
-def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> tuple[Spec | None, DeltaGenerator]:
-    """Draw the controls; return the spec (None, with a sentence, where it is not valid) and a place below the step."""
+def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> tuple[Spec | None, Room, Room]:
+    """Draw the controls; return the spec (None, with a sentence, where it is not valid) and places for what goes with the run."""
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)
@@ -138,18 +141,20 @@ def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> tuple[Sp
     own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
     values |= {name: draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
     values |= draw_kernel(problem, dataset)
+    suggest_place = st.container()
     with st.expander("Data options"):
         values |= {name: draw(c) for name, c in offered.items() if c.section == "data"}
     with st.expander("More"):
         rest = {name: c for name, c in offered.items() if name not in values and c.section != "kernel"}
         values |= {name: draw(c) for name, c in rest.items()}
     if dataset == FILE and own_data is None:
-        return None, step_place  # said where the file is asked for
+        return None, step_place, suggest_place  # said where the file is asked for
     try:
-        return controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data), step_place
+        asked = controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data)
+        return asked, step_place, suggest_place
     except BAD_INPUT as error:
         st.error(plain(str(error)))
-        return None, step_place
+        return None, step_place, suggest_place
 
 
 def _halve(bench: Bench, problem: type[Setting]) -> None:

@@ -100,6 +100,10 @@ def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page):
     give(other, "again.csv", as_csv())
     wait_for_points(other, 2)
     expect(other.get_by_text("This link is for the file")).to_have_count(0)
+    other.get_by_role("button", name="Suggest", exact=True).click()
+    expect(other.get_by_text("Looking for values")).to_be_visible(timeout=30_000)
+    other.locator(".st-key-suggest-cancel button").click()
+    expect(other.get_by_text("The search was cancelled")).to_be_visible(timeout=30_000)
 
 
 def test_broken_files_get_a_sentence_and_the_app_goes_on(open_page, page_health):

@@ -1,0 +1,208 @@
+"""Values for a spec's parameters that matter, within a stated time: from its training points and the labels that may be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.parameters import Parameter
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.data import Split
+from dsgcore.experiments.engine import ENGINES
+from dsgcore.experiments.jobs import Job, JobQueue
+from dsgcore.experiments.settings import solver_parameters
+from dsgcore.experiments.spec import Spec
+from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds
+from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Suggestion
+from dsgcore.model_selection.scorers import similar_unlabeled_risk
+from dsgcore.problems import UNLABELED
+from dsgcore.settings import profile_of
+
+# Of more training points, so many are taken, all labels among them; and so many numbers at most.
+MOST_POINTS, MOST_NUMBERS = 20_000, 4_000_000
+FEWEST_ITERATIONS = 10
+# What a background search may take beyond what its process has after its imports.
+MEMORY = 2 * 10**9
+Tell = Callable[[tuple[float, str]], object]
+
+
+def suggest_values(
+    spec: Spec, split: Split, *, seconds: float = SECONDS.default, report: Tell = lambda progress: None
+) -> Suggestion:
+    """Choose values for the few parameters that matter, within a stated time.
+
+    As `dsgcore.model_selection.suggest` does it for an estimator: values are drawn about the spec's own, scored on held-out
+    folds of what may be seen, and halved. No hidden label and no test point is looked at.
+
+    Parameters
+    ----------
+    spec : Spec
+        Its changes during the run are left out.
+    split : Split
+        Its data, as of `load_split`.
+    seconds : float, default=20
+        About what it may take.
+    report : callable, optional
+        Gets the share of the time that is gone, and what is being done.
+
+    Returns
+    -------
+    Suggestion
+        Its parameters are by the names that the spec's sections have for them.
+
+    Raises
+    ------
+    FoldError
+        If there are too few labels, or pairs, for folds.
+    ParameterError
+        If the seconds are out of range.
+
+    Examples
+    --------
+    >>> from dsgcore.experiments import Spec, load_split, suggest_values, with_values
+    >>> spec = Spec.from_dict({"setting": "auc", "data": {"name": "two_moons", "n_labeled": 60}, "solver": {"n_iter": 50}})
+    >>> found = suggest_values(spec, load_split(spec), seconds=1)
+    >>> better = with_values(spec, found.parameters)
+    """
+    allowed = float(SECONDS.check(seconds) or 0.0)
+    return Search(_Runs(replace(spec, changes=()), split), allowed, spec.seed, report).carry_out()
+
+
+def begin_suggesting(queue: JobQueue, spec: Spec, split: Split, seconds: float, **options: Any) -> Job:
+    """Submit the search to a queue of jobs; the progress is what it reports, the result a `Suggestion`.
+
+    Parameters
+    ----------
+    queue : JobQueue
+    spec, split, seconds
+        As of `suggest_values`. What was seen travels, hidden labels and test points do not.
+    **options
+        `lease` and `is_wanted` of `JobQueue.submit`.
+
+    Raises
+    ------
+    FoldError
+        As of `suggest_values`, before anything is begun.
+    """
+    held = _seen(split)
+    _Runs(spec, held)
+    limit = 2.0 * seconds + 30.0
+    return queue.submit(find_values, spec.to_json(), held, seconds, memory_limit=MEMORY, time_limit=limit, **options)
+
+
+def find_values(spec: str, split: Split, seconds: float, *, report: Tell) -> Suggestion:
+    """Choose values in a process of its own; arguments as of `suggest_values`."""
+    return suggest_values(Spec.from_json(spec), split, seconds=seconds, report=report)
+
+
+def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:
+    """Return the spec with other values of the parameters of those names in its problem, kernel and solver."""
+    plain = spec.to_dict() | {"changes": []}
+    for name, value in values.items():
+        plain[_section(spec, name)][name] = value
+    return Spec.from_dict(plain)
+
+
+def _section(spec: Spec, name: str) -> str:
+    return next(section for section, parameters in _parameters(spec).items() if name in parameters)
+
+
+def _parameters(spec: Spec) -> dict[str, dict[str, Parameter]]:
+    own = {
+        "problem": spec.problem.parameters,
+        "kernel": spec.kernel.parameters,
+        "solver": solver_parameters(type(spec.problem)),
+    }
+    return {section: {p.name: p for p in parameters} for section, parameters in own.items()}
+
+
+def _seen(split: Split) -> Split:
+    """Return what may be looked at: the training points, at most so many, with their seen labels as the only ones."""
+    most = min(MOST_POINTS, max(2, MOST_NUMBERS // split.X_train.shape[1]))
+    labeled = np.flatnonzero(split.y_train != UNLABELED)
+    others = np.flatnonzero(split.y_train == UNLABELED)
+    kept = np.concatenate([labeled, others[evenly_spread(len(others), max(1, most - len(labeled)))]])
+    few = split.of_rows(np.sort(kept)) if len(kept) < len(split.y_train) else split
+    nothing = slice(0, 0)
+    return replace(
+        few,
+        y_hidden=few.y_train,
+        X_test=few.X_test[nothing],
+        y_test=few.y_test[nothing],
+        test_rows=few.test_rows[nothing],
+    )
+
+
+class _Runs:
+    """A spec whose parameters are chosen: runs of its method on folds of what may be seen."""
+
+    def __init__(self, spec: Spec, split: Split) -> None:
+        self.spec, self.split = spec, _seen(split)
+        self.is_pairs = spec.problem.labels == "pairs"
+        folds = PairFolds if self.is_pairs else LabeledFolds
+        every = folds(N_SPLITS, random_state=spec.seed).split(self.split.X_train, self.split.y_train)
+        self.rows = [(train, test) for train, test in every if self._is_measurable(self._tested(test))]
+        self.n_folds = len(self.rows)
+        self.folds: dict[int, Split] = {}
+        if self.n_folds < 2:
+            raise FoldError("the labels are too few: at least two of five folds must hold labels of each class")
+        offered = {name: p for own in _parameters(spec).values() for name, p in own.items()}
+        self.space = {
+            name: (how, offered[name]) for name, how in profile_of(spec.problem).suggested.items() if name in offered
+        }
+        self.own = {name: spec.to_dict()[_section(spec, name)][name] for name in self.space}
+
+    def _tested(self, test: NDArray) -> NDArray:
+        """Return those of a fold's rows that are scored: the labeled ones; of pairs, all."""
+        return test if self.is_pairs else test[self.split.y_train[test] != UNLABELED]
+
+    def _fold(self, number: int) -> Split:
+        """Return a split that learns from the other folds, and whose test points are this one's."""
+        if number not in self.folds:  # the same object each time: what stands on it is made once
+            train, test = self.rows[number]
+            rows = self._tested(test)
+            X, y = self.split.X_train[rows], self.split.y_train[rows]
+            self.folds[number] = replace(self.split.of_rows(train), X_test=X, y_test=y)
+        return self.folds[number]
+
+    def _is_measurable(self, rows: NDArray) -> bool:
+        """Whether points have a score, whatever is learned: of one class alone there is no AUC."""
+        y = self.split.y_train
+        shape = (len(rows), int(y.max()) + 1) if self.spec.problem.labels == "classes" else (len(rows),)
+        return self.is_pairs or bool(np.isfinite(self._scored(y[rows], np.zeros(shape))))
+
+    def _scored(self, y: NDArray, values: NDArray) -> float:
+        if self.is_pairs:
+            problem: Any = self.spec.problem
+            is_positive = problem.hits(np.ones(len(values)), values)
+            return -similar_unlabeled_risk(is_positive, y != UNLABELED, problem.prior)
+        return float(self.spec.problem.score(y, values))
+
+    def begin(self, share: float) -> None:
+        """Make a run of its own values, so that what is compiled or read for the first time is not counted."""
+        self.score({}, share, 0, lambda: False)
+
+    def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
+        """Return a candidate: values of parameters by name."""
+        return {name: how.draw(drawn, self.own[name], p) for name, (how, p) in self.space.items()}
+
+    def n_iter(self, share: float) -> int:
+        """Return the iterations that a share of them comes to."""
+        whole = self.spec.solver.n_iter
+        return min(whole, max(FEWEST_ITERATIONS, round(share * whole)))
+
+    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> float:
+        """Return a candidate's score on a fold; minus infinity where it diverges, or cannot be made there."""
+        part = self._fold(fold)
+        try:
+            spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = ENGINES[spec.problem.engine].learned(spec, part, until)
+        except ValueError:
+            return float("-inf")
+        is_good = values is not None and np.isfinite(values).all()
+        return self._scored(part.y_test, values) if is_good else float("-inf")

@@ -1,0 +1,225 @@
+"""Values that are suggested for the controls: looked for in the background from what may be seen, and set at a click."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.experiments import Spec, begin_suggesting, with_values
+from dsgcore.experiments.jobs import Job, JobError, JobState, shared_jobs
+from dsgcore.model_selection import FoldError, Suggestion, Tried
+from pages.controls.control import Control
+from pages.controls.controls import controls_for
+from pages.controls.own_file import plain
+from pages.workbench.bench import Bench, once
+from pages.workbench.limits_view import take
+
+SECONDS, DEFAULT = (10, 20, 60, 180), 20
+TICK_SECONDS, LEASE_SECONDS = 0.5, 90.0
+TABLE_HEIGHT = 250
+WHAT = (
+    "Draws values of the few parameters that matter about those that the sliders have, scores them on held-out folds of the "
+    "points with a label, and halves them until the time is over. Test points and hidden labels are not looked at. In the "
+    "background: the run goes on."
+)
+HOW = (
+    "Each row is a candidate; the first round gives an eighth of the iterations and two folds, and the best third goes on to more. "
+    "The score is the method's own, on the folds' labels; of similar pairs, minus the estimated risk, for which no label is needed."
+)
+
+
+@dataclass
+class Asked:
+    """What was asked for: values for that spec, whose data they belong to."""
+
+    spec: Spec
+    job: Job | None
+    refused: str = ""
+    is_set: bool = False
+
+
+def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
+    """Draw the button that begins the search, with its time beside it."""
+    is_going = bench.suggested is not None and bench.suggested.job is not None and not bench.suggested.job.is_over
+    with where.container(key="suggest", horizontal=True, vertical_alignment="bottom", gap="small"):
+        place = st.container(width="stretch")
+        seconds = st.selectbox(
+            "Seconds",
+            SECONDS,
+            index=SECONDS.index(DEFAULT),
+            key="suggest-seconds",
+            format_func=lambda value: f"{value} s",
+            label_visibility="collapsed",
+            width=90,
+        )
+        place.button(
+            "Looking …" if is_going else "Suggest",
+            key="suggest-values",
+            icon=":material/auto_fix_high:",
+            help=WHAT,
+            disabled=is_going or bench.live is None or bench.preparation is not None,
+            on_click=once,
+            args=(bench, bench.drawn, _begin, bench, seconds),
+            width="stretch",
+        )
+
+
+def _begin(bench: Bench, seconds: int) -> None:
+    assert bench.live is not None
+    assert bench.asked is not None
+    try:
+        split, lease = bench.live.run.split, LEASE_SECONDS
+        job = begin_suggesting(shared_jobs(), bench.asked, split, float(seconds), lease=lease)
+    except (FoldError, JobError) as error:
+        bench.suggested = Asked(bench.asked, None, str(error))
+        return
+    bench.suggested = Asked(bench.asked, job)
+
+
+def suggestion(bench: Bench) -> None:
+    """Show how far the search is, and what it has found; nothing where none was asked for, or for other data."""
+    asked: Asked | None = bench.suggested
+    if asked is None or bench.asked is None:
+        return
+    if (asked.spec.data, asked.spec.seed) != (bench.asked.data, bench.asked.seed):
+        _close(bench)
+        return
+    is_going = asked.job is not None and not asked.job.is_over
+    with st.container(key="part-suggested", border=True):
+        st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(bench, is_going)
+
+
+def _panel(bench: Bench, is_ticking: bool) -> None:
+    asked: Asked | None = bench.suggested
+    if asked is None:
+        return
+    if asked.job is None:
+        _said(bench, f"Nothing can be suggested here: {plain(asked.refused)}.")
+        return
+    job = asked.job
+    job.keep()
+    if not job.is_over:
+        _going(job)
+    elif job.state is JobState.CANCELLED:
+        _said(bench, f"The search was cancelled after {job.seconds:.1f} s.")
+    elif job.state is JobState.FAILED:
+        _said(bench, plain(job.error))
+    elif not is_ticking:
+        _found(bench, asked, job.result)
+    if job.is_over and is_ticking:
+        st.rerun()  # once, so that the ticking ends
+
+
+def _going(job: Job) -> None:
+    share, doing = job.progress or (0.0, "starting")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        with st.container(key="suggest-progress", width="stretch"):
+            text = (
+                job.state.value
+                if job.state is JobState.WAITING
+                else f"Looking for values: {doing}, {job.seconds:.0f} s"
+            )
+            st.progress(share, text=text)
+        st.button("Cancel", key="suggest-cancel", icon=":material/close:", on_click=job.cancel)
+
+
+def _said(bench: Bench, sentence: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(sentence, width="stretch")
+        _close_button(bench)
+
+
+def _close_button(bench: Bench) -> None:
+    arguments = (bench, bench.drawn, _close, bench)
+    st.button("Close", key="suggest-close", icon=":material/close:", type="tertiary", on_click=once, args=arguments)
+
+
+def _close(bench: Bench) -> None:
+    if bench.suggested is not None and bench.suggested.job is not None:
+        bench.suggested.job.cancel()
+    bench.suggested = None
+
+
+def _found(bench: Bench, asked: Asked, found: Suggestion) -> None:
+    offered = controls_for(type(asked.spec.problem), asked.spec.data.name, asked.spec.kernel.name)
+    changes = _changes(asked.spec, found)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(_words(asked, found, changes, offered), width="stretch")
+        if changes:
+            _set_button(bench, asked, changes)
+        _close_button(bench)
+    with st.expander(f"What was tried ({len(found.tried)})"):
+        st.dataframe(_table(asked.spec, found, offered), width="stretch", height=TABLE_HEIGHT, hide_index=True)
+        st.caption(HOW)
+
+
+def _changes(spec: Spec, found: Suggestion) -> dict[str, Any]:
+    """Return the values to be set: those found that the spec does not have already."""
+    own, other = _values(spec, found.parameters), _values(with_values(spec, found.parameters), found.parameters)
+    return {name: value for name, value in other.items() if value != own[name]}
+
+
+def _values(spec: Spec, names: Any) -> dict[str, Any]:
+    owners = (spec.solver, spec.problem, spec.kernel)
+    return {name: getattr(next(o for o in owners if hasattr(o, name)), name) for name in names}
+
+
+def _set_button(bench: Bench, asked: Asked, changes: dict[str, Any]) -> None:
+    """Offer to set the values, or once they are, those from before."""
+    values = _values(asked.spec, changes) if asked.is_set else changes
+    st.button(
+        "Set back" if asked.is_set else "Set these",
+        key="suggest-set",
+        icon=":material/undo:" if asked.is_set else ":material/check:",
+        type="secondary" if asked.is_set else "primary",
+        on_click=once,
+        args=(bench, bench.drawn, _set, bench, asked, values),
+    )
+
+
+def _set(bench: Bench, asked: Asked, values: dict[str, Any]) -> None:
+    asked.is_set = not asked.is_set
+    take(bench, values)
+
+
+def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: dict[str, Control]) -> str:
+    n, n_folds, name = len(found.tried), found.n_folds, asked.spec.problem.score_name
+    low, high = found.interval
+    measured = f"{found.gain:+.3f} ({low:+.3f} to {high:+.3f}, 95 % over {n_folds} folds)" if np.isfinite(low) else ""
+    if not changes:
+        best = f" The best of them comes to {measured}." if measured else ""
+        return f"**The values stay**: of {n} tried in {found.seconds:.0f} s, none was clearly better on held-out folds.{best}"
+    own = _values(asked.spec, changes)
+    said = ", ".join(
+        f"{offered[k].parameter.label} {offered[k].say(own[k])} → {offered[k].say(v)}" for k, v in changes.items()
+    )
+    return (
+        f"**{plain(said)}**: {name} {measured} on held-out folds against the values before, the best of {n} tried in "
+        f"{found.seconds:.0f} s. Being the best of many flatters it."
+    )
+
+
+def _table(spec: Spec, found: Suggestion, offered: dict[str, Control]) -> pd.DataFrame:
+    names = sorted({name for one in found.tried for name in one.parameters}, key=list(offered).index)
+    own = _values(spec, names)
+    return pd.DataFrame([_row(one, own, offered) for one in found.tried])
+
+
+def _row(one: Tried, own: dict[str, Any], offered: dict[str, Control]) -> dict[str, str]:
+    spread = float(np.std(one.scores, ddof=1) / len(one.scores) ** 0.5) if len(one.scores) > 1 else float("nan")
+    is_good = np.isfinite(one.mean)
+    return {
+        "": "" if one.parameters else "as it is",
+        "score": f"{one.mean:.4f}" if is_good else "diverged",
+        "± se": f"{spread:.4f}" if is_good and np.isfinite(spread) else "–",
+        "folds": str(len(one.scores)),
+        "iterations": str(one.n_iter),
+        **{
+            offered[name].parameter.label: offered[name].say(value) for name, value in {**own, **one.parameters}.items()
+        },
+    }

@@ -1,0 +1,95 @@
+"""The button "Suggest values": looked for in the background, said with its interval, set at a click and set back."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("streamlit")
+from test_app import open_auc, open_page
+
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
+from pages.workbench import suggest_view
+
+pytestmark = pytest.mark.compiled
+
+# A kernel so sharp that nothing can be learned: easily made better.
+POOR = {"data": "Two moons", "n": "400", "n_labeled": "150", "sigma": "5000", "n_iter": "64", "n_features": "16"}
+SECONDS = 120
+
+
+def panel(app):
+    assert not app.exception
+    return " ".join(words.value for words in (*app.markdown, *app.caption))
+
+
+def bench_of(app, name="auc"):
+    return app.session_state[f"_bench_{name}"]
+
+
+def when_done(app, name="auc"):
+    assert bench_of(app, name).suggested.job.wait(SECONDS)
+    return app.run()
+
+
+def test_values_are_found_for_a_poor_kernel_set_at_a_click_and_set_back():
+    app = open_auc(**POOR)
+    before = bench_of(app).asked
+    app.selectbox(key="suggest-seconds").select(10)
+    app = when_done(app.button(key="suggest-values").click().run())
+    found = bench_of(app).suggested.job.result
+    assert found.interval[0] > 0
+    assert "Kernel sharpness 5000 →" in panel(app)
+    assert f"{found.gain:+.3f} ({found.interval[0]:+.3f} to {found.interval[1]:+.3f}, 95 % over 5 folds)" in panel(app)
+    table = app.dataframe[0].value
+    assert len(table) == len(found.tried)
+    assert "as it is" in set(table[""])
+    app = app.button(key="suggest-set").click().run()
+    assert app.session_state["sigma"] == found.parameters["sigma"]
+    asked = bench_of(app).asked
+    assert asked.kernel.sigma == found.parameters["sigma"]
+    assert asked.data == before.data
+    assert app.query_params["sigma"] == f"{found.parameters['sigma']:g}"
+    app = app.button(key="suggest-set").click().run()
+    assert bench_of(app).asked == before
+    app = app.button(key="suggest-close").click().run()
+    assert bench_of(app).suggested is None
+    assert "suggest-set" not in [button.key for button in app.button]
+
+
+def test_it_can_be_cancelled_and_goes_with_its_data():
+    app = open_auc(**POOR | {"n_iter": "2000"})
+    app.selectbox(key="suggest-seconds").select(180)
+    app = app.button(key="suggest-values").click().run()
+    job = bench_of(app).suggested.job
+    assert app.button(key="suggest-values").disabled
+    app = app.button(key="suggest-cancel").click().run()
+    app = when_done(app)
+    assert "The search was cancelled" in panel(app)
+    app = app.button(key="suggest-values").click().run()
+    job = bench_of(app).suggested.job
+    app.number_input(key="seed").set_value(7)
+    app = app.run()
+    assert job.wait(SECONDS)
+    assert bench_of(app).suggested is None
+
+
+def test_where_labels_are_too_few_a_sentence_says_so():
+    app = open_auc(**POOR | {"n_labeled": "4"})
+    app = app.button(key="suggest-values").click().run()
+    assert "Nothing can be suggested here: the number of labeled points must be at least 5" in panel(app)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_setting_has_the_button_and_controls_for_all_that_is_suggested(name):
+    app = open_page(name)
+    bench = bench_of(app, name)
+    assert not app.button(key="suggest-values").disabled
+    offered = suggest_view.controls_for(SETTINGS[name], bench.asked.data.name, bench.asked.kernel.name)
+    own = bench.asked.to_dict()
+    names = {
+        n
+        for n in profile_of(SETTINGS[name]).suggested
+        if any(n in own[part] for part in ("solver", "problem", "kernel"))
+    }
+    assert names <= set(offered)
