@@ -234,6 +234,7 @@ class JobQueue:
         lease: float | None = None,
         is_wanted: Callable[[], bool] | None = None,
         time_limit: float | None = None,
+        on_done: Callable[[Any], None] | None = None,
     ) -> Job:
         """Give a job: ``function(*arguments, report=report)`` in a process of its own, when its turn comes.
 
@@ -253,6 +254,8 @@ class JobQueue:
             Asked every second, by another thread; goes with `lease`.
         time_limit : float, optional
             Seconds that the job may compute; on the clock it may take three times as long. Default: no limit.
+        on_done : callable, optional
+            Given the result before the job is over, by another thread.
 
         Returns
         -------
@@ -268,15 +271,17 @@ class JobQueue:
             if self._is_closed:
                 raise JobError("the queue of jobs is closed, and takes no more of them")
             self._waiting.append(job)
-        threading.Thread(target=self._see_to, args=(job,), name="job", daemon=True).start()
+        threading.Thread(target=self._see_to, args=(job, on_done), name="job", daemon=True).start()
         if lease is not None:
             threading.Thread(target=_see_to_lease, args=(job, is_wanted), name="job lease", daemon=True).start()
         return job
 
-    def _see_to(self, job: Job) -> None:
+    def _see_to(self, job: Job, on_done: Callable[[Any], None] | None) -> None:
         try:
             if self._wait_for_turn(job) and job._begin(self._take_process):
                 job._run()
+            if on_done is not None and job.state is JobState.DONE:
+                on_done(job.result)
         except OSError as error:  # no process to be had
             with job._lock:
                 job.state, job.error = JobState.FAILED, f"The background process could not be started: {error}."

@@ -147,7 +147,7 @@ def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job
     split : Split
         The run's data. They are loaded again from the spec, except where they came from a file, which may be gone.
     **options
-        `lease` and `is_wanted` of `JobQueue.submit`.
+        `lease`, `is_wanted` and `on_done` of `JobQueue.submit`.
     """
     held = split if race.spec.data.name == FILE else None
     limit = int(race.memory_limit * GB) + ALLOWANCE

@@ -4,6 +4,7 @@ from dsgcore.studies.background import Progress, begin_study
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
 from dsgcore.studies.curves import Curves, curves_of, evaluations
 from dsgcore.studies.gathered import Gathered
+from dsgcore.studies.kept_races import keep_race, kept_race, name_of
 from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
 from dsgcore.studies.results import (
     MEASURES,
@@ -49,7 +50,10 @@ __all__ = [
     "default_store",
     "evaluations",
     "importance",
+    "keep_race",
+    "kept_race",
     "local_processes",
+    "name_of",
     "paired_difference",
     "price_of",
     "table_of",

@@ -37,6 +37,13 @@ CREATE TABLE IF NOT EXISTS pins (
 ) WITHOUT ROWID
 """
 MOST_PINS = 10_000
+_RACES = """
+CREATE TABLE IF NOT EXISTS races (
+    sha256 TEXT PRIMARY KEY, race TEXT NOT NULL, result TEXT NOT NULL, arrays BLOB NOT NULL,
+    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) WITHOUT ROWID
+"""
+MOST_RACES = 2_000
 _COLUMNS = "sha256, score, objective, seconds, state, iterations, json_extract(summary, '$.last.error_mean')"
 # So many hashes are asked for in one question: SQLite allows no more than 32,766.
 HASHES_AT_ONCE = 10_000
@@ -101,6 +108,7 @@ class Store:
                 self._check_version(connection)
                 connection.execute(_TABLE)
                 connection.execute(_PINS)
+                connection.execute(_RACES)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"{self.file} cannot be used as a store of runs: {error}") from None
 
@@ -196,6 +204,23 @@ class Store:
                 if len(rows) == 1:
                     return str(rows[0][0])
         return None
+
+    def put_race(self, sha256: str, race: str, result: str, arrays: bytes) -> None:
+        """Keep a finished race; of very many, those that ended first are forgotten."""
+        with self.opened() as connection:
+            row = (sha256, race, result, arrays)
+            connection.execute("INSERT OR IGNORE INTO races (sha256, race, result, arrays) VALUES (?, ?, ?, ?)", row)
+            connection.execute(
+                "DELETE FROM races WHERE sha256 IN (SELECT sha256 FROM races ORDER BY finished DESC LIMIT -1 OFFSET ?)",
+                (MOST_RACES,),
+            )
+
+    def race(self, beginning: str) -> tuple[str, str, bytes] | None:
+        """Return the race whose name begins so, as `put_race` was given it; None where there is none, or more than one."""
+        question = "SELECT race, result, arrays FROM races WHERE sha256 >= ? AND sha256 < ? LIMIT 2"
+        with self.opened() as connection:
+            rows = connection.execute(question, (beginning, beginning + "g")).fetchall()
+        return rows[0] if len(rows) == 1 else None
 
     def __len__(self) -> int:
         with self.opened() as connection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +10,10 @@ import streamlit as st
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import LiveRun, Spec
-from dsgcore.experiments.jobs import Job
-from dsgcore.experiments.race import Race
+from dsgcore.experiments.jobs import Job, JobState
+from dsgcore.experiments.race import Race, RaceResult, competitor
+from dsgcore.experiments.settings import FILE
+from dsgcore.studies import Store, StoreError, default_store, keep_race, kept_race, name_of
 from pages.charts import figures as charts
 from pages.controls.own_file import plain
 from pages.race.race_charts import Finish, finish_line
@@ -18,6 +21,23 @@ from pages.shell.asked import asked
 
 # Where a session keeps them.
 RACES = "_races"
+# So much of a race's name says which it is.
+SHORT = 12
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What stands for the job of a race that ended before: its result was kept."""
+
+    result: RaceResult
+    is_over: bool = True
+    state: JobState = JobState.DONE
+    error: str = ""
+    seconds: float = 0.0
+    progress: None = None
+
+    def keep(self) -> None:
+        """Do nothing: there is nothing that could be given up."""
 
 
 @dataclass
@@ -27,7 +47,7 @@ class Started:
     race: Race
     title: str
     live: LiveRun
-    job: Job
+    job: Job | Kept
     maps: dict[Any, Any] = field(default_factory=dict)  # what has been computed to draw them
 
     @property
@@ -49,6 +69,45 @@ def races() -> dict[str, Started]:
 def started_in(setting: str) -> Started | None:
     """Return the session's race in a setting."""
     return asked(RACES, {}).get(setting)
+
+
+def name_in_link(setting: str) -> str:
+    """Return what a link calls the session's finished race in a setting; one on a person's own file is called nothing."""
+    started = started_in(setting)
+    if started is None or started.job.result is None or started.race.spec.data.name == FILE:
+        return ""
+    return name_of(started.race)[:SHORT]
+
+
+def keep(race: Race, result: RaceResult) -> None:
+    """Keep a race's result, so that it outlives the session and the server; what comes from a person's own file does not."""
+    if race.spec.data.name != FILE:
+        with suppress(StoreError):  # it is there in this session all the same
+            keep_race(Store(default_store()), race, result)
+
+
+def bring_back(name: str, live: LiveRun) -> str:
+    """Take up the kept race that a link names, unless the session has one here; say in a sentence where that cannot be."""
+    known, setting = races(), live.run.problem.name
+    if setting in known:
+        return ""
+    found = _kept(name)
+    if found is None or found[0].spec.problem.name != setting:
+        return (
+            f"In the link, race must be the name of a race that is kept here, got {name[:SHORT]!r}; none is called so."
+        )
+    race, result = found
+    known[setting] = Started(race, competitor(setting, race.competitor).title, live, Kept(result))
+    return ""
+
+
+def _kept(name: str) -> tuple[Race, RaceResult] | None:
+    if len(name) < SHORT or not set(name) <= set("0123456789abcdef"):
+        return None
+    try:
+        return kept_race(Store(default_store()), name)
+    except StoreError:
+        return None
 
 
 def same_data(spec: Spec, other: Spec) -> bool:

@@ -17,7 +17,7 @@ from dsgcore.experiments.jobs import Job, JobError, JobState, shared_jobs
 from dsgcore.experiments.race import Race, RaceProgress, begin_race, competitors
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters, kernel_note
 from pages.race.result import draw_result
-from pages.race.state import Started, races, started_in
+from pages.race.state import Started, keep, races, started_in
 
 TICK_SECONDS = 0.5
 # How long a race goes on after the browser has gone; a connection that breaks off for a moment comes back sooner.
@@ -154,7 +154,12 @@ def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) ->
     session = "" if context is None else context.session_id
     try:
         job = begin_race(
-            shared_jobs(), asked, live.run.split, lease=LEASE_SECONDS, is_wanted=partial(_is_watched, session)
+            shared_jobs(),
+            asked,
+            live.run.split,
+            lease=LEASE_SECONDS,
+            is_wanted=partial(_is_watched, session),
+            on_done=partial(keep, asked),
         )
     except JobError as error:
         st.error(str(error))

@@ -68,6 +68,7 @@ class Bench:
     answered: int = -1  # the drawing whose buttons have been answered last
     wants_restart: bool = False  # with the controls as they will be when the page is drawn next
     given: dict[str, Any] = field(default_factory=dict)  # values of controls, to be set when the page is drawn next
+    race: str = ""  # the name of the one that the link names, until it has been brought back
     link: dict[str, str] = field(default_factory=dict)  # what it said when the page was drawn last
     visit: int = -1  # of the session, that the page was drawn in last
     wants_link: bool = False  # the link is to be read, and may say another run than `live`

@@ -12,6 +12,8 @@ from dsgcore.settings import profile_of
 from pages.controls.control import key_of
 from pages.controls.from_link import refused, without_bad_seed
 from pages.controls.own_file import store
+from pages.race.state import bring_back as bring_back_race
+from pages.race.state import name_in_link
 from pages.shell.browser import keep_in_link
 from pages.shell.ticks import Hold
 from pages.shell.visits import visit
@@ -60,6 +62,7 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
         own |= {name: text for name, text in bench.link.items() if text}
     bench.notices = [*refused_parts(), *link.read_link(problem, own)]
     _take_place(problem, bench, own)
+    bench.race = own.get(key_of(problem, link.RACE), "")
     bench.wants_link, bench.visit = True, visit()
     own = without_bad_seed(own, key_of(problem, "seed"))
     if own != given:
@@ -102,6 +105,14 @@ def _take_given(bench: Bench) -> None:
         del bench.given[key]
 
 
+def bring_back(bench: Bench) -> None:
+    """Bring back the race that the link names, now that there is a run to stand beside it."""
+    if bench.race and bench.live is not None:
+        named, bench.race = bench.race, ""
+        notice = bring_back_race(named, bench.live)
+        bench.notices += [notice] if notice else []
+
+
 def keep_place(problem: type[Setting], bench: Bench) -> None:
     """Keep in the link what was changed during the run, and where it is: at rest, and every few seconds while it goes on."""
     kept = place_of(problem, bench)
@@ -116,7 +127,8 @@ def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
     _note_place(bench)
     lesson = bench.place.text if bench.place is not None else ""
     changes = link.changes_to_text(bench.spec)
-    return link.kept(problem, changes=changes, at=bench.at, look=bench.look, lesson=lesson)
+    race = name_in_link(problem.name) or bench.race
+    return link.kept(problem, changes=changes, at=bench.at, look=bench.look, lesson=lesson, race=race)
 
 
 def _note_place(bench: Bench) -> None:

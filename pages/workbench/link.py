@@ -15,15 +15,15 @@ from pages.controls.from_link import SHOWN_FROM_LINK, in_link, read_controls, re
 from pages.controls.own_file import entry_of
 from pages.controls.view_choices import ONCE_SHARED, choices_of
 
-# What no control holds: the changes made during the run, where it is, which earlier step is looked at, and where the reader
-# is in a guided lesson.
-LESSON = "lesson"
-KEPT = ("changes", "at", "look", LESSON)
+# What no control holds: the changes made during the run, where it is, which earlier step is looked at, where the reader is in
+# a guided lesson, and which race has ended.
+LESSON, RACE = "lesson", "race"
+KEPT = ("changes", "at", "look", LESSON, RACE)
 
 
-def kept(problem: type[Setting], *, changes: str, at: str, look: int, lesson: str) -> dict[str, str]:
+def kept(problem: type[Setting], *, changes: str, at: str, look: int, lesson: str, race: str) -> dict[str, str]:
     """Return what the link says of a run besides its controls, by its names there."""
-    values = (changes, at, str(look or ""), lesson)
+    values = (changes, at, str(look or ""), lesson, race)
     return {key_of(problem, name): text for name, text in zip(KEPT, values, strict=True)}
 
 

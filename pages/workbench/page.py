@@ -31,7 +31,7 @@ from pages.upload.upload import draw_upload
 from pages.workbench import live_views as views
 from pages.workbench import tabs
 from pages.workbench.bench import Bench, go_on, once, try_again
-from pages.workbench.coming import bench_key, bench_of, hold_of, keep_place
+from pages.workbench.coming import bench_key, bench_of, bring_back, hold_of, keep_place
 from pages.workbench.details import details
 from pages.workbench.four_runs_view import four_runs_tab
 from pages.workbench.head import head, say_what_to_do, waits_for_file
@@ -84,6 +84,7 @@ def _page(name: str) -> None:
         panel(problem, bench)
         suggestion(bench)
     if bench.live is not None:
+        bring_back(bench)
         bench.notices += [said for said in refused_axes(bench.live.run) if said not in bench.notices]
     for notice in bench.notices:
         st.warning(notice, icon=":material/link_off:")

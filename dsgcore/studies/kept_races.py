@@ -1,0 +1,57 @@
+"""Finished races, kept in the store beside the runs: who comes back to one by its name need not wait for it again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from dsgcore.experiments.race import Race, RaceResult
+from dsgcore.experiments.spec import Spec
+from dsgcore.studies.store import Store, packed, unpacked
+
+_ARRAYS = ("steps", "times", "objectives", "surface", "classes")
+
+
+def name_of(race: Race) -> str:
+    """Return what a race is called in a store: the SHA-256 of all that it is made of."""
+    return hashlib.sha256(_said(race).encode()).hexdigest()
+
+
+def keep_race(store: Store, race: Race, result: RaceResult) -> None:
+    """Keep what a race has come to, unless it is there already.
+
+    Parameters
+    ----------
+    store : Store
+    race : Race
+    result : RaceResult
+    """
+    plain = {own.name: getattr(result, own.name) for own in fields(result) if own.name not in _ARRAYS}
+    arrays = packed({name: getattr(result, name) for name in _ARRAYS})
+    store.put_race(name_of(race), _said(race), json.dumps(plain), arrays)
+
+
+def kept_race(store: Store, beginning: str) -> tuple[Race, RaceResult] | None:
+    """Return the race whose name begins so, and its result; None where there is none, or more than one."""
+    row = store.race(beginning)
+    if row is None:
+        return None
+    said, plain = json.loads(row[0]), json.loads(row[1])
+    race = Race(**said | {"spec": Spec.from_dict(said["spec"]), "axes": tuple(said["axes"])})
+    return race, RaceResult(**plain | unpacked(row[2]) | {"notes": tuple(plain["notes"])})
+
+
+def _said(race: Race) -> str:
+    """Return a race as JSON, the same text for the same race."""
+    plain = {own.name: getattr(race, own.name) for own in fields(race)}
+    return json.dumps(plain | {"spec": race.spec.to_dict()}, sort_keys=True, default=_number)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return dict(value)  # parameters, which may be any mapping

@@ -1,0 +1,85 @@
+"""Races that have ended: kept in the store, found again by a link in another session, on the same page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_specs import small
+
+from dsgcore.experiments.jobs import JobState
+from dsgcore.experiments.race import GRID, Race, RaceResult
+from dsgcore.studies import Store, keep_race, kept_race, name_of
+from dsgcore.studies import store as store_module
+
+pytest.importorskip("streamlit")
+from test_app import open_page
+from test_explore import store  # noqa: F401
+
+SMALL = {"svm_n": "100", "svm_n_iter": "8", "svm_at": "8"}
+SECONDS = 120
+
+
+def result(score=0.9):
+    grid = np.arange(GRID * GRID)
+    return RaceResult(
+        score, 1.5, 10, 20, True, ("It stops early",), grid[:3], grid[:3] / 2, np.full(3, np.nan), grid / 7, grid % 2
+    )
+
+
+def assert_same(found, expected):
+    for name, value in vars(expected).items():
+        assert np.array_equal(vars(found)[name], value, equal_nan=name == "objectives"), name
+
+
+def test_a_race_is_found_again_as_it_was(tmp_path):
+    kept = Store(tmp_path / "runs.sqlite")
+    race = Race(small("s3vm"), "SVMLight", {"C": 2.0, "grid": (1.0, 2.0)}, 4.0, (None, 1))
+    keep_race(kept, race, result())
+    keep_race(kept, race, result(0.1))  # what is there stays
+    found, reached = kept_race(Store(kept.file), name_of(race)[:12])
+    assert (found.spec, found.competitor, found.axes) == (race.spec, race.competitor, race.axes)
+    assert found.parameters == {"C": 2.0, "grid": [1.0, 2.0]}
+    assert_same(reached, result())
+    assert kept_race(kept, "0" * 12) is None
+
+
+def test_of_very_many_races_the_oldest_are_forgotten(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "MOST_RACES", 3)
+    kept = Store(tmp_path / "runs.sqlite")
+    for number in range(5):
+        kept.put_race(f"{number:064x}", "{}", "{}", b"")
+        with kept.opened() as connection:  # in the same millisecond all are as old
+            connection.execute("UPDATE races SET finished = ? WHERE sha256 = ?", (str(number), f"{number:064x}"))
+    assert [kept.race(f"{number:064x}") is not None for number in range(5)] == [False, False, True, True, True]
+
+
+@pytest.mark.compiled
+def test_a_link_brings_a_finished_race_back_in_another_session(store):  # noqa: F811
+    app = open_page("s3vm", **SMALL)
+    app.selectbox(key="race-s3vm").select("SVC (everyday)").run()
+    app.button(key="race-start").click().run()
+    started = app.session_state["_races"]["s3vm"]
+    assert started.job.wait(SECONDS)
+    assert started.job.state is JobState.DONE, started.job.error
+    name = name_of(started.race)[:12]
+    app.run()
+    assert app.session_state["_bench_s3vm"].link["svm_race"] == name
+
+    other = open_page("s3vm", **SMALL, svm_race=name)
+    assert not other.exception
+    back = other.session_state["_races"]["s3vm"]
+    assert back.title == started.title
+    assert_same(back.job.result, started.job.result)
+    assert "Test accuracy of SVC" in [metric.label for metric in other.metric]
+    assert other.session_state["_bench_s3vm"].link["svm_race"] == name
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["0" * 12, "0", "%", "x" * 5000])
+def test_a_link_to_a_race_that_is_not_kept_here_says_so(store, name):  # noqa: F811
+    app = open_page("s3vm", **SMALL, svm_race=name)
+    assert not app.exception
+    said = [warning.value for warning in app.warning]
+    assert said == [
+        f"In the link, race must be the name of a race that is kept here, got {name[:12]!r}; none is called so."
+    ]
