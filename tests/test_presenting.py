@@ -50,7 +50,7 @@ def test_a_step_is_shown_as_text_question_run_and_outcome_one_at_a_time():
     finished(app)
     assert charts(app) == {"map", "objective", "score"}
     press(app, "next")
-    assert "# A: higher: they help" in words(app)
+    assert "# A. higher: they help" in words(app)
     assert "With ten labels alone the score leans" in words(app)
     assert place.guess is None
     press(app, "next")

@@ -12,6 +12,7 @@ from typing import Any
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
+from dsgcore.studies.rooms import Asked, Key
 from pages.charts.live_plotly import Occasion
 from pages.shell.memory import Claim, account
 from pages.shell.ticks import Hold, Ticker
@@ -91,6 +92,8 @@ class Bench:
     drawn_at: float = -math.inf  # when its script has drawn the run
     drawn_health: Any = None
     place: Place | None = None  # in a guided lesson
+    room: Key | None = None  # of the class that it is shown to
+    asked_room: Asked | None = None  # what that room was asked last
     chosen_at: float = -math.inf  # when a lesson was last taken from the list
 
     @property

@@ -23,6 +23,7 @@ from pages.workbench.head import given_for
 from pages.workbench.layout import refused_parts
 from pages.workbench.lesson_place import place_in
 from pages.workbench.presenting import is_presented
+from pages.workbench.room_view import room_in
 
 # While a run goes on, the link says where it is so often.
 SECONDS_BETWEEN_PLACES = 3.0
@@ -63,6 +64,7 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
     bench.notices = [*refused_parts(), *link.read_link(problem, own)]
     _take_place(problem, bench, own)
     bench.race = own.get(key_of(problem, link.RACE), "")
+    bench.room = room_in(own.get(key_of(problem, link.ROOM), "")) or bench.room
     bench.wants_link, bench.visit = True, visit()
     own = without_bad_seed(own, key_of(problem, "seed"))
     if own != given:
@@ -127,8 +129,9 @@ def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
     _note_place(bench)
     lesson = bench.place.text if bench.place is not None else ""
     changes = link.changes_to_text(bench.spec)
-    race = name_in_link(problem.name) or bench.race
-    return link.kept(problem, changes=changes, at=bench.at, look=bench.look, lesson=lesson, race=race)
+    race, room = name_in_link(problem.name) or bench.race, str(bench.room or "")
+    look = str(bench.look or "")
+    return link.kept(problem, changes=changes, at=bench.at, look=look, lesson=lesson, race=race, room=room)
 
 
 def _note_place(bench: Bench) -> None:

@@ -16,15 +16,15 @@ from pages.controls.own_file import entry_of
 from pages.controls.view_choices import ONCE_SHARED, choices_of
 
 # What no control holds: the changes made during the run, where it is, which earlier step is looked at, where the reader is in
-# a guided lesson, and which race has ended.
-LESSON, RACE = "lesson", "race"
-KEPT = ("changes", "at", "look", LESSON, RACE)
+# a guided lesson, which race has ended, and the key of a class's room.
+LESSON, RACE, ROOM = "lesson", "race", "room"
+KEPT = ("changes", "at", "look", LESSON, RACE, ROOM)
 
 
-def kept(problem: type[Setting], *, changes: str, at: str, look: int, lesson: str, race: str) -> dict[str, str]:
-    """Return what the link says of a run besides its controls, by its names there."""
-    values = (changes, at, str(look or ""), lesson, race)
-    return {key_of(problem, name): text for name, text in zip(KEPT, values, strict=True)}
+def kept(problem: type[Setting], **values: str) -> dict[str, str]:
+    """Return what the link says of a run besides its controls, each of `KEPT`, by its names there."""
+    assert values.keys() == set(KEPT)
+    return {key_of(problem, name): values[name] for name in KEPT}
 
 
 def without_others(page: str, given: dict[str, str]) -> dict[str, str]:

@@ -14,8 +14,8 @@ from pages.workbench.drawn_curve import show_curve
 from pages.workbench.layout import PARTS
 from pages.workbench.lesson_place import Place, Stage
 from pages.workbench.lesson_steps import go_to_step, light_up, show_solution
+from pages.workbench.room_view import LETTERS, guesses_as_they_come, open_room, tell_the_room, where_to_answer
 
-LETTERS = "ABCDEFGH"
 # Measures that are seen in the error's chart and on the map; all others in the curves.
 _OF_THE_ERROR = ("error_share", "lag", "overstated")
 
@@ -47,23 +47,24 @@ def presented(problem: type[Setting], bench: Bench) -> None:
     """Draw what is to be seen now, with the keys that lead on and back."""
     place = bench.place
     assert place is not None
+    tell_the_room(problem, bench)
     with st.container(key="presented"):
         match place.stage:
             case Stage.TEXT:
                 st.markdown(f"# {place.lesson.title}")
                 st.markdown(place.step.text)
             case Stage.QUESTION:
-                _question(place)
+                _question(bench, place)
             case Stage.RUN:
                 _run(problem, bench, place)
             case Stage.OUTCOME:
-                _outcome(place)
+                _outcome(bench, place)
         _keys(problem, bench, place)
         if st.query_params.get("notes") == "1":
             _notes(place)
 
 
-def _question(place: Place) -> None:
+def _question(bench: Bench, place: Place) -> None:
     asks = place.step.asks
     assert asks is not None
     st.markdown(f"# {asks.text}")
@@ -73,6 +74,11 @@ def _question(place: Place) -> None:
         st.markdown(f"A number between {asks.low:g} and {asks.high:g}.")
     else:
         st.markdown(f"From {asks.low:g} to {asks.high:g}, from the first iteration to the last.")
+    if bench.room is None:
+        _button(bench, "Ask the class", "room-open", open_room, bench, icon=":material/group:")
+        return
+    where_to_answer(bench.room)
+    guesses_as_they_come(bench)
 
 
 def _run(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -83,10 +89,11 @@ def _run(problem: type[Setting], bench: Bench, place: Place) -> None:
         _button(bench, "Show me", "lesson-show", show_solution, problem, bench, type="tertiary")
 
 
-def _outcome(place: Place) -> None:
+def _outcome(bench: Bench, place: Place) -> None:
     st.markdown(f"# {_came_to(place)}")
-    if isinstance(place.step.asks, Curve) and place.outcome is not None:
+    if isinstance(place.step.asks, Curve) and place.outcome is not None and bench.room is None:
         show_curve(place.step.asks, place.step.asks.came_to(place.outcome), key=f"presented-curve-{place.number}")
+    guesses_as_they_come(bench)
     st.markdown(place.step.explanation)
     if place.is_last:
         st.markdown(f"**What we know now:** {place.lesson.learned}")
@@ -100,7 +107,7 @@ def _came_to(place: Place) -> str:
     if isinstance(asks, Pick):
         right = asks.right(outcome)
         letter = "" if right is None else LETTERS[asks.options.index(right)]
-        return "None of these: another seed will." if right is None else f"{letter}: {right.words}"
+        return "None of these: another seed will." if right is None else f"{letter}. {right.words}"
     if isinstance(asks, Estimate):
         return f"{asks.words[0].upper()}{asks.words[1:]} came to {outcome.get(asks.measure, float('nan')):.2f}"
     return f"{asks.words[0].upper()}{asks.words[1:]}, as it came"

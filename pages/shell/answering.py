@@ -1,0 +1,144 @@
+"""Where a class answers: a small page for phones, what its room is asked, and the answers, bounded before anything is read.
+
+It is no page of streamlit's: a hundred phones are a hundred small requests every few seconds, and no session.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from dsgcore.settings import Curve, Estimate, Pick
+from dsgcore.settings.guided.lesson import SHARES
+from dsgcore.studies import Store, default_store
+from dsgcore.studies.rooms import Asked, RoomError, Rooms
+
+ADDRESS = "room"
+LONGEST_ANSWER = 400  # bytes
+AT_ONCE = 4  # answers that are being kept at a time
+_PAGE = Path(__file__).with_name("answering.html")
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+    "form-action 'self'",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class Pace:
+    """How often each address may ask: so many at once, and so many a second.
+
+    Parameters
+    ----------
+    most, a_second : float
+    now : callable
+    """
+
+    MOST_KNOWN = 4096  # addresses
+
+    def __init__(self, most: float, a_second: float, now: Any = time.monotonic) -> None:
+        self._most, self._a_second, self._now = most, a_second, now
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allows(self, address: str) -> bool:
+        """Whether one more is allowed now; it counts if so."""
+        if len(self._left) >= self.MOST_KNOWN:
+            self._left.clear()
+        now = self._now()
+        left, then = self._left.get(address, (self._most, now))
+        left = min(self._most, left + (now - then) * self._a_second)
+        self._left[address] = (left - (left >= 1), now)
+        return left >= 1
+
+
+# A class behind one address all answers at once, and looks every few seconds.
+_pace = Pace(300, 100)
+
+
+@cache
+def rooms() -> Rooms:
+    """Return the rooms of the server's store."""
+    return Rooms(Store(default_store()))
+
+
+@cache
+def _limiter() -> CapacityLimiter:
+    return CapacityLimiter(AT_ONCE)
+
+
+def answering_routes() -> list[Route]:
+    """Return the addresses of the page for phones, of what is asked, and of answers."""
+    return [
+        Route(f"/{ADDRESS}", _page),
+        Route(f"/{ADDRESS}/asked", _asked),
+        Route(f"/{ADDRESS}/answer", _answer, methods=["POST"]),
+    ]
+
+
+async def _page(_request: Request) -> Response:
+    return HTMLResponse(_PAGE.read_text(encoding="utf-8"), headers=_HEADERS)
+
+
+def _is_too_fast(request: Request) -> bool:
+    return not _pace.allows(request.client.host if request.client is not None else "")
+
+
+async def _asked(request: Request) -> Response:
+    if _is_too_fast(request):
+        return Response(status_code=429)
+    return await _replied(_what_is_asked, request.query_params.get("code", "")[:64])
+
+
+async def _answer(request: Request) -> Response:
+    if _is_too_fast(request):
+        return Response(status_code=429)
+    length = request.headers.get("content-length", "")
+    if not length.isdigit() or int(length) > LONGEST_ANSWER:
+        return JSONResponse({"why": "This is no answer."}, status_code=413, headers=_HEADERS)
+    return await _replied(_take, await request.body())
+
+
+async def _replied(work: Any, given: Any) -> Response:
+    try:
+        return JSONResponse(await anyio.to_thread.run_sync(work, given, limiter=_limiter()), headers=_HEADERS)
+    except RoomError as error:
+        return JSONResponse({"why": str(error)}, headers=_HEADERS)
+
+
+def _take(body: bytes) -> dict[str, str]:
+    """Keep an answer."""
+    try:
+        said = json.loads(body)
+        code, client, step, guess = (said[name] for name in ("code", "client", "step", "guess"))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise RoomError("This is no answer.") from None
+    return {"guess": rooms().answer(str(code), client, step, guess)}
+
+
+def _what_is_asked(code: str) -> dict[str, Any]:
+    asked = rooms().asked(code)
+    question = asked.question
+    return _place(asked) | (_plain(question) if question is not None else {})
+
+
+def _place(asked: Asked) -> dict[str, Any]:
+    return {"setting": asked.setting, "lesson": asked.lesson, "step": asked.step, "isOpen": asked.is_open}
+
+
+def _plain(question: Pick | Estimate | Curve) -> dict[str, Any]:
+    """Return a question as the phones' page draws it."""
+    if isinstance(question, Pick):
+        return {"text": question.text, "options": [option.words for option in question.options]}
+    places = (
+        ["your guess"] if isinstance(question, Estimate) else [f"{question.words}, {s:.0%} of the way" for s in SHARES]
+    )
+    return {"text": question.text, "low": question.low, "high": question.high, "places": places}

@@ -1,0 +1,49 @@
+"""A class's room in a browser: a phone answers, the lecturer's page counts it at once, a reload loses nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+from test_accessibility import BARRED, THEMES, found_on
+
+WITHIN = 1.0  # second, as the server's own clock would have it on a machine that nobody else uses
+BUSY = 10  # times as long on one with other tests
+
+
+def serious(page, theme):
+    page.emulate_media(color_scheme=theme)
+    rules = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [f"{theme}: {rule['id']}: {rule['nodes'][0]['html']}" for rule in rules if rule["impact"] in BARRED]
+
+
+def test_a_phone_answers_and_the_histogram_moves(open_page, wait_ready, browser, app_url):
+    lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant")
+    wait_ready(lecturer)
+    lecturer.keyboard.press("ArrowRight")
+    lecturer.get_by_role("button", name="Ask the class").click()
+    bars = lecturer.locator(".room-bars")
+    expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 0, C: 0", timeout=30_000)
+    address = lecturer.locator(".st-key-presented a", has_text="open").get_attribute("href")
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    try:
+        phone = context.new_page()
+        phone.goto(address)
+        phone.get_by_role("button", name="about the same").click()
+        expect(phone.get_by_role("status")).to_contain_text("Your answer is in")
+        expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0", timeout=BUSY * WITHIN * 1000)
+        phone.reload()
+        expect(phone.get_by_role("button", name="about the same")).to_have_attribute("aria-pressed", "true")
+        context.set_offline(True)
+        phone.get_by_role("button", name="higher: they help").click()
+        expect(phone.get_by_role("status")).to_contain_text("trying again")
+        context.set_offline(False)
+        expect(bars).to_have_attribute("aria-label", "Guesses: A: 1, B: 0, C: 0", timeout=30_000)
+        assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        found = [line for theme in THEMES for line in (*serious(phone, theme), *found_on(lecturer, theme))]
+        assert not found, "\n".join(found)
+    finally:
+        context.close()

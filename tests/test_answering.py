@@ -1,0 +1,243 @@
+"""What a class's phones are answered, and the lecturer's page: bounded before anything is read, live, and the room's own."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import anyio
+import pytest
+
+pytest.importorskip("streamlit")
+from starlette.applications import Starlette
+from test_app import open_page
+from test_presenting import presented, press
+
+from dsgcore.studies.rooms import Asked
+from pages.shell import answering
+from pages.shell.answering import LONGEST_ANSWER, Pace, answering_routes
+from pages.workbench.room_view import SECONDS_BETWEEN_LOOKS
+
+ASKED = Asked("auc", "unlabeled", 0)
+
+
+@pytest.fixture
+def rooms(tmp_path, monkeypatch):
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
+    monkeypatch.setattr(answering, "_pace", Pace(10_000, 10_000))
+    answering.rooms.cache_clear()
+    yield answering.rooms()
+    answering.rooms.cache_clear()
+
+
+@dataclass
+class Reply:
+    """What the server has answered."""
+
+    status_code: int
+    headers: dict[str, str]
+    text: str
+
+    def json(self):
+        return json.loads(self.text)
+
+
+class Phones:
+    """Asks the server's addresses as a browser does, without a network."""
+
+    def __init__(self):
+        self.app = Starlette(routes=answering_routes())
+
+    def get(self, path, **params):
+        return anyio.run(self._ask, "GET", path, urlencode(params), b"", {})
+
+    def post(self, path, body, length=None):
+        length = str(len(body)) if length is None else length
+        return anyio.run(self._ask, "POST", path, "", body, {"content-length": length} if length else {})
+
+    async def _ask(self, method, path, query, body, headers):
+        sent = []
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "query_string": query.encode(),
+            "client": ("10.0.0.1", 1),
+        }
+        scope |= {"headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
+
+        async def receive():
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message):
+            sent.append(message)
+
+        answering._limiter.cache_clear()  # one for each loop of events
+        await self.app(scope, receive, send)
+        said = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        return Reply(sent[0]["status"], said, b"".join(m.get("body", b"") for m in sent).decode())
+
+
+@pytest.fixture
+def phones(rooms):
+    yield Phones()
+    answering._limiter.cache_clear()
+
+
+@pytest.fixture
+def room(rooms):
+    key = rooms.open()
+    rooms.ask(key, ASKED)
+    return key
+
+
+def send(phones, room, guess="1", client=None, **other):
+    body = {"code": room.code, "client": client or secrets.token_hex(16), "step": 0, "guess": guess} | other
+    return phones.post("/room/answer", json.dumps(body).encode())
+
+
+def test_a_phone_is_asked_what_the_room_is_asked_and_nothing_of_others(phones, room):
+    asked = phones.get("/room/asked", code=room.code).json()
+    assert asked["isOpen"]
+    assert asked["options"][0] == "higher: they help"
+    assert set(asked) == {"setting", "lesson", "step", "isOpen", "text", "options"}
+    assert "no such room" in phones.get("/room/asked", code="22222222").json()["why"]
+
+
+@pytest.mark.parametrize(
+    ("lesson", "setting", "step", "places"), [("random-features", "auc", 0, 1), ("batches", "s3vm", 1, 6)]
+)
+def test_numbers_and_curves_are_asked_by_sliders(phones, rooms, room, lesson, setting, step, places):
+    rooms.ask(room, Asked(setting, lesson, step))
+    asked = phones.get("/room/asked", code=room.code).json()
+    assert len(asked["places"]) == places
+    assert asked["low"] < asked["high"]
+
+
+def test_an_answer_is_said_to_be_kept_and_counted_once(phones, rooms, room):
+    one = secrets.token_hex(16)
+    assert [send(phones, room, client=one).json() for _ in range(3)] == [{"guess": "1"}] * 3
+    assert rooms.guesses(room, ASKED) == [1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"7",
+        b"null",
+        b"[" * 390,
+        b'{"code": 1}',
+        b"\xff\xfe",
+        b'{"code": "A", "client": [], "step": {}, "guess": 1}',
+    ],
+)
+def test_what_is_no_answer_gets_a_sentence(phones, rooms, room, body):
+    reply = phones.post("/room/answer", body)
+    assert reply.json() == {"why": reply.json()["why"]}
+    assert rooms.guesses(room, ASKED) == []
+
+
+def test_markup_is_neither_kept_nor_said_back(phones, rooms, room):
+    reply = send(phones, room, guess="<img src=x onerror=alert(1)>")
+    assert "img" not in reply.text
+    assert rooms.guesses(room, ASKED) == []
+    assert "innerHTML" not in phones.get("/room").text
+    assert "default-src 'none'" in phones.get("/room").headers["content-security-policy"]
+
+
+def test_a_megabyte_is_refused_before_it_is_read(phones, monkeypatch):
+    def read(_request):
+        raise AssertionError("read")
+
+    monkeypatch.setattr("starlette.requests.Request.body", read)
+    assert phones.post("/room/answer", b"x" * (LONGEST_ANSWER + 1)).status_code == 413
+    assert phones.post("/room/answer", b"x" * 1_000_000).status_code == 413
+    assert phones.post("/room/answer", b"x", length="").status_code == 413  # of unsaid length
+
+
+def test_who_asks_a_thousand_times_a_second_is_put_off_and_others_are_not():
+    now = [0.0]
+    pace = Pace(300, 100, lambda: now[0])
+    assert sum(pace.allows("flood") for _ in range(1000)) == 300
+    assert pace.allows("another")
+    now[0] += 1.0
+    assert sum(pace.allows("flood") for _ in range(1000)) == 100
+    for k in range(10_000):
+        pace.allows(str(k))
+    assert len(pace._left) <= Pace.MOST_KNOWN
+
+
+def test_a_flood_is_put_off_at_the_address_before_the_store_is_asked(phones, room, monkeypatch):
+    monkeypatch.setattr(answering, "_pace", Pace(5, 0))
+    assert [send(phones, room).status_code for _ in range(8)] == [200] * 5 + [429] * 3
+    assert phones.get("/room/asked", code=room.code).status_code == 429
+
+
+def test_the_lecturers_page_looks_more_often_than_once_a_second():
+    assert SECONDS_BETWEEN_LOOKS <= 0.5
+
+
+def guesses_drawn(app):
+    return [html.proto.body for html in app.get("html") if "room-bars" in html.proto.body]
+
+
+@pytest.mark.compiled
+def test_the_lecturers_page_opens_a_room_counts_the_guesses_and_then_marks_the_right_one(phones, rooms):
+    app = presented(lesson="unlabeled")
+    press(app, "next")
+    app.button(key="room-open").click().run()
+    bench = app.session_state["_bench_auc"]
+    code = bench.room.code
+    assert any(code in markdown.value for markdown in app.markdown)
+    assert guesses_drawn(app)[0].count("<span>0</span>") == 3
+    for k in range(40):
+        send(phones, bench.room, guess=str(k % 2))
+    app.run()
+    assert "A: 20, B: 20, C: 0" in guesses_drawn(app)[0]
+    press(app, "next")
+    assert not rooms.asked(code).is_open
+    for _ in range(100):
+        if bench.place.outcome is not None:
+            break
+        app.run()
+    press(app, "next")
+    assert "A ✓: 20" in guesses_drawn(app)[0]
+
+
+@pytest.mark.compiled
+def test_a_link_brings_the_lecturer_back_to_the_room_and_a_strangers_key_does_not(phones, rooms, room):
+    for _ in range(3):
+        send(phones, room)
+    app = press(presented(lesson="unlabeled", room=str(room)), "next")
+    assert "B: 3" in guesses_drawn(app)[0]
+    app = press(presented(lesson="unlabeled", room=f"{room.code}.guessed"), "next")
+    assert guesses_drawn(app) == []
+    assert any("another lecturer's" in warning.value for warning in app.warning)
+    assert len(rooms.guesses(room, ASKED)) == 3
+
+
+@pytest.mark.compiled
+def test_numbers_are_shown_as_a_histogram(phones, rooms, room):
+    asked = Asked("auc", "random-features", 0)
+    rooms.ask(room, asked)
+    for guess in ("0.05", "0.41", "0.42"):
+        send(phones, room, guess=guess)
+    app = press(presented(lesson="random-features", room=str(room)), "next")
+    assert "0 to 0.1: 1" in guesses_drawn(app)[0]
+    assert "0.4 to 0.5: 2" in guesses_drawn(app)[0]
+
+
+@pytest.mark.compiled
+def test_of_drawn_curves_the_middle_is_shown(phones, rooms, room):
+    rooms.ask(room, Asked("s3vm", "batches", 1))
+    for guess in ("0.5~0.5~0.5~0.5~0.5~0.5", "0.5~0.6~0.7~0.8~0.9~0.9", "1~1~1~1~1~1"):
+        send(phones, room, guess=guess, step=1)
+    app = press(open_page("s3vm", present="1", svm_lesson="batches:2", svm_room=str(room)), "next")
+    drawn = [c.proto.bytes or c.proto.json for c in app.get("bidi_component") if "room-curve" in c.proto.id]
+    assert len(drawn) == 1
+    assert "at the start: 0.50; after 10% of the iterations: 0.60" in str(drawn[0])
