@@ -172,23 +172,11 @@ class VisitedPoints:
     """
 
     def __init__(self, task: Task, model: Expansion) -> None:
-        start, n_iter = len(model), task.plan.n_iter
-        size = task.batch_size * len(task.rows)
-        streams = np.empty((n_iter - start, size), dtype=np.int64)
-        for i, stream in enumerate(streams):
-            np.concatenate(list(task.batch(start + 1 + i).values()), out=stream)
-        visited, inverse = _distinct(streams, len(task.X))
-        last = np.zeros(len(visited), dtype=np.int64)
-        for i, rows in enumerate(inverse):
-            last[rows] = start + 1 + i
-        order = np.argsort(-last, kind="stable")
-        rank = np.empty(len(order), dtype=np.int32)
-        rank[order] = np.arange(len(order))
-        self.positions = rank[inverse]
-        self.visited = visited[order]
+        visited, rank, self.positions, self.needed_after = visits(task, len(model))
+        self.visited = np.empty_like(visited)
+        self.visited[rank] = visited
         self.sources = tuple(task.rows)
-        self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, n_iter + 1), side="left")
-        self.start = self.t = start
+        self.start = self.t = len(model)
         self.carried = Carried(
             _rows_in_order(task.X, visited, rank, task.dtype), model, average_after=task.plan.average_after
         )
@@ -227,6 +215,33 @@ class VisitedPoints:
         self.t += 1
 
 
+def visits(task: Task, start: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Return what the iterations after `start` visit, in the order of the last visits, latest first.
+
+    Returns
+    -------
+    visited, places : ndarray of shape (k,)
+        Rows in ascending order, and the place of each.
+    positions : ndarray of shape (T, visits)
+        The places of every iteration's batch points.
+    needed_after : ndarray of shape (T,)
+        How many places are still visited after it.
+    """
+    n_iter = task.plan.n_iter
+    streams = np.empty((n_iter - start, task.batch_size * len(task.rows)), dtype=np.int64)
+    for i, stream in enumerate(streams):
+        np.concatenate(list(task.batch(start + 1 + i).values()), out=stream)
+    visited, inverse = _distinct(streams, len(task.X))
+    last = np.zeros(len(visited), dtype=np.int64)
+    for i, rows in enumerate(inverse):
+        last[rows] = start + 1 + i
+    order = np.argsort(-last, kind="stable")
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order))
+    needed_after = np.searchsorted(-last[order], -np.arange(start + 1, n_iter + 1), side="left")
+    return visited, rank, rank[inverse], needed_after
+
+
 def _distinct(streams: NDArray, n: int) -> tuple[NDArray, NDArray]:
     """Return the different row numbers (below `n`) in increasing order, and each number's place among them."""
     if n <= ROWS_PER_VISIT_MARKED * streams.size:
@@ -259,6 +274,10 @@ def memory_map_of(X: NDArray) -> mmap.mmap | None:
 
 def training_points(task: Task, model: Expansion) -> AllPoints | VisitedPoints:
     """Return the training points as a run of this length should carry them."""
-    visits = (task.plan.n_iter - len(model)) * task.batch_size * len(task.rows)
-    is_dense = visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None
-    return AllPoints(task, model) if is_dense else VisitedPoints(task, model)
+    return AllPoints(task, model) if is_dense(task, len(model)) else VisitedPoints(task, model)
+
+
+def is_dense(task: Task, start: int) -> bool:
+    """Whether the iterations after `start` visit the points so often that all are carried."""
+    n_visits = (task.plan.n_iter - start) * task.batch_size * len(task.rows)
+    return n_visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None

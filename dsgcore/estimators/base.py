@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dsgcore.cluster import made_on, where_made
+from dsgcore.cluster.where import Here
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.expansion import FEW_POINTS, Expansion
@@ -95,7 +99,15 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         tags.classifier_tags.multi_class = not self.is_binary
         return tags
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        client: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        every: int = 50,
+    ) -> Self:
         """Learn from labeled and unlabeled points.
 
         Parameters
@@ -106,6 +118,12 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         y : array-like of shape (n,), or str
             Labels, and -1 for unlabeled points (in an object array where labels are text). Without any -1 the labeled
             points also serve as the unlabeled sample. Of a table the name of their column.
+        client : distributed.Client, optional
+            A Dask cluster, whose workers carry the visited rows: the model is the same, bit for bit, whatever their number, and
+            whichever of them die. It pays for long runs on many rows.
+        checkpoint : path, optional
+            With a client: a file that the iterations so far are written to, every so many, and from which the same call goes on.
+        every : int, default 50
 
         Returns
         -------
@@ -122,7 +140,8 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         X, y = opened(X, y)
         y, order = self._labels(y)
         points, given = validated(self, X, y, dtype=[np.float32, np.float64])
-        return self._learn(points, *encode(given, order), None)
+        with made_on(client, checkpoint, every):
+            return self._learn(points, *encode(given, order), None)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go on with the recursion for `n_iter` more iterations, on the points of this call.
@@ -191,14 +210,23 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
 
     def _run(self, task: Task, model: Expansion | None) -> Expansion:
         """Train a new model until it has settled, or one to go on with to the plan's last iteration; return it."""
-        learned, s = task.new_model() if model is None else model, self._checked()
+        where, s = where_made(), self._checked()
+        learned = where.begun(task) if model is None else model
         watched = {p.name: s[p.name] for p in Stopping.parameters}
         # A part is as long as it is said to be.
-        convergence = Convergence(task, learned, **watched | ({"tol": None} if self._is_part else {}))
-        is_done = any(convergence.look(it) for it in solve(task, learned, carried=convergence.carried))
+        watched |= {"tol": None} if self._is_part else {}
+        convergence = Convergence(task, task.new_model() if model is None else model, **watched)
+        is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
         _check_finite(task, learned, type(self).__name__, is_done=is_done)
         convergence.warn(self)
         return learned
+
+    def _looks(self, task: Task, model: Expansion, where: Here, convergence: Convergence) -> Iterator[bool]:
+        """Make the iterations; yield after each whether the model has settled."""
+        training = where.training(task, model)
+        for iterate in solve(task, model, training=training, carried=convergence.carried):
+            where.keep(model)
+            yield convergence.look(iterate.t, iterate.terms)
 
     def _problem(self, labels: NDArray) -> Problem:
         """Return the problem, which may take some of its own numbers from the labels."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
+from dsgcore.cluster import made_on
 from dsgcore.core.documented import documented, told
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.parameters import Choice, ParameterError, as_in, as_said, field_as_in
@@ -108,7 +110,16 @@ class TSGSU(BinaryEstimator):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        client: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        every: int = 50,
+    ) -> Self:
         """Learn from similar pairs and unlabeled points.
 
         Parameters
@@ -119,6 +130,8 @@ class TSGSU(BinaryEstimator):
             Pair ids or classes, as `y_holds` says, and -1 for unlabeled points.
         pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
             Instead of `y`: the similar pairs' members (stacked two after two).
+        client, checkpoint, every
+            As in `dsgcore.QSGS2AUC`: a cluster that carries the visited rows.
 
         Raises
         ------
@@ -128,9 +141,10 @@ class TSGSU(BinaryEstimator):
         """
         self._is_part = False
         points, given = self._validated(X, y, pairs, is_first=True)
-        if self._holds_pairs():
-            return self._learn_pairs(points, pair_ids(given), None)
-        return self._learn(points, *encode(given), None)
+        with made_on(client, checkpoint, every):
+            if self._holds_pairs():
+                return self._learn_pairs(points, pair_ids(given), None)
+            return self._learn(points, *encode(given), None)
 
     def partial_fit(
         self,

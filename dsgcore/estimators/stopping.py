@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ from dsgcore.core.parameters import Parameter, integer, parameters_of_fields, re
 from dsgcore.core.problem import objective
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.schedules import tail_start
-from dsgcore.core.solver import Iterate, Task
+from dsgcore.core.solver import Task
 
 # The averaged model is looked at once in so many iterations, at so many points; an even number, whose half begins a tail.
 ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
@@ -76,19 +77,28 @@ class Convergence:
         """What the solver is to bring forward."""
         return [self.points] if len(self.points.X) else []
 
-    def look(self, iterate: Iterate) -> bool:
-        """Take an iteration in; return whether the model has settled."""
+    def replay(self, model: Expansion) -> bool:
+        """Take in the iterations that a model has, from the first one on; return whether it has settled."""
+        is_settled = False
+        for t, block in enumerate(model.blocks[self.first :], start=self.first + 1):
+            for points in self.carried:
+                points.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
+            is_settled = self.look(t, {})
+        return is_settled
+
+    def look(self, t: int, terms: Mapping[str, float]) -> bool:
+        """Take iteration `t` in, and the parts of its objective; return whether the model has settled."""
         if not self.carried:
             return False
         self.total += self.points.values
-        made = iterate.t - self.first
+        made = t - self.first
         if made % (ITERATIONS_BETWEEN_LOOKS // 2) == 0:
             self.totals.append(self.total.copy())
         is_time = made % ITERATIONS_BETWEEN_LOOKS == 0
         if is_time:
             self._compare(made)
         if self.verbose > 1 or (self.verbose and is_time):
-            print(f"iteration {iterate.t}: batch objective {objective(iterate.terms):.5g}, change {self.change:.2g}")
+            print(f"iteration {t}: batch objective {objective(terms):.5g}, change {self.change:.2g}")
         return self.tol is not None and self.settled_for >= self.patience
 
     def _compare(self, made: int) -> None:

@@ -1,0 +1,169 @@
+"""The training points of a run, shared out to actors of a Dask cluster in whole tiles: the same bits for any number of workers.
+
+Tiles are dealt out in turn, so that every worker has as many of the rows that are visited longest, and what it still has to
+carry is a prefix of its own rows. An iteration is one message to each worker, the block, and one back, f at its batch points.
+Who dies is replaced: another worker gets the rows, and takes all blocks so far as the first one did.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import CancelledError
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.cluster.share import Share
+from dsgcore.core.carried import is_dense, visits
+from dsgcore.core.expansion import TILE_ROWS, Expansion
+from dsgcore.core.features import as_points
+from dsgcore.core.solver import Task
+
+# Rows that are dealt out together.
+DEALT_ROWS = 8 * TILE_ROWS
+# Between two looks whether a worker that does not answer is still there.
+SECONDS_BETWEEN_LOOKS = 1.0
+SECONDS_TO_BEGIN = 60.0
+MOST_REPLACED = 100
+
+
+class ClusterError(ValueError):
+    """A run's cluster cannot be used any more; the message says so in one sentence."""
+
+
+class _Worker:
+    """A share of the rows at the worker that has it now."""
+
+    def __init__(self, places: NDArray) -> None:
+        self.places = places
+        self.address, self.actor, self.answer = "", None, None
+
+
+class SharedPoints:
+    """The visited training points on the workers of a cluster.
+
+    Parameters
+    ----------
+    task : Task
+    model : Expansion
+        To which the solver appends; iterations that it has are made up for.
+    client : distributed.Client
+    """
+
+    def __init__(self, task: Task, model: Expansion, client: Any) -> None:
+        self.task, self.model, self.client = task, model, client
+        self.batch = task.batch
+        self._lay_out()
+        n_pieces = -(-len(self.rows) // DEALT_ROWS)
+        n_workers = max(1, min(len(self._threads()), n_pieces))
+        dealt = np.arange(len(self.rows)) // DEALT_ROWS % n_workers
+        self.owner = dealt
+        self.workers = [_Worker(np.flatnonzero(dealt == number)) for number in range(n_workers)]
+        self.replaced = 0
+        self.bytes_taken = self.bytes_given = 0
+        for worker in self.workers:
+            self._begin(worker)
+
+    def _lay_out(self) -> None:
+        """Put the rows in the order in which one machine carries them."""
+        task, T = self.task, self.task.plan.n_iter
+        if is_dense(task, 0):
+            self.rows, self.needed = np.arange(len(task.X)), np.full(T, len(task.X))
+            self.positions = np.stack([np.concatenate(list(task.batch(t).values())) for t in range(1, T + 1)])
+        else:
+            visited, rank, self.positions, self.needed = visits(task, 0)
+            self.rows = np.empty_like(visited)
+            self.rows[rank] = visited
+
+    def _threads(self) -> dict[str, int]:
+        """Return how many threads each worker has that is there now."""
+        try:
+            there = dict(self.client.nthreads())
+        except Exception:
+            there = {}
+        if not there:
+            raise ClusterError("the cluster has gone away, or has no worker")
+        return there
+
+    def _begin(self, worker: _Worker) -> None:
+        """Give a share to a worker that has the fewest, and let it take the blocks so far."""
+        threads = self._threads()
+        held = [other.address for other in self.workers if other is not worker]
+        worker.address = min(threads, key=lambda address: (held.count(address), address))
+        own = self._own(worker)
+        try:
+            X = self.client.scatter(own.pop("X"), workers=[worker.address], hash=False)
+            made = self.client.submit(
+                Share, X, **own, threads=threads[worker.address], workers=[worker.address], actor=True, pure=False
+            )
+            with self.client.as_current():  # an actor belongs to the client that is current when it is first asked
+                worker.actor = made.result(timeout=SECONDS_TO_BEGIN)
+                worker.answer = worker.actor.catch_up(list(self.model.blocks), list(self.model.decays))  # type: ignore[attr-defined]
+        except (Exception, CancelledError):
+            self._replace(worker)
+
+    def _own(self, worker: _Worker) -> dict[str, Any]:
+        """Return what a share is made of."""
+        task, places = self.task, worker.places
+        local = np.empty(len(self.rows), dtype=np.int32)
+        local[places] = np.arange(len(places), dtype=np.int32)
+        is_own = (
+            self.owner[self.positions] == self.owner[places[0]] if len(places) else np.zeros_like(self.positions, bool)
+        )
+        return {
+            "X": as_points(task.X[self.rows[places]], task.dtype),
+            "model": task.new_model(),
+            "needed": np.searchsorted(places, self.needed),
+            "places": local[self.positions[is_own]],
+            "ends": np.concatenate([[0], np.cumsum(is_own.sum(axis=1))]),
+            "host": os.getpid(),
+        }
+
+    def _replace(self, worker: _Worker) -> None:
+        self.replaced += 1
+        if self.replaced > MOST_REPLACED or self.client.status != "running":
+            raise ClusterError("the cluster has gone away, or its workers die one after the other")
+        self._begin(worker)
+
+    def _answer(self, worker: _Worker) -> NDArray:
+        """Return a worker's f at its batch points: as soon as it is there, from another one where it has died."""
+        while True:
+            answer: Any = worker.answer
+            try:
+                values: NDArray = answer.result(timeout=SECONDS_BETWEEN_LOOKS)
+                return values
+            except TimeoutError:
+                if worker.address not in self._threads():
+                    self._replace(worker)
+            except (Exception, CancelledError):
+                self._threads()
+                self._replace(worker)
+
+    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return f at the batch points of each source."""
+        positions = self.positions[t - 1]
+        f, owner = np.empty(len(positions), dtype=self.task.dtype), self.owner[positions]
+        for number, worker in enumerate(self.workers):
+            f[owner == number] = values = self._answer(worker)
+            self.bytes_given += values.nbytes
+        return dict(zip(batch, f.reshape(len(batch), -1), strict=True))
+
+    def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Return f: no average is carried."""
+        return self.at(t, batch)
+
+    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
+        """Return the batch points, source after source."""
+        return as_points(self.task.X[np.concatenate(list(batch.values()))], self.task.dtype)
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Send one iteration's block to all workers; their answers are waited for when they are needed."""
+        for worker in self.workers:
+            self.bytes_taken += block.nbytes
+            actor: Any = worker.actor
+            try:
+                worker.answer = actor.step(block, decay)
+            except (Exception, CancelledError):
+                self._replace(worker)

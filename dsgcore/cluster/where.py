@@ -1,0 +1,105 @@
+"""Where a run is made: here, or on a cluster with its blocks in a file now and then, from which the same run goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dsgcore.cluster.shared import SharedPoints
+from dsgcore.core.carried import TrainingPoints
+from dsgcore.core.expansion import Expansion, restore
+from dsgcore.core.model_files import ModelError, read
+from dsgcore.core.parameters import Integer, ParameterError
+from dsgcore.core.solver import Task
+
+
+class Here:
+    """In the process that asks for it."""
+
+    def begun(self, task: Task) -> Expansion:
+        """Return the model that the run begins with."""
+        return task.new_model()
+
+    def training(self, task: Task, model: Expansion) -> TrainingPoints | None:
+        """Return what carries the training points; None: the solver's own."""
+        return None
+
+    def keep(self, model: Expansion) -> None:
+        """Keep what an iteration has made, where it is kept elsewhere than in memory."""
+
+
+@dataclass(frozen=True)
+class OnCluster(Here):
+    """The workers of a cluster, and a file where the blocks are kept.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    checkpoint : path or None
+        A file: written every so many iterations, and where it is there already, gone on from.
+    every : int
+    """
+
+    client: Any
+    checkpoint: str | os.PathLike[str] | None = None
+    every: int = 50
+
+    def begun(self, task: Task) -> Expansion:
+        """Return the model that the file holds, or a new one."""
+        if self.checkpoint is None or not os.path.exists(self.checkpoint):
+            return task.new_model()
+        model = restore(read(Path(self.checkpoint)))
+        _check_same(task, model, str(self.checkpoint))
+        return model
+
+    def training(self, task: Task, model: Expansion) -> TrainingPoints:
+        """Return the training points, shared out to the workers."""
+        return SharedPoints(task, model, self.client)
+
+    def keep(self, model: Expansion) -> None:
+        """Write the model's blocks, as a whole or not at all, where it is time for that."""
+        if self.checkpoint is None or len(model) % self.every:
+            return
+        part = f"{os.fspath(self.checkpoint)}.{os.getpid()}.part"
+        with open(part, "wb") as file:
+            model.save(file)
+        os.replace(part, self.checkpoint)
+
+
+def _check_same(task: Task, model: Expansion, name: str) -> None:
+    """Refuse the blocks of a run of another kernel, seed, precision or plan."""
+    new, steps = task.new_model(), [task.plan.at(t) for t in range(1, len(model) + 1)]
+    is_same = (
+        (model.kernel, model.seed, model.d, model.dtype) == (new.kernel, new.seed, new.d, new.dtype)
+        and model.decays == [step.decay for step in steps]
+        and [block.shape[1] for block in model.blocks] == [step.n_features for step in steps]
+        and len(model) <= task.plan.n_iter
+    )
+    if not is_same:
+        raise ModelError(f"{name} is of another run than this one: take another file, or delete it")
+
+
+_where: ContextVar[Here] = ContextVar("where", default=Here())  # noqa: B039  (it has nothing that changes)
+_EVERY = Integer("every", 50, low=1)
+
+
+def where_made() -> Here:
+    """Return where runs are made now."""
+    return _where.get()
+
+
+@contextmanager
+def made_on(client: Any, checkpoint: str | os.PathLike[str] | None, every: int) -> Iterator[None]:
+    """Let runs in the block be made on a cluster; without a client, here."""
+    if client is None and checkpoint is not None:
+        raise ParameterError("a checkpoint is of a run on a cluster: give the client, too")
+    token = _where.set(Here() if client is None else OnCluster(client, checkpoint, _EVERY.check(every)))
+    try:
+        yield
+    finally:
+        _where.reset(token)
