@@ -13,6 +13,7 @@ from dsgcore import Run, Spec
 from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.core.schedules import Change
 from dsgcore.diagnostics import convergence, fitted, four_runs
+from dsgcore.diagnostics.convergence import Slope
 from dsgcore.diagnostics.way import recorded
 from dsgcore.experiments import SETTINGS, SpecError, breaches, broken_by, default_spec, kept_to, load_split, theory_of
 from dsgcore.settings import profile_of
@@ -298,3 +299,12 @@ def test_ways_have_their_price_first_and_what_cannot_be_measured_is_refused():
     assert large_price.memory > small_price.memory + 32 * 1400**2 - 32 * 140**2
     with pytest.raises(SpecError, match="at most 4,000"):
         price_of(Ways((small("auc", data={"n": 10_000}),), (0,), 0))
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "promised", "keeps"),
+    [(-1.46, 0.17, -1.0, True), (-0.83, 0.02, -1.0, True), (-0.75, 0.02, -1.0, False), (-0.75, 0.15, -1.0, True)]
+    + [(-0.23, 0.01, -0.25, True), (-0.11, 0.03, -0.25, False), (-0.23, float("nan"), -0.25, True)],
+)
+def test_a_slope_keeps_to_a_promise_as_far_as_its_error_and_a_fifth_of_the_promise_tell(value, error, promised, keeps):
+    assert Slope(value, error).keeps(promised) is keeps

@@ -55,7 +55,7 @@ def test_one_random_feature_is_drawn_over_the_data_and_through_time():
 
 def test_one_training_point_is_drawn_with_its_pull_and_its_way():
     app = open_page("auc", at="20")
-    app.session_state["inside"] = "one training point"
+    app.session_state["inside"] = "one point"
     app = app.run()
     run = run_of(app, "auc")
     row = int(run.labeled_rows[0])

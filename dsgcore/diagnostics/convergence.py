@@ -21,7 +21,7 @@ RESAMPLES = 200
 BAND = (0.2, 0.8)
 # A slope is that of the last so many times of x.
 LAST = 10.0
-# A slope this far above the promised one, in standard errors and besides, is another one.
+# A slope this far above the promised one, in standard errors and in parts of it, is another one.
 ERRORS, CLOSE = 2.0, 0.2
 
 
@@ -35,7 +35,7 @@ class Slope:
     def keeps(self, promised: float) -> bool:
         """Whether something falls at least as fast as t to the power of `promised`, as far as can be told."""
         error = self.error if np.isfinite(self.error) else 0.0
-        return bool(self.value <= promised + max(ERRORS * error, CLOSE))
+        return bool(self.value <= promised + max(ERRORS * error, CLOSE * abs(promised)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,7 +105,8 @@ def balance_chart(counts: pd.DataFrame, *, theme: str) -> charts.Figure:
         left, right = place / len(samples), (place + 1 - PANEL_GAP) / len(samples)
         # A third of the room is for the count beside the longest bar.
         longest = float(shares.max(initial=0.0)) or 1.0
-        ticks = {"tickformat": ".0%", "nticks": 3, "range": [0, 1.5 * longest]}
+        # One besides 0, and not at the end: there the next panel's 0 stands.
+        ticks = {"tickformat": ".0%", "tickvals": [0, round(longest, 1) or longest], "range": [0, 1.5 * longest]}
         layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": "y", **ticks}
         said = f"{sample}: {counts[sample].sum():,}"
         above = {"xref": "paper", "yref": "paper", "x": left, "y": 1, "xanchor": "left", "yanchor": "bottom"}

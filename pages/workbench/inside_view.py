@@ -20,7 +20,7 @@ from pages.controls.own_file import plain
 from pages.workbench.map_view import map_state
 
 HEIGHT = 290
-FEATURE, POINT, ALL = "one random feature", "one training point", "all coefficients"
+FEATURE, POINT, ALL = "one feature", "one point", "all coefficients"
 
 
 def look_inside(bench: Any, run: Run, theme: str) -> None:

@@ -35,7 +35,7 @@ def test_a_run_is_looked_back_at_and_into(open_page, wait_ready):
 
     page.get_by_role("tab", name="Details", exact=True).click()
     inside = page.locator(".st-key-part-inside")
-    inside.get_by_role("radio", name="one training point").click()
+    inside.get_by_role("radio", name="one point").click()
     expect(page.get_by_text("it pulls h").or_(page.get_by_text("adds nothing yet"))).to_be_visible(timeout=LONG)
     inside.get_by_role("radio", name="all coefficients").click()
     expect(page.locator(".st-key-chart-inside-all .js-plotly-plot")).to_be_visible(timeout=LONG)
