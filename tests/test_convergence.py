@@ -303,8 +303,15 @@ def test_ways_have_their_price_first_and_what_cannot_be_measured_is_refused():
 
 @pytest.mark.parametrize(
     ("value", "error", "promised", "keeps"),
-    [(-1.46, 0.17, -1.0, True), (-0.83, 0.02, -1.0, True), (-0.75, 0.02, -1.0, False), (-0.75, 0.15, -1.0, True)]
-    + [(-0.23, 0.01, -0.25, True), (-0.11, 0.03, -0.25, False), (-0.23, float("nan"), -0.25, True)],
+    [
+        (-1.46, 0.17, -1.0, True),
+        (-0.83, 0.02, -1.0, True),
+        (-0.75, 0.02, -1.0, False),
+        (-0.75, 0.15, -1.0, True),
+        (-0.23, 0.01, -0.25, True),
+        (-0.11, 0.03, -0.25, False),
+        (-0.23, float("nan"), -0.25, True),
+    ],
 )
 def test_a_slope_keeps_to_a_promise_as_far_as_its_error_and_a_fifth_of_the_promise_tell(value, error, promised, keeps):
     assert Slope(value, error).keeps(promised) is keeps
