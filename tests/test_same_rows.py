@@ -1,4 +1,4 @@
-"""The same study by the page, by the command line and on a cluster of two processes: the same rows; with one store, the same bytes."""
+"""One study by the page, by the command line and on a cluster of two processes: the same rows; with one store, the same bytes."""
 
 from __future__ import annotations
 

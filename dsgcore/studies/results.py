@@ -90,6 +90,8 @@ class Results:
         Of a point, how many seeds have a value, and how many diverged.
     mean, error, low, high : ndarray of shape (points,)
         Over the seeds that have a value; `error` is the standard error of the mean, NaN with less than two.
+    step_limit : ndarray of shape (points,)
+        The step size above which a point's runs grow without end, in the mean over the seeds; NaN where none is known.
     """
 
     def __init__(self, made: StudyRuns, measure: Measure) -> None:
@@ -99,6 +101,8 @@ class Results:
         has_diverged = np.array([run is not None and run.state == DIVERGED for run in stored]).reshape(shape)
         values = np.array([_value(run, measure) for run in stored]).reshape(shape)
         self.values = np.where(has_diverged, np.nan, values)
+        limits = np.array([np.nan if run is None or run.step_limit is None else run.step_limit for run in stored])
+        self.step_limit = _known_mean(limits.reshape(shape))
         self.n = np.isfinite(self.values).sum(axis=1)
         self.n_diverged = has_diverged.sum(axis=1)
         total = np.nansum(self.values, axis=1)
@@ -120,6 +124,12 @@ class Results:
     def compared(self, place: int, with_place: int) -> Difference:
         """Return by how much one point differs from another, over the seeds that both have."""
         return paired_difference(self.values[place], self.values[with_place])
+
+
+def _known_mean(values: NDArray) -> NDArray:
+    """Return the means over the columns that are not NaN."""
+    n = np.isfinite(values).sum(axis=1)
+    return np.where(n > 0, np.nansum(values, axis=1) / np.maximum(n, 1), np.nan)
 
 
 def _value(run: StoredRun | None, measure: Measure) -> float:

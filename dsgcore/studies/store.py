@@ -44,7 +44,10 @@ CREATE TABLE IF NOT EXISTS races (
 ) WITHOUT ROWID
 """
 MOST_RACES = 2_000
-_COLUMNS = "sha256, score, objective, seconds, state, iterations, json_extract(summary, '$.last.error_mean')"
+_COLUMNS = (
+    "sha256, score, objective, seconds, state, iterations, json_extract(summary, '$.last.error_mean'), "
+    "json_extract(summary, '$.step_limit')"
+)
 # So many hashes are asked for in one question: SQLite allows no more than 32,766.
 HASHES_AT_ONCE = 10_000
 
@@ -69,6 +72,8 @@ class StoredRun:
     iterations : int
     error : float or None
         The mean of |f − h|² at the end.
+    step_limit : float or None
+        The step size above which it grows without end, where that is known.
     """
 
     sha256: str
@@ -78,6 +83,7 @@ class StoredRun:
     state: str
     iterations: int
     error: float | None = None
+    step_limit: float | None = None
 
 
 def default_store() -> Path:

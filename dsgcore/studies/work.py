@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -19,6 +20,7 @@ from dsgcore.data import Split
 from dsgcore.experiments.export import summary
 from dsgcore.experiments.run import Run, load_split
 from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.step_limit import step_limit
 
 # Between two looks whether the study has been given up.
 SLICE_SECONDS = 0.2
@@ -74,7 +76,22 @@ def make_run(text: str, folder: str | None = None) -> Made:
         if is_given_up():
             raise GivenUpError
         run.advance(seconds=SLICE_SECONDS)
-    return text, summary(run), {name: run.history.column(name) for name in run.history.names}
+    said = summary(run) | {"step_limit": _step_limit(run)}
+    return text, said, {name: run.history.column(name) for name in run.history.names}
+
+
+# Of specs without their step, which it does not depend on: of a study's runs that differ in it alone, it is found once.
+_step_limits: dict[str, float | None] = {}
+MOST_LIMITS = 1000
+
+
+def _step_limit(run: Run) -> float | None:
+    without = replace(run.spec, solver=replace(run.spec.solver, step_size=1.0)).to_json()
+    if without not in _step_limits:
+        if len(_step_limits) >= MOST_LIMITS:
+            _step_limits.clear()
+        _step_limits[without] = step_limit(run)
+    return _step_limits[without]
 
 
 @lru_cache(maxsize=4)

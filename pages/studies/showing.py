@@ -20,6 +20,7 @@ from pages.shell.router import page_of
 from pages.studies import study_charts as charts
 from pages.studies.differing import said_difference
 from pages.studies.going import Exploring
+from pages.studies.limit_line import has_limit
 from pages.studies.links import link_to_run
 from pages.studies.pins import draw_pin
 from pages.studies.study_charts import AxisView, short_number
@@ -30,6 +31,7 @@ SHARES = (1.0, 0.5, 0.25, 0.1, 0.05)
 CHART = "chart-study"
 HEIGHT, SLICE_HEIGHT = 460, 260
 MOST_RANKED = 200
+LIMIT = "Dashed: the stability limit. With a step above it a run grows without end, if it goes on for long enough."
 
 
 @dataclass(frozen=True)
@@ -123,13 +125,16 @@ def draw_chart(state: Exploring, look: Look) -> None:
     if not axes:
         st.caption("Nothing varies but the seed: choose a slider under “Vary”.")
         return
+    figure = figure_of(state, look)
     live_chart(
-        figure_of(state, look),
+        figure,
         key=CHART,
         alt=_alt(results, name),
         height=HEIGHT,
         on_clicked=partial(_choose, state),
     )
+    if has_limit(figure):
+        st.caption(LIMIT)
 
 
 def figure_of(state: Exploring, look: Look) -> Figure:

@@ -12,6 +12,7 @@ from plotly.colors import sample_colorscale
 
 from dsgcore.studies.results import Results
 from pages.charts import figures as charts
+from pages.studies.limit_line import limit_on_cells, limit_on_lines
 
 DIVERGED_COLOR = "#8A949E"
 MEAN_COLOR = "#0072B2"
@@ -87,7 +88,7 @@ def lines(results: Results, axis: AxisView, *, name: str, chosen: int | None) ->
             "hovertemplate": "%{text}<extra></extra>",
         }
     )
-    traces += _feet(x, results.n_diverged[order], len(results.study.seeds))
+    traces += _feet(x, results.n_diverged[order], len(results.study.seeds)) + limit_on_lines(results)
     figure = charts.plain_figure(traces, title=title_of(results, name))
     figure["layout"] |= {
         "xaxis": _value_axis(axis),
@@ -178,6 +179,7 @@ def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: i
     if min(mean.shape) > 1 and np.isfinite(mean).sum() > 3:
         traces.append(_iso_lines(mean))
     traces += _crosses(cells, diverged, said, len(results.study.seeds), theme)
+    traces += limit_on_cells(results, (across.values, up.values), cells)
     if chosen is not None:
         (row,), (column,) = np.nonzero(cells == chosen)
         traces.append(_chosen_mark(int(column), float(row)))

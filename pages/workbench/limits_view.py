@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.diagnostics import Gauge, Light, Strip, strip
+from dsgcore.experiments.step_limit import step_limit
 from pages.controls.controls import controls_for
 from pages.workbench.bench import Bench, Tried, once
 from pages.workbench.looking_back import seen
@@ -39,12 +40,10 @@ def step_limits(bench: Bench, place: DeltaGenerator) -> None:
     if bench.live is None or bench.preparation is not None:
         return
     run = bench.live.run
-    automatic, largest = run.engine.automatic_step, run.engine.largest_step
-    first, last = run.engine.step_at(1), run.engine.step_at(run.n_iter)
+    automatic, limit = run.engine.automatic_step, step_limit(run)
     said = [] if automatic is None else [f"auto: {automatic:.2g}"]
-    if largest is not None and first == last:  # steps that become smaller come below it by themselves
-        theta = run.spec.values_at(run.n_iter)["step_size"] or automatic or 1.0
-        said.append(f"diverges above about {largest * theta / last:.2g}")
+    if limit is not None:
+        said.append(f"diverges above about {limit:.2g}")
     with place.container(key="step-limits"):
         st.caption(" · ".join(said))
 
