@@ -180,6 +180,15 @@ def test_what_biases_a_batchs_gradient_has_its_mark(setting, name, without):
     assert marked.breach in breaches(spec)
 
 
+def test_a_loss_with_kinks_has_its_mark_and_a_smooth_one_is_its_remedy():
+    spec = default_spec("s3vm")
+    (marked,) = (a for a in theory_of(spec).assumptions if "Lipschitz" in a.sentence)
+    assert not marked.holds
+    assert "jumps at the kinks of the symmetric hinge" in marked.sentence
+    assert kept_to(spec).problem.loss == "exponential"
+    assert marked.breach in breaches(spec)
+
+
 def test_the_gradient_is_measured_where_the_theorem_speaks_of_it_though_there_is_an_optimum():
     found = convergence(kept_to(small("similar_unlabeled")), 1)
     assert set(found.quantities) == {"distance", "average", "error", "norm", "gradient", "gradient_mean"}

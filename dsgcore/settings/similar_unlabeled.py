@@ -132,7 +132,7 @@ $\\theta / \\sqrt{T}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ 
 point, not the optimum.""",
         schedule="theta/sqrt(T)",
         rates={"gradient_mean": Rate(-0.5, "T", "1/√T")},
-        unbiased=_unbiased,
+        of_risk=lambda spec: (_unbiased(spec),),
         cost="Without the correction an estimated risk can fall below zero, and the test score with it.",
         step_size=5.0,
         lam=0.5,

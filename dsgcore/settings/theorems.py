@@ -69,7 +69,7 @@ def constant_step_theorem(
     schedule: str,
     rates: Mapping[str, Rate],
     *,
-    unbiased: Callable[[Spec], Assumption],
+    of_risk: Callable[[Spec], tuple[Assumption, ...]],
     constant: Callable[[Spec, Measured], Constant | None] = lambda spec, measured: None,
     cost: str = "",
     **shown_with: Any,
@@ -77,7 +77,7 @@ def constant_step_theorem(
     """Return a theorem that assumes one step throughout, set by the run's length: no rate in t within a run."""
     return Theorem(
         f"{statement}\n\n{LEMMA}",
-        lambda spec: (_constant_step(spec, schedule), unbiased(spec), *fresh_features(spec)),
+        lambda spec: (_constant_step(spec, schedule), *of_risk(spec), *fresh_features(spec)),
         rates=rates,
         shown_with={"n_iter": 800, "schedule": schedule, **_SEEN_SOON} | shown_with,
         constant=constant,
@@ -90,6 +90,24 @@ def unbiased_batches(spec: Spec, *, why: str, name: str, without: Any, breach: B
     holds = getattr(spec.problem, name) == without
     sentence = f"The gradient of a batch is right on average{'' if holds else f' (here it is not: {why})'}."
     return Assumption(sentence, holds, {"problem": {name: without}}, breach=breach)
+
+
+def lipschitz_gradient(spec: Spec, *, smooth: str, kinked: str, rest: str = "") -> Assumption:
+    """Return that the risk's gradient is Lipschitz, which it is, but for the `rest`, with the `smooth` loss alone."""
+    problem: Any = spec.problem
+    loss = problem.loss
+    here = "" if loss == smooth else f" (here it jumps at the kinks of the {loss})"
+    return Assumption(
+        f"The gradient of the risk is Lipschitz{here}, as its rate needs{rest}.",
+        loss == smooth,
+        {"problem": {"loss": smooth}},
+        breach=Breach(
+            "a loss with kinks",
+            {"problem": {"loss": kinked}},
+            "At a kink the gradient jumps however small the step is: its mean falls more slowly than promised, and longer runs "
+            "leave more of it than with a smooth loss.",
+        ),
+    )
 
 
 def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
