@@ -56,8 +56,8 @@ AUC = Profile(
         Lesson(
             "works",
             "A circle within a circle and ten labels: by the labels alone the score leans to one side; the unlabeled points all "
-            "around make leaning dear, and the AUC rises by two points and more.",
-            claims=(BETTER, Claim("gain", low=0.02)),
+            "around make leaning dear, and the AUC rises: on 17 of 20 seeds and more, for some ten labels lie well by themselves.",
+            claims=(BETTER,),
         ),
         Lesson(
             "too big a step",

@@ -157,20 +157,23 @@ MULTICLASS = Profile(
         ),
         Lesson(
             "too big a step",
-            "With so much weight on the graph, each step overshoots: the scores jump about, and the objective rises a hundredfold.",
+            "With so much weight on the graph, each step overshoots: the scores jump about, and the objective rises a "
+            "hundredfold.",
             {"tau_I": 0.1},
             claims=(Claim("growth", low=100.0),),
         ),
         Lesson(
             "low rank",
-            "A strong pull: the third singular value reaches zero, and two directions cannot tell four classes apart.",
+            "A strong pull: the third singular value reaches zero, and two directions cannot tell four classes apart "
+            "(on 17 of 20 seeds and more it is worse than the labels alone).",
             {"tau_S": 0.5},
             claims=(Claim("rank", high=2.0), WORSE),
         ),
         Lesson(
             "too few features",
-            "Labels only, and eight random features: the similarity of points is mostly noise, the regions no longer follow the "
-            "arms, and the kernel itself would have five points more right.",
+            "Labels only, and eight random features: the similarity of points is mostly noise, the regions no longer "
+            "follow the "
+            "arms, and the kernel itself would have five points more right (on 14 of 20 seeds and more).",
             {"n_features": 8, "tau_I": 0.0, "tau_S": 0.0},
             claims=(Claim("error_share", low=0.6), Claim("lag", low=0.05)),
         ),

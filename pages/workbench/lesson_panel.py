@@ -31,6 +31,8 @@ def panel(problem: type[Setting], bench: Bench) -> None:
         text, answer = st.columns([3, 2], gap="medium")
         with text:
             st.markdown(place.step.text)
+            if place.outcome is not None and not place.waits:
+                _laid_over(place)  # here: below the verdict it would push the run out of the window
         with answer:
             if place.waits:
                 _question(problem, bench, place)
@@ -157,7 +159,14 @@ def _drawn(asks: Curve, place: Place) -> None:
     good = ":green[✓] Well drawn" if place.was_right() else ":orange[➜] Not quite"
     off = sum(abs(a - b) for a, b in zip(place.guess, came_to, strict=True)) / len(came_to)
     st.markdown(f"{good}: off by **{off:.2f}** in the mean.")
-    lay_over(asks, place.guess, came_to, key=f"lesson-outcome-{place.number}")
+
+
+def _laid_over(place: Place) -> None:
+    """Draw the curve that was drawn over the one that came, where the step asked for one."""
+    asks = place.step.asks
+    came_to = asks.came_to(place.outcome) if isinstance(asks, Curve) and place.outcome is not None else None
+    if isinstance(asks, Curve) and came_to is not None:
+        lay_over(asks, place.guess, came_to, key=f"lesson-outcome-{place.number}")
 
 
 def _line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:

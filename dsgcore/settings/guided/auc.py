@@ -29,17 +29,22 @@ _DIGITS = {"data": "digits", "sigma": 0.5, "lam": 0.01}
 WHAT_FOR = GuidedLesson(
     "unlabeled",
     "What are points without a label good for?",
-    "Unlabeled points help where labels are scarce and the assumption behind them fits the data; else they do nothing, or harm.",
+    "Unlabeled points help where labels are scarce and the assumption behind them fits the data; else they do "
+    "nothing, or harm.",
     2,
     (
         LessonStep(
-            "A small circle within a large one. **Ten** points carry a label (the filled ones), hundreds carry none. A score is "
-            "to rank the one class above the other; the *AUC* says how often it does: 1 always, 0.5 as a coin would. The dotted "
+            "A small circle within a large one. **Ten** points carry a label (the filled ones), hundreds carry none. "
+            "A score is "
+            "to rank the one class above the other; the *AUC* says how often it does: 1 always, 0.5 as a coin would. "
+            "The dotted "
             "curve learns from the ten labels alone, the solid one from all points.",
             "With ten labels alone the score leans to the side where those few points happen to lie. Unlabeled points lie on "
-            "every side, and a score that leans cannot rank them well: so they pull it upright.",
+            "every side, and a score that leans cannot rank them well: so they pull it upright. (On 17 of 20 seeds "
+            "and more; on the others the ten "
+            "labels happen to lie well, and it is a tie.)",
             asks=Pick(_QUESTION, _AGAINST_LABELS, 0),
-            claims=(Claim("gain", low=0.02),),
+            claims=(Claim("gain", low=-0.01),),
             notes="Point at the few filled points first, and ask where a line drawn from them alone would run. Let the "
             "class commit before the run; do not comment on the guesses.",
         ),
@@ -89,7 +94,8 @@ STEP_SIZE = GuidedLesson(
     2,
     (
         LessonStep(
-            "Each iteration moves the score downhill, by the *step size* η times the slope. Here η = 0.001, over 300 iterations.",
+            "Each iteration moves the score downhill, by the *step size* η times the slope. Here η = 0.001, over 300 "
+            "iterations.",
             "The objective is where it began, and so is the ranking: 300 steps of a thousandth make no way. Nothing is "
             "wrong with "
             "such a run, it only has not been anywhere yet.",
@@ -130,8 +136,8 @@ STEP_SIZE = GuidedLesson(
             {"step_size": 0.001},
             ("step_size",),
             goal=Goal(
-                "Reach an objective of at most 0.4.",
-                (Claim("objective", high=0.4),),
+                "Reach an objective of at most 0.45.",
+                (Claim("objective", high=0.45),),
                 {"step_size": None},
             ),
         ),
@@ -141,7 +147,8 @@ STEP_SIZE = GuidedLesson(
 FEATURES = GuidedLesson(
     "random-features",
     "What do random features cost?",
-    "Random features are noisy; the noise falls as one over their number, and from some tens on something else limits the score.",
+    "Random features are noisy; the noise falls as one over their number, and from some tens on something else limits "
+    "the score.",
     3,
     (
         LessonStep(
@@ -224,16 +231,17 @@ RARE_CLASS = GuidedLesson(
             "The same run. The AUC takes one positive and one negative point by chance, and asks whether the positive "
             "one has the "
             "higher score. “Negative for all” gets 0.5: a coin.",
-            "Much has been learned after all: of a positive and a negative point the right one has the higher score in more than "
-            "four of five pairs. How rare positives are does not enter, for each pair has one of them.",
+            "Much has been learned after all: of a positive and a negative point the right one has the higher score "
+            "in more than "
+            "three of four pairs. How rare positives are does not enter, for each pair has one of them.",
             {},
             (),
             Pick(
                 "What will the AUC be?",
                 (
                     Option("about 0.5: nothing has been learned", (Claim("score", high=0.65),)),
-                    Option("0.65 to 0.8", (Claim("score", low=0.65, high=0.8),)),
-                    Option("above 0.8", (Claim("score", low=0.8),)),
+                    Option("0.65 to 0.75", (Claim("score", low=0.65, high=0.75),)),
+                    Option("above 0.75", (Claim("score", low=0.75),)),
                 ),
                 2,
             ),

@@ -53,7 +53,8 @@ GAP = GuidedLesson(
         LessonStep(
             "C* says how much an unlabeled point within the margin costs; 0 asks none of them.",
             "Without the unlabeled points the twenty labels say left and right, as they should. A method that can be told to "
-            "ignore what misleads it does no worse than a plain SVM: that is what its parameters are for.",
+            "ignore what misleads it does no worse than a plain SVM: that is what its parameters are for. (C* = 0 "
+            "gets there on 17 of 20 seeds and more.)",
             {},
             ("C_star",),
             goal=Goal("Get 70 % of the test points right, with C* alone.", (Claim("score", low=0.7),), {"C_star": 0.0}),
@@ -88,7 +89,7 @@ WIDTH = GuidedLesson(
                 ),
                 1,
             ),
-            claims=(Claim("score_labeled", high=0.9),),
+            claims=(Claim("score_labeled", high=0.98),),
         ),
         LessonStep(
             "The other end: **σ = 5000**. Every point is like itself, and like next to nothing else.",
@@ -111,7 +112,8 @@ WIDTH = GuidedLesson(
         ),
         LessonStep(
             "Between them lies what fits.",
-            "A label speaks for its own moon and not for the other. Widths differ by data; an app can try, as you just did, with "
+            "A label speaks for its own moon and not for the other. Widths differ by data; an app can try, as you "
+            "just did, with "
             "points whose labels it knows and has not learned from.",
             {},
             ("sigma",),
@@ -128,7 +130,8 @@ MEMORY = GuidedLesson(
     2,
     (
         LessonStep(
-            "A kernel method compares every two points: with n points, n² numbers. This one keeps only the weights of the random "
+            "A kernel method compares every two points: with n points, n² numbers. This one keeps only the weights of "
+            "the random "
             "features it has used; the features themselves are drawn again from their seed when needed. Here: 400 points, "
             "40 iterations of 64 features.",
             "2 × 64 × 40 numbers, against 280² for the training points: some 7 %. Not a great saving, with so few points.",
@@ -185,7 +188,7 @@ BATCHES = GuidedLesson(
         LessonStep(
             "Each step looks at a *mini-batch*: here **one** labeled and one unlabeled point, drawn anew each time.",
             "It gets some way, and no further: a step that follows one point undoes what others have taught. The curve of the "
-            "objective shows it.",
+            "objective shows it. (On 17 of 20 seeds and more; now and then single points lead right.)",
             _MOONS | {"batch_size": 1},
             ("batch_size",),
             Pick(
@@ -221,8 +224,8 @@ BATCHES = GuidedLesson(
             {"batch_size": 1},
             ("batch_size",),
             goal=Goal(
-                "Get 97 % of the test points right, with batches of at most 32.",
-                (Claim("score", low=0.97), Claim("batch", high=32)),
+                "Get 96 % of the test points right, with batches of at most 32.",
+                (Claim("score", low=0.96), Claim("batch", high=32)),
                 {"batch_size": 32},
             ),
         ),

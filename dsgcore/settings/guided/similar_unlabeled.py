@@ -27,7 +27,8 @@ NEGATIVE_RISK = GuidedLesson(
             "From these the risk can be *estimated* without bias: as a sum in which some parts are taken off. The loss of a "
             "point is never negative.",
             "It falls below zero. The part that is taken off is a mean over few points; a flexible score makes it as large as "
-            "it likes, for it learns these few points by heart. The estimate stays right on average for a *fixed* score, but not "
+            "it likes, for it learns these few points by heart. The estimate stays right on average for a *fixed* "
+            "score, but not "
             "for one that was chosen by it.",
             {"n_labeled": 20, "sigma": 100.0, "correction": "identity", "lam": 0.0001},
             ("correction",),
@@ -49,7 +50,7 @@ NEGATIVE_RISK = GuidedLesson(
             "dotted curve is the same run without it.",
             "What cannot be lower than zero is no longer worth pushing there: the score stops learning those points by "
             "heart, and "
-            "gets four test points in a hundred and more right that it got wrong.",
+            "on 17 of 20 seeds gets more test points right, three to sixteen in a hundred.",
             {"n_labeled": 50, "correction": "ReLU", "lam": 0.001},
             ("correction",),
             Pick(
@@ -57,12 +58,13 @@ NEGATIVE_RISK = GuidedLesson(
                 (Option("more", (BETTER,)), Option("about as many", (TIE,)), Option("fewer", (WORSE,))),
                 0,
             ),
-            claims=(Claim("gain", low=0.04),),
+            claims=(Claim("gain", low=0.03),),
             notes="The dotted curve is the same run without the correction: same data, batches and features, so the "
             "difference is the correction's alone.",
         ),
         LessonStep(
-            "The method must be told the share of positives. It is 0.7 here; say **0.95**, with 200 pairs and a smoother kernel.",
+            "The method must be told the share of positives. It is 0.7 here; say **0.95**, with 200 pairs and a "
+            "smoother kernel.",
             "Told so many positives, it takes the risk of the negatives for overfitting, clips it away, and calls nearly every "
             "point positive. A correction trusts what it is told; the uncorrected run is wrong too, but less so.",
             {"prior": 0.95, "sigma": 20.0, "lam": 0.01, "n_labeled": 200},
@@ -207,7 +209,8 @@ EQUAL_SHARES = GuidedLesson(
     2,
     (
         LessonStep(
-            "A pair says “these two are of one class”, never which. That positives are commoner, **70 %**, is what tells the two "
+            "A pair says “these two are of one class”, never which. That positives are commoner, **70 %**, is what "
+            "tells the two "
             "apart: there are more positive pairs than negative ones.",
             "Three in four and more are right.",
             _SMOOTH,
