@@ -71,7 +71,7 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
     chart = page.locator(".st-key-chart-error")
     tip = chart.get_by_role("tooltip")
     chart.get_by_role("button", name="Help for Error of the random features").focus()
-    expect(tip).to_contain_text("h is its twin")
+    expect(tip).to_contain_text("h is f's twin")
     page.keyboard.press("Tab")  # on to the first word of the legend
     expect(tip).to_contain_text("a third")
     page.keyboard.press("Escape")
@@ -91,9 +91,10 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
 
 def test_what_the_numbers_mean_is_reached_by_keyboard(open_page):
     page = open_drawn(open_page, "auc?at=30")
+    tiles = page.locator(".st-key-part-tiles")
     for label, said in {
         "|f − h|²": "The mean of |f − h|² over 256 test points.",
         "Objective": "What is minimised",
     }.items():
-        page.get_by_role("button", name=f"Help for {label}", exact=True).focus()
+        tiles.get_by_role("button", name=f"Help for {label}", exact=True).focus()
         expect(page.get_by_role("tooltip", name="").filter(has_text=said).first).to_be_visible()
