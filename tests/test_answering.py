@@ -241,3 +241,10 @@ def test_of_drawn_curves_the_middle_is_shown(phones, rooms, room):
     drawn = [c.proto.bytes or c.proto.json for c in app.get("bidi_component") if "room-curve" in c.proto.id]
     assert len(drawn) == 1
     assert "at the start: 0.50; after 10% of the iterations: 0.60" in str(drawn[0])
+
+
+def test_a_store_that_cannot_be_used_is_said_and_is_no_error(phones, tmp_path, monkeypatch):
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path))  # a folder
+    answering.rooms.cache_clear()
+    reply = phones.get("/room/asked", code="22222222")
+    assert (reply.status_code, reply.json()) == (503, {"why": "The server cannot keep answers now."})

@@ -6,6 +6,7 @@ It is no page of streamlit's: a hundred phones are a hundred small requests ever
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from starlette.routing import Route
 
 from dsgcore.settings import Curve, Estimate, Pick
 from dsgcore.settings.guided.lesson import SHARES
-from dsgcore.studies import Store, default_store
+from dsgcore.studies import Store, StoreError, default_store
 from dsgcore.studies.rooms import Asked, RoomError, Rooms
 
 ADDRESS = "room"
@@ -112,6 +113,8 @@ async def _replied(work: Any, given: Any) -> Response:
         return JSONResponse(await anyio.to_thread.run_sync(work, given, limiter=_limiter()), headers=_HEADERS)
     except RoomError as error:
         return JSONResponse({"why": str(error)}, headers=_HEADERS)
+    except (StoreError, sqlite3.Error):  # what of it is the server's own business
+        return JSONResponse({"why": "The server cannot keep answers now."}, status_code=503, headers=_HEADERS)
 
 
 def _take(body: bytes) -> dict[str, str]:
