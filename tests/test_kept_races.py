@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from small_specs import small
@@ -33,7 +35,7 @@ def assert_same(found, expected):
 
 def test_a_race_is_found_again_as_it_was(tmp_path):
     kept = Store(tmp_path / "runs.sqlite")
-    race = Race(small("s3vm"), "SVMLight", {"C": 2.0, "grid": (1.0, 2.0)}, 4.0, (None, 1))
+    race = Race(small("s3vm"), "S3VMLight", {"C": 2.0, "grid": (1.0, 2.0)}, 4.0, (None, 1))
     keep_race(kept, race, result())
     keep_race(kept, race, result(0.1))  # what is there stays
     found, reached = kept_race(Store(kept.file), name_of(race)[:12])
@@ -41,6 +43,16 @@ def test_a_race_is_found_again_as_it_was(tmp_path):
     assert found.parameters == {"C": 2.0, "grid": [1.0, 2.0]}
     assert_same(reached, result())
     assert kept_race(kept, "0" * 12) is None
+
+
+@pytest.mark.parametrize("change", [{"competitor": "Gone"}, {"spec": {"version": 0}}, {"unknown": 1}])
+def test_a_race_that_another_version_has_kept_is_none(tmp_path, change):
+    kept = Store(tmp_path / "runs.sqlite")
+    race = Race(small("s3vm"), "S3VMLight")
+    keep_race(kept, race, result())
+    said, plain, arrays = kept.race(name_of(race))
+    kept.put_race("f" * 64, json.dumps(json.loads(said) | change), plain, arrays)
+    assert kept_race(kept, "f" * 12) is None
 
 
 def test_of_very_many_races_the_oldest_are_forgotten(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dsgcore.experiments.race import Race, RaceResult
+from dsgcore.experiments.race import Race, RaceResult, competitor
 from dsgcore.experiments.spec import Spec
 from dsgcore.studies.store import Store, packed, unpacked
 
@@ -36,12 +36,21 @@ def keep_race(store: Store, race: Race, result: RaceResult) -> None:
 
 
 def kept_race(store: Store, beginning: str) -> tuple[Race, RaceResult] | None:
-    """Return the race whose name begins so, and its result; None where there is none, or more than one."""
+    """Return the race whose name begins so, and its result; None where there is none, or more than one.
+
+    There is none either where another version has kept it, and this one does not know its spec or its competitor.
+    """
     row = store.race(beginning)
-    if row is None:
+    try:
+        return None if row is None else _read(row)
+    except (ValueError, TypeError, KeyError):
         return None
+
+
+def _read(row: tuple[str, str, bytes]) -> tuple[Race, RaceResult]:
     said, plain = json.loads(row[0]), json.loads(row[1])
     race = Race(**said | {"spec": Spec.from_dict(said["spec"]), "axes": tuple(said["axes"])})
+    competitor(race.spec.problem.name, race.competitor)
     return race, RaceResult(**plain | unpacked(row[2]) | {"notes": tuple(plain["notes"])})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -82,7 +83,7 @@ def name_in_link(setting: str) -> str:
 def keep(race: Race, result: RaceResult) -> None:
     """Keep a race's result, so that it outlives the session and the server; what comes from a person's own file does not."""
     if race.spec.data.name != FILE:
-        with suppress(StoreError):  # it is there in this session all the same
+        with suppress(StoreError, sqlite3.Error):  # it is there in this session all the same
             keep_race(Store(default_store()), race, result)
 
 
@@ -106,7 +107,7 @@ def _kept(name: str) -> tuple[Race, RaceResult] | None:
         return None
     try:
         return kept_race(Store(default_store()), name)
-    except StoreError:
+    except (StoreError, sqlite3.Error):
         return None
 
 
