@@ -89,7 +89,7 @@ class Turns:
             self._give()
 
 
-# A core is left for Python's own work, which one thread does at a time: two that want it cost each other half as much again.
+# A core is left for Python's own work, which one thread does at a time, and for the one that sends.
 turns = Turns(max(1, (os.cpu_count() or 1) - 1))
 # Drawing is Python's work, and one core's: were many at it at once, the thread that sends what they draw would come last.
 drawing = Turns(1)
