@@ -17,6 +17,7 @@ def page() -> None:
     """Draw the question, how far its answer is, and the answer."""
     st.title("Explore")
     st.markdown("One run is an anecdote. Vary up to four sliders over several seeds, and see which choice holds.")
+    st.page_link("pages/papers.py", label="The papers' figures, as studies", icon=":material/article:", width="content")
     state = exploring("explore")
     if draw_and_look(state, draw_question) is None or not is_ready():
         return

@@ -9,6 +9,7 @@ from dsgcore.settings.auc import AUC
 from dsgcore.settings.guided.lesson import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick
 from dsgcore.settings.multiclass import MULTICLASS
 from dsgcore.settings.ordinal import ORDINAL
+from dsgcore.settings.papers.figure import PaperFigure
 from dsgcore.settings.profile import Lesson, Profile
 from dsgcore.settings.s3vm import S3VM
 from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
@@ -54,6 +55,7 @@ __all__ = [
     "LessonStep",
     "Measured",
     "Option",
+    "PaperFigure",
     "Pick",
     "Profile",
     "Rate",

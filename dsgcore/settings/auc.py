@@ -8,6 +8,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.drawing import TRUST, USUAL
 from dsgcore.settings.guided import auc as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.papers import auc as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorems import convex_theorem
 
@@ -52,6 +53,7 @@ AUC = Profile(
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
     guided=guided.LESSONS,
+    figures=papers.FIGURES,
     lessons=(
         Lesson(
             "works",

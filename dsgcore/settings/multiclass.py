@@ -13,6 +13,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.drawing import USUAL, Among, Times
 from dsgcore.settings.guided import multiclass as guided
 from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
+from dsgcore.settings.papers import multiclass as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import Assumption, Theorem
 
@@ -149,6 +150,7 @@ MULTICLASS = Profile(
         names_kernel=False,
     ),
     guided=guided.LESSONS,
+    figures=papers.FIGURES,
     lessons=(
         Lesson(
             "works",

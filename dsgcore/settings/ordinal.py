@@ -13,6 +13,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.drawing import TRUST, USUAL
 from dsgcore.settings.guided import ordinal as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.papers import ordinal as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorems import convex_theorem
 
@@ -81,6 +82,7 @@ ORDINAL = Profile(
     details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),
     guided=guided.LESSONS,
+    figures=papers.FIGURES,
     lessons=(
         Lesson(
             "works",

@@ -10,6 +10,7 @@ from dsgcore.core.schedules import STEERABLE
 from dsgcore.settings.drawing import USUAL, Among, Times
 from dsgcore.settings.guided.lesson import Claim, GuidedLesson
 from dsgcore.settings.panels import Details, Line, no_risks, plain_details
+from dsgcore.settings.papers.figure import PaperFigure
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class Profile:
     theorem : Theorem
     lessons : tuple of Lesson
     guided : tuple of GuidedLesson
+    figures : tuple of PaperFigure
+        The figures and tables of its paper's experiments.
     translations : mapping of str to callable
         By the name of a competitor's class: its parameters where they have another name or unit than the run's.
     details : callable
@@ -118,6 +121,7 @@ class Profile:
     theorem: Theorem = NO_THEOREM
     lessons: tuple[Lesson, ...] = ()
     guided: tuple[GuidedLesson, ...] = ()
+    figures: tuple[PaperFigure, ...] = ()
     translations: Mapping[str, Translation] = field(default_factory=dict)
     details: Callable[[Run], Details] = plain_details
     risks: Callable[[Run], tuple[Line, ...]] = no_risks

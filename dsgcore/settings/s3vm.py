@@ -10,6 +10,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.drawing import USUAL, Times
 from dsgcore.settings.guided import s3vm as guided
 from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
+from dsgcore.settings.papers import s3vm as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate
 from dsgcore.settings.theorems import constant_step_theorem, lipschitz_gradient, unbiased_batches
@@ -132,6 +133,7 @@ $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|
         step_size=5.0,
     ),
     guided=guided.LESSONS,
+    figures=papers.FIGURES,
     lessons=(
         Lesson(
             "works",

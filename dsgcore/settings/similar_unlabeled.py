@@ -13,6 +13,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.drawing import USUAL, Among
 from dsgcore.settings.guided import similar_unlabeled as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.papers import similar_unlabeled as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Rate
 from dsgcore.settings.theorems import constant_step_theorem, unbiased_batches
@@ -139,6 +140,7 @@ point, not the optimum.""",
         batch_size=64,
     ),
     guided=guided.LESSONS,
+    figures=papers.FIGURES,
     lessons=(
         Lesson(
             "works",

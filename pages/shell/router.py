@@ -27,8 +27,9 @@ def all_pages() -> list[Any]:
     # There is no room in the navigation for what is come to by a pin, or from where a word stands.
     compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:", visibility="hidden")
     glossary = st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:", visibility="hidden")
+    papers = st.Page("pages/papers.py", title="Papers", icon=":material/article:", visibility="hidden")
     settings = (page_of(setting, with_icon=True) for setting in SETTINGS.values())
-    return [home, lessons, *settings, explore, convergence, compare, data, glossary]
+    return [home, lessons, *settings, explore, convergence, compare, data, papers, glossary]
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:

@@ -20,6 +20,9 @@ from pages.studies.beginning import Beginning
 from pages.upload.upload import draw_upload
 
 PREFIX = "x_"
+VARY = "vary"
+# What the keys of an axis' widgets end in.
+VALUES, RANGE, NUMBER = "_values", "_range", "_n"
 _KEPT = ("seeds", "random", "points")
 SEEDS, RANDOM, POINTS = (PREFIX + name for name in _KEPT)
 BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS))
@@ -81,7 +84,7 @@ def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[lis
             "Vary",
             list(axes),
             default=usual,
-            key=PREFIX + key_of(problem, "vary"),
+            key=PREFIX + key_of(problem, VARY),
             bind="query-params",
             max_selections=MOST_AXES,
             format_func=lambda name: axes[name].parameter.label or name,
@@ -150,13 +153,13 @@ def draw_axis(
             p.label,
             p.options,
             default=p.options,
-            key=f"{control.key}_values",
+            key=control.key + VALUES,
             bind="query-params",
             format_func=control.say,
         )
         return {"name": name, "values": list(values or p.options)}
     assert isinstance(p, Real | Integer)
-    key = f"{control.key}_range"
+    key = control.key + RANGE
     stops = _stops(p, key)
     ends, number = st.columns([3, 1], gap="small")
     with ends:
@@ -172,7 +175,7 @@ def draw_axis(
     if points is not None:
         return {"name": name, "from": low, "to": high, "n": points, "random": True}
     with number:
-        n = st.number_input("Values", 1, MOST_VALUES, usual, key=f"{control.key}_n", bind="query-params")
+        n = st.number_input("Values", 1, MOST_VALUES, usual, key=control.key + NUMBER, bind="query-params")
     return {"name": name, "from": low, "to": high, "n": int(n)}
 
 

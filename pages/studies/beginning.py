@@ -56,7 +56,7 @@ class Beginning:
             choice.label,
             choice.options,
             index=choice.options.index(choice.default),
-            key=self._data_key(problem),
+            key=self.data_key(problem),
             bind="query-params",
             format_func=lambda name: entry_of(problem, name).title,
             help=choice.sentence,
@@ -64,12 +64,13 @@ class Beginning:
             args=(problem,),
         )
 
-    def _data_key(self, problem: type[Setting]) -> str:
+    def data_key(self, problem: type[Setting]) -> str:
+        """Return the key of the choice of data."""
         return self.prefix + key_of(problem, "data")
 
     def _forget(self, problem: type[Setting]) -> None:
         """Forget the values that went with other data."""
-        kept = {self._data_key(problem), *(self.prefix + name for name in (SETTING, *self.kept))}
+        kept = {self.data_key(problem), *(self.prefix + name for name in (SETTING, *self.kept))}
         for key in [str(key) for key in st.session_state if str(key).startswith(self.prefix) and key not in kept]:
             del st.session_state[key]
 

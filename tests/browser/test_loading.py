@@ -17,6 +17,7 @@ PAGES = {
     "glossary": "Glossary - DSG Lab",
     "explore": "Explore - DSG Lab",
     "convergence": "Convergence - DSG Lab",
+    "papers": "Papers - DSG Lab",
     "data": "Data - DSG Lab",
     "data?set=Two+moons": "Data - DSG Lab",
     "similar_unlabeled": "Similar-unlabeled - DSG Lab",
@@ -50,7 +51,7 @@ def warm_app(browser, app_url):
 def test_a_page_has_its_name_and_does_not_jump_while_it_loads(open_page, path, title):
     page = open_page(path)
     page.get_by_role("heading", level=1).wait_for()
-    if path.partition("?")[0] not in ("", "lessons", "glossary", "data", "explore", "convergence"):
+    if path.partition("?")[0] not in ("", "lessons", "glossary", "data", "explore", "convergence", "papers"):
         expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     assert page.evaluate(SHIFTS) < GOOD
     assert page.title() == title

@@ -1,0 +1,50 @@
+"""The figures and tables of the five papers: what each says, and the study of our method that asks the same."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.settings import PaperFigure, profile_of
+from dsgcore.studies import Study
+from pages.shell.warm_up import is_ready
+from pages.studies.study_links import link_to_study
+
+
+def page() -> None:
+    """Draw a card for each figure."""
+    st.title("The papers' figures")
+    st.markdown(
+        "Each opens as a study of the paper's method, at a size for a laptop: press Start there. Beside it stands what the paper "
+        "says, and what is otherwise here."
+    )
+    if not is_ready():
+        return
+    for setting in SETTINGS.values():
+        profile = profile_of(setting)
+        if profile.figures:
+            st.header(f"{profile.short}: {profile.paper}")
+            with st.container(key=f"papers-{setting.name}"):
+                _cards(setting, profile.figures)
+
+
+def _cards(setting: type[Setting], figures: tuple[PaperFigure, ...]) -> None:
+    for start in range(0, len(figures), 3):
+        for column, figure in zip(st.columns(3), figures[start : start + 3], strict=False):
+            with column, st.container(border=True, height="stretch"):
+                _card(setting, figure)
+
+
+def _card(setting: type[Setting], figure: PaperFigure) -> None:
+    study = Study.from_dict(figure.study(setting.name))
+    st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}\n\nHere: {figure.differs}")
+    st.page_link(
+        "pages/explore.py",
+        label=f"Open {figure.title} ({len(study):,} runs)",
+        icon=":material/grid_on:",
+        query_params=link_to_study(study, figure.measure),
+        width="content",
+    )
+
+
+page()

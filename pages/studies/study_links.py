@@ -1,0 +1,53 @@
+"""A study as a link of the Explore page: the values of its spec, its axes and its seeds, by the names of the page's widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dsgcore.settings import profile_of
+from dsgcore.studies import MEASURES, Study
+from pages.controls import controls
+from pages.controls.control import Control, key_of, shown
+from pages.controls.own_file import entry_of
+from pages.studies.asking import BEGINNING, NUMBER, PREFIX, RANGE, SEEDS, VALUES, VARY
+from pages.studies.beginning import SETTING
+from pages.studies.links import said_of
+from pages.studies.showing import MEASURE
+
+Link = dict[str, str | list[str]]
+
+
+def link_to_study(study: Study, measure: str = "score") -> Link:
+    """Return what a link to the Explore page says of a study.
+
+    Parameters
+    ----------
+    study : Study
+        Its seeds from 0 on, its axes with values or between two ends, and on none of a person's own files.
+    measure : str
+        One of `MEASURES`, by which its points are compared at first.
+    """
+    problem = type(study.spec.problem)
+    offered = controls.controls_for(problem, study.spec.data.name, study.spec.kernel.name)
+    varied = [offered[axis.name.partition(".")[2]] for axis in study.axes]
+    link: Link = {
+        PREFIX + SETTING: profile_of(problem).short,
+        BEGINNING.data_key(problem): entry_of(problem, study.spec.data.name).title,
+        SEEDS: str(len(study.seeds)),
+        PREFIX + key_of(problem, VARY): [str(control.parameter.label) for control in varied],
+    }
+    link |= said_of(study.spec, _key)
+    for axis, control in zip(study.axes, varied, strict=True):
+        link |= _said_axis(_key(control), control, axis.said)
+    return link if measure == "score" else link | {MEASURE: MEASURES[measure].name}
+
+
+def _key(control: Control) -> str:
+    return PREFIX + control.key
+
+
+def _said_axis(key: str, control: Control, said: Mapping[str, Any]) -> Link:
+    if "values" in said:
+        return {key + VALUES: [control.say(value) for value in said["values"]]}
+    return {key + RANGE: [shown(said["from"]), shown(said["to"])], key + NUMBER: str(said["n"])}
