@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dsgcore import Run, Spec, SpecError
 from dsgcore.data import DATASETS, DataError, Dataset, convert, digits_even_odd, equal_frequency_bins, load
 from dsgcore.data.conversions import AS_IS, BINS, CONVERSIONS, EVEN_ODD, HALVES, IN_ORDER, ONE_REST, conversions_for
-from dsgcore.experiments.run import load_split
+from dsgcore.experiments.loading import load_split
 
 
 def with_classes(k: int, y=None) -> Dataset:

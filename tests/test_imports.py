@@ -81,16 +81,16 @@ def test_the_reading_of_imports_sees_what_there_is():
     assert {"dsgcore", "dsgcore.core._loops", "dsgcore.core.solver", "dsgcore.problems", "dsgcore.problems.auc"} <= set(
         MODULES
     )
-    assert "numba" in imported(PACKAGE / "core" / "_loops.py")
+    assert "numba" in imported(PACKAGE / "core" / "_loops_waves.py")
     assert {"dsgcore.core._loops", "dsgcore.core._threads"} <= imported(PACKAGE / "core" / "features.py")
     assert "dsgcore.core.carried" in imported(PACKAGE / "core" / "solver.py")
     assert PACKAGE / "core" / "solver.py" in FILES
-    assert imports(PACKAGE / "core" / "_loops.py", "numba")
+    assert imports(PACKAGE / "core" / "_loops_waves.py", "numba")
     assert not imports(PACKAGE / "core" / "solver.py", "numba")
 
 
 def test_numba_is_imported_in_the_loops_and_in_how_they_are_compiled_only():
-    own = ["dsgcore/core/_compiling.py", "dsgcore/core/_loops.py"]
+    own = ["dsgcore/core/_compiling.py", "dsgcore/core/_loops_waves.py"]
     assert shown(f for f in FILES if imports(f, "numba") and "tests" not in f.parts) == own
 
 
@@ -124,14 +124,16 @@ def test_a_room_imports_nothing_that_stands_above_it(room):
 
 def test_the_loops_are_called_through_few_modules():
     # The benchmark times the loops' parts by themselves.
-    users = [f for f in MODULES.values() if imports(f, "dsgcore.core._loops") and f not in of("benchmark")]
+    users = [f for f in MODULES.values() if imports(f, "dsgcore.core._loops", "dsgcore.core._loops_rotated")]
     used = [path for path in shown(users) if "/benchmark/" not in path]  # which times them alone
     assert used == ["dsgcore/core/features.py", "dsgcore/core/features_orthogonal.py", "dsgcore/core/kernels.py"]
 
 
 def test_the_loops_import_nothing_of_the_package_but_how_they_are_compiled():
-    own = {name for name in imported(PACKAGE / "core" / "_loops.py") if name.startswith("dsgcore.core.")}
-    assert own <= {"dsgcore.core._compiling", "dsgcore.core._compiling.compiled"}
+    loops = sorted((PACKAGE / "core").glob("_loops*.py"))
+    assert len(loops) > 1
+    own = {name for file in loops for name in imported(file) if name.startswith("dsgcore.")}
+    assert own == {"dsgcore.core._compiling", "dsgcore.core._loops_waves"}
     assert not imports(PACKAGE / "core" / "_compiling.py", "dsgcore")
 
 

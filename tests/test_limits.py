@@ -10,7 +10,7 @@ from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics import four_runs, limits
 from dsgcore.experiments import Run, Spec
 from dsgcore.experiments.engine import engine_for
-from dsgcore.experiments.run import load_split
+from dsgcore.experiments.loading import load_split
 
 # Kernel matrices at every step: without the compiler they take long, and nothing here depends on it.
 pytestmark = pytest.mark.compiled

@@ -1,15 +1,17 @@
 """The compiled kernels against NumPy in float64."""
 
 import os
+import shutil
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 
-from dsgcore.core import _loops
+from dsgcore.core import _compiling, _loops
 from dsgcore.core._compiling import compiled
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -191,7 +193,7 @@ def test_one_specialisation_per_kernel_and_dtype():
     program = """
 import numpy as np
 from dsgcore import QSGS2AUC
-from dsgcore.core import _loops
+from dsgcore.core import _compiling, _loops
 from dsgcore.core._compiling import compiled
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(60, 3)), np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
@@ -242,6 +244,18 @@ print(hashlib.sha256(repr([run.history.row(t) for t in range(5)]).encode()).hexd
         assert done.stdout == anew
         assert "cannot be read" in done.stderr
         assert "compiled anew" in done.stderr
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_a_change_in_one_file_of_loops_has_those_of_all_compiled_anew(monkeypatch, tmp_path):
+    folder = Path(_compiling.__file__).parent
+    for file in folder.glob("_loops*.py"):
+        shutil.copy2(file, tmp_path)
+    monkeypatch.setattr(_compiling, "__file__", str(tmp_path / "_compiling.py"))
+    assert compiled()(_double)._cache._cache_file._source_stamp == _loops.evaluate._cache._cache_file._source_stamp
+    with (tmp_path / "_loops_waves.py").open("a") as changed:
+        changed.write("# other")
+    assert compiled()(_double)._cache._cache_file._source_stamp != _loops.evaluate._cache._cache_file._source_stamp
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")

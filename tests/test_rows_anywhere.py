@@ -8,7 +8,8 @@ import pytest
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.data import DataError, rows_of
-from dsgcore.prior import MAX_POINTS, _at_most
+from dsgcore.prior import MAX_POINTS
+from dsgcore.prior.samples import at_most
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 N, D = 4000, 3
@@ -107,7 +108,7 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
     of_array = TSGSU(**SMALL).fit(X, ids)
     same(TSGSU(**SMALL).fit(*as_maps(tmp_path, X, ids, CUTS[1])), of_array)
     rows, names = SimilarUnlabeled().rows(ids), ("component", "mixture")
-    whole = [_at_most(MAX_POINTS, X[own], 0, name) for own, name in zip(rows.values(), names, strict=True)]
+    whole = [at_most(MAX_POINTS, X[own], 0, name) for own, name in zip(rows.values(), names, strict=True)]
     for own in looked_at:
         assert [len(one) for one in own] == [MAX_POINTS, MAX_POINTS]
         assert all(np.array_equal(one, other) for one, other in zip(own, whole, strict=True))

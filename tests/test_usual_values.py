@@ -12,7 +12,7 @@ pytest.importorskip("streamlit")
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
-from dsgcore.experiments.run import load_split
+from dsgcore.experiments.loading import load_split
 from pages.controls import controls
 
 ESTIMATORS = {"auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "similar_unlabeled": TSGSU}

@@ -6,6 +6,7 @@ import logging
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -33,6 +34,12 @@ def _is_cache_writable() -> bool:
     return True
 
 
+def _stamp() -> tuple[tuple[float, int], ...]:
+    """Return what changes with any file of loops: one is compiled into another, but numba looks at the caller's file alone."""
+    found = (file.stat() for file in sorted(Path(__file__).parent.glob("_loops*.py")))
+    return tuple((state.st_mtime, state.st_size) for state in found)
+
+
 CACHE = _is_cache_writable()  # without, everything works, compiled anew in every process
 
 
@@ -51,6 +58,8 @@ def _forgiving(dispatcher: Any) -> Any:
     if not (hasattr(cache, "load_overload") and hasattr(cache, "save_overload")):
         return dispatcher  # not compiled, or by a numba that keeps code in another way
     load, save = cache.load_overload, cache.save_overload
+    if hasattr(cache, "_cache_file"):
+        cache._cache_file._source_stamp = _stamp()
 
     def load_if_readable(*arguments: Any) -> Any:
         try:

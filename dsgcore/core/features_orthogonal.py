@@ -13,7 +13,7 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core import _loops, features
+from dsgcore.core import _loops_rotated, features
 from dsgcore.core._threads import for_each_piece, pieces
 from dsgcore.core.features import ACCUMULATED_ROWS, block_of
 
@@ -66,7 +66,7 @@ def split(W: NDArray, d: int) -> tuple[NDArray, NDArray]:
 
 
 def _tiles_of_this_thread(p: int, dtype: np.dtype) -> NDArray:
-    shape = (2, p, _loops.ROTATED_ROWS)
+    shape = (2, p, _loops_rotated.ROTATED_ROWS)
     tiles: NDArray | None = getattr(_thread, "tiles", None)
     if tiles is None or tiles.shape != shape or tiles.dtype != dtype:
         tiles = _thread.tiles = np.empty(shape, dtype=dtype)
@@ -99,7 +99,7 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
         tiles = _tiles_of_this_thread(signs.shape[2], X.dtype)
         for i in range(part.start, part.stop):
             rows = slice(starts[i], starts[i] + ACCUMULATED_ROWS)
-            _loops.accumulate_rotated(X[rows], c[rows], signs, lengths, sums[i, 0], sums[i, 1], tiles)
+            _loops_rotated.accumulate_rotated(X[rows], c[rows], signs, lengths, sums[i, 0], sums[i, 1], tiles)
 
     for_each_piece(work, pieces(len(starts), 1, _work(X, signs)))
     return block_of(sums, step)
@@ -126,9 +126,9 @@ def _evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray
 
     def work(part: slice) -> None:
         tiles = _tiles_of_this_thread(signs.shape[2], X.dtype)
-        _loops.evaluate_rotated(X[part], signs, lengths, r, theta, factor, out[part], squares[part], tiles)
+        _loops_rotated.evaluate_rotated(X[part], signs, lengths, r, theta, factor, out[part], squares[part], tiles)
 
-    for_each_piece(work, pieces(len(X), _loops.ROTATED_ROWS, _work(X, signs)))
+    for_each_piece(work, pieces(len(X), _loops_rotated.ROTATED_ROWS, _work(X, signs)))
     return squares
 
 

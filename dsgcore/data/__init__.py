@@ -32,7 +32,7 @@ from dsgcore.data.generated import xor as xor
 from dsgcore.data.options import OPTION_NAMES as OPTION_NAMES
 from dsgcore.data.registry import DATASETS as DATASETS
 from dsgcore.data.registry import load as load
-from dsgcore.data.splits import Scaling as Scaling
+from dsgcore.data.scaling import Scaling as Scaling
 from dsgcore.data.splits import Split as Split
 from dsgcore.data.splits import draw_pairs as draw_pairs
 from dsgcore.data.splits import hide_labels as hide_labels

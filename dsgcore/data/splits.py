@@ -1,4 +1,4 @@
-"""The one place that hides labels; it also holds out test rows and scales the features."""
+"""The one place that hides labels; it also holds out test rows, and has the features scaled."""
 
 from __future__ import annotations
 
@@ -13,35 +13,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.options import SCALING, TEST_SHARE, check_whole, checked, keyed_generator
-
-_COLUMNS = 32  # columns whose float64 copy is held at one time
-
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """How features were scaled: (x - offset) / width, or 0 where the training rows are constant.
-
-    Parameters
-    ----------
-    kind : {"unit", "standard", "none"}
-    offset : ndarray of shape (d,), float32
-        "unit": minimum of the training rows; "standard": their mean; "none": 0.
-    width : ndarray of shape (d,), float32
-        "unit": range of the training rows; "standard": their standard deviation; "none": 1.
-        0 for constant features.
-    """
-
-    kind: str
-    offset: NDArray[np.float32]
-    width: NDArray[np.float32]
-
-    def apply(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Return scaled points, in a new array of shape (n, d); nothing is clipped."""
-        scaled = np.array(X, dtype=np.float32, order="C")
-        if self.kind != "none":
-            scaled -= self.offset
-            scaled /= np.where(self.width > 0, self.width, np.float32(np.inf))  # constant features become 0
-        return scaled
+from dsgcore.data.scaling import Scaling, fit_scaling
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,21 +265,3 @@ def _assembled(
         class_names=dataset.class_names,
         feature_names=dataset.feature_names,
     )
-
-
-def fit_scaling(X: NDArray[np.float32], rows: NDArray[np.int64], kind: str) -> Scaling:
-    """Fit the scaling, a few columns at a time so that no float64 copy of all points is made."""
-    d = X.shape[1]
-    offset, width = np.zeros(d, dtype=np.float32), np.ones(d, dtype=np.float32)
-    if kind != "none":
-        for start in range(0, d, _COLUMNS):
-            block = slice(start, start + _COLUMNS)
-            columns = X[rows, block]
-            low, high = columns.min(axis=0), columns.max(axis=0)
-            if kind == "unit":
-                offset[block], width[block] = low, high - low
-            else:
-                offset[block] = columns.mean(axis=0, dtype=np.float64)
-                # Exactly 0 for a constant column, whatever the rounding of its mean.
-                width[block] = np.where(low < high, columns.std(axis=0, dtype=np.float64), 0)
-    return Scaling(kind, offset, width)

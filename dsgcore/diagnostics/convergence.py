@@ -12,7 +12,7 @@ from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import seeds_of
 from dsgcore.diagnostics.way import DISTANCE, ERROR, NORM, WORDS, ground_of, way
-from dsgcore.experiments.run import load_split
+from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.theory import theory_of
 from dsgcore.settings import Constant, Measured, profile_of

@@ -26,7 +26,7 @@ from dsgcore.core.schedules import Step
 from dsgcore.core.solver import Iterate, Task, solve
 from dsgcore.data import Split
 from dsgcore.experiments.engine import engine_for
-from dsgcore.experiments.run import load_split
+from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.spec import Spec
 
 # Up to so many training points the kernel matrix is made; above, a diagnosis is refused.

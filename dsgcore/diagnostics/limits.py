@@ -13,7 +13,7 @@ from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, runs_of_seeds, seeds_of
 from dsgcore.experiments.engine import engine_for
-from dsgcore.experiments.run import load_split
+from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.spec import Spec
 
 # A run has converged where f is this near to f*, relative to its size, in the root mean square.

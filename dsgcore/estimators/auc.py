@@ -14,7 +14,7 @@ from dsgcore.core.parameters import ParameterError, Real, field_as_in
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.solver import Task
-from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.classes import POINTS_CUT, best_threshold, share_threshold
 from dsgcore.estimators.elsewhere import values_of
 from dsgcore.estimators.over_partitions import over_partitions

@@ -23,7 +23,6 @@ from dsgcore.core.parameters import (
     AUTOMATIC,
     Choice,
     Parameter,
-    ParameterError,
     check_all,
     field_as_in,
     parameters_of,
@@ -36,8 +35,7 @@ from dsgcore.data.anywhere import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.elsewhere import in_precision, read_ahead, some_of, validated, values_at
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
-from dsgcore.estimators.kernel import KernelParameters, make_kernel
-from dsgcore.estimators.over_partitions import over_partitions
+from dsgcore.estimators.kernel import KernelParameters, check_size, make_kernel
 from dsgcore.estimators.stopping import Convergence, Stopping
 from dsgcore.problems import Problem
 
@@ -241,7 +239,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     def _kernel(self, X: NDArray, dtype: np.dtype) -> Kernel:
         name = Choice("kernel", "gaussian", options=tuple(KERNELS)).check(self.kernel)
         kernel = make_kernel(name, self, some_of(X))
-        _check_size(kernel, some_of(X), dtype)
+        check_size(kernel, some_of(X), dtype)
         return kernel
 
     def _task(self, X: NDArray, labels: NDArray, seed: int, model: Expansion | None) -> Task:
@@ -281,27 +279,6 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         return values_at(self.model_, validate_data(self, X, reset=False, dtype=[np.float32, np.float64]))
 
 
-class BinaryEstimator(FunctionalGradientEstimator):
-    """Shell of an estimator with two classes, of which the second is where the decision function is positive.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
-    """
-
-    @over_partitions
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the predicted label of each row of `X`, of shape (n,)."""
-        is_second = self.decision_function(X) > 0
-        return self.classes_[is_second.astype(int)]
-
-    @over_partitions
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return how strongly each row of `X` belongs to the second class, of shape (n,)."""
-        raise NotImplementedError
-
-
 def _check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> None:
     """Raise ValueError where a run has ended by itself, or its values are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is told by its values
@@ -311,18 +288,4 @@ def _check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> 
         raise ValueError(
             f"{name} diverged at iteration {len(model) + 1}: "
             f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
-        )
-
-
-def _check_size(kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:
-    """Refuse a kernel that is not bounded and overflows at the largest point."""
-    if np.isfinite(kernel.bound):
-        return
-    with np.errstate(over="ignore"):
-        largest = X[np.argmax(np.einsum("ij,ij->i", X, X))][None].astype(float)
-        value = float(kernel.matrix(largest, largest)[0, 0])
-    if not value <= float(np.finfo(dtype).max):
-        raise ParameterError(
-            f"kernel {kernel.name!r} overflows {dtype} at these points, where it reaches {value:.3g}: "
-            "take a smaller sigma or power, or scale the points"
         )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import told
 from dsgcore.core.kernels import KERNELS, Gaussian, Kernel
-from dsgcore.core.parameters import Choice, as_in
+from dsgcore.core.parameters import Choice, ParameterError, as_in
 from dsgcore.estimators.inputs import width
 
 SIGMA = as_in(Gaussian, "sigma")
@@ -67,3 +68,17 @@ def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:
         # power=3 is as good as "3".
         given[p.name] = p.check(str(value)) if isinstance(p, Choice) else width(p, value, X, name)
     return kind(**given)
+
+
+def check_size(kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:
+    """Refuse a kernel that is not bounded and overflows at the largest point."""
+    if np.isfinite(kernel.bound):
+        return
+    with np.errstate(over="ignore"):
+        largest = X[np.argmax(np.einsum("ij,ij->i", X, X))][None].astype(float)
+        value = float(kernel.matrix(largest, largest)[0, 0])
+    if not value <= float(np.finfo(dtype).max):
+        raise ParameterError(
+            f"kernel {kernel.name!r} overflows {dtype} at these points, where it reaches {value:.3g}: "
+            "take a smaller sigma or power, or scale the points"
+        )

@@ -5,9 +5,10 @@ from dsgcore.experiments.export import script, summary, summary_json
 from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, split_for, steered_values
+from dsgcore.experiments.loading import load_dataset, load_split
 from dsgcore.experiments.outcome import outcome_of
 from dsgcore.experiments.plane import Plane, Surface
-from dsgcore.experiments.run import Health, Run, Snapshot, StopReason, load_dataset, load_split
+from dsgcore.experiments.run import Health, Run, Snapshot, StopReason
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.suggesting import begin_suggesting, suggest_values, with_values

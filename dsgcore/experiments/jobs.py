@@ -10,177 +10,26 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from enum import Enum
 from functools import cache
 from typing import Any, Self
 
-from dsgcore._job_process import ERROR, PROGRESS, READY, RESULT, receive
+from dsgcore.experiments.job import Job as Job
+from dsgcore.experiments.job import JobError as JobError
+from dsgcore.experiments.job import JobState as JobState
 
 START = "from dsgcore._job_process import main; main()"
 SECONDS_TO_END = 2.0
-# A job that may compute for a while may take so many times as long on the clock: others need the cores, too.
-PATIENCE = 3.0
-_OUT_OF_TIME = {getattr(signal, "SIGXCPU", None)} - {None}
 SECONDS_BETWEEN_QUESTIONS = 1.0
 # A core is left for whoever asks. With more than one thread BLAS waits by spinning: where other work has the second core, a
 # fit of small steps then takes fifty times as long.
 THREADS_PER_JOB = 1
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS")
-
-
-class JobError(ValueError):
-    """A job cannot be begun. The message says what is wrong and what is allowed."""
-
-
-class JobState(Enum):
-    """Where a job is; the value is the sentence to show."""
-
-    WAITING = "Waiting until another job is done."
-    RUNNING = "Running."
-    DONE = "Done."
-    FAILED = "Failed."
-    CANCELLED = "Cancelled."
-
-
-class Job:
-    """A piece of background work; made by `JobQueue.submit`.
-
-    Attributes
-    ----------
-    state : JobState
-    progress : object
-        What the job reported last; None before that.
-    result : object
-        What its function returned, once it is done.
-    error : str
-        One sentence, where it failed.
-    """
-
-    def __init__(self, request: bytes, lease: float | None, time_limit: float | None = None) -> None:
-        self.state = JobState.WAITING
-        self.progress: Any = None
-        self.result: Any = None
-        self.error = ""
-        self._request = request
-        self._lock = threading.Lock()
-        self._over = threading.Event()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._began_at = self._ended_at = 0.0
-        self._lease, self._time_limit = lease, time_limit
-        self.keep()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will happen: it is done, failed or cancelled, and its process is gone."""
-        return self._over.is_set()
-
-    @property
-    def seconds(self) -> float:
-        """How long it has been running, or was."""
-        if not self._began_at:
-            return 0.0
-        return (self._ended_at or time.monotonic()) - self._began_at
-
-    def keep(self) -> None:
-        """Say that somebody still wants the job: one with a lease is cancelled when nobody has said so for that long."""
-        self._wanted_at = time.monotonic()
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the job is over, for so many seconds at most; return whether it is."""
-        return self._over.wait(seconds)
-
-    def cancel(self) -> None:
-        """Kill the job's process, or let it never begin; nothing happens where the job is over."""
-        with self._lock:
-            if self.state in (JobState.WAITING, JobState.RUNNING):
-                self.state = JobState.CANCELLED
-            if self._process is not None:
-                self._process.kill()  # no harm where it has ended by itself: it is not reaped before `_run` does it
-
-    @property
-    def lease_left(self) -> float:
-        """Seconds until the job is cancelled for want of anybody who asks for it; infinite without a lease."""
-        return float("inf") if self._lease is None else self._wanted_at + self._lease - time.monotonic()
-
-    def _begin(self, start: Callable[[], subprocess.Popen[bytes]]) -> bool:
-        """Take a process, unless the job has been cancelled meanwhile."""
-        with self._lock:
-            if self.state is not JobState.WAITING:
-                return False
-            self._process = start()
-            self.state, self._began_at = JobState.RUNNING, time.monotonic()
-            return True
-
-    def _run(self) -> None:
-        """Hand the request over and take messages until the process ends."""
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        clock: threading.Timer | None = None
-        try:
-            process.stdin.write(self._request)
-            process.stdin.flush()  # and stays open: its end tells the process that nobody is there any more
-            while True:
-                kind, content = receive(process.stdout)
-                if kind == READY and self._time_limit is not None:
-                    clock = threading.Timer(PATIENCE * self._time_limit, self._end_late)
-                    clock.start()
-                self._take(kind, content)
-        except (EOFError, OSError, pickle.UnpicklingError):
-            pass
-        finally:
-            if clock is not None:
-                clock.cancel()
-            process.stdout.close()
-            code = process.wait()
-            with suppress(OSError):
-                process.stdin.close()
-            self._finish(code)
-
-    def _take(self, kind: str, content: Any) -> None:
-        with self._lock:
-            if self.state is not JobState.RUNNING:
-                return
-            if kind == PROGRESS:
-                self.progress = content
-            elif kind == RESULT:
-                self.result, self.state = content, JobState.DONE
-            elif kind == ERROR:
-                self.error, self.state = content, JobState.FAILED
-
-    def _end_late(self) -> None:
-        """Kill the process whose time is over; the process itself could not be relied on to look at a clock."""
-        with self._lock:
-            if self.state is JobState.RUNNING and self._process is not None:
-                self.state, self.error = JobState.FAILED, _too_long(self._time_limit)
-                self._process.kill()
-
-    def _finish(self, code: int) -> None:
-        with self._lock:
-            self._process = None
-            self._ended_at = time.monotonic()
-            if self.state is JobState.RUNNING:
-                is_late = self._time_limit is not None and -code in _OUT_OF_TIME
-                self.error = _too_long(self._time_limit) if is_late else _ended_early(code)
-                self.state = JobState.FAILED
-
-
-def _too_long(limit: float | None) -> str:
-    return f"This takes longer than its limit of {limit:g} s."
-
-
-def _ended_early(code: int) -> str:
-    how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-    return f"The background process {how} before it had a result; that happens where memory runs out."
 
 
 class JobQueue:
@@ -278,18 +127,17 @@ class JobQueue:
 
     def _see_to(self, job: Job, on_done: Callable[[Any], None] | None) -> None:
         try:
-            if self._wait_for_turn(job) and job._begin(self._take_process):
-                job._run()
+            if self._wait_for_turn(job) and job.begin(self._take_process):
+                job.run()
             if on_done is not None and job.state is JobState.DONE:
                 on_done(job.result)
         except OSError as error:  # no process to be had
-            with job._lock:
-                job.state, job.error = JobState.FAILED, f"The background process could not be started: {error}."
+            job.fail(f"The background process could not be started: {error}.")
         finally:
             with self._changed:
                 self._running.discard(job)
                 self._changed.notify_all()
-            job._over.set()
+            job.end()
 
     def _wait_for_turn(self, job: Job) -> bool:
         """Wait until the job is the first in the queue and there is room, or it has been cancelled."""

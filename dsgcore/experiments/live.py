@@ -13,7 +13,8 @@ from dsgcore.core.schedules import STEERABLE
 from dsgcore.data import Split
 from dsgcore.experiments.file_data import FileStore
 from dsgcore.experiments.history import History
-from dsgcore.experiments.run import Run, load_split
+from dsgcore.experiments.loading import load_split
+from dsgcore.experiments.run import Run
 from dsgcore.experiments.spec import Spec
 
 # Of a run that ends so many times above its start, only what was before is worth drawing beside another.

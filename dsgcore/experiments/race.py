@@ -18,8 +18,8 @@ from dsgcore.baselines.progress import Progress
 from dsgcore.core.parameters import quoted
 from dsgcore.data import Split
 from dsgcore.experiments.jobs import Job, JobQueue
+from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.plane import Plane
-from dsgcore.experiments.run import load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
 

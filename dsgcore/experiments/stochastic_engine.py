@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,47 +15,27 @@ from numpy.typing import NDArray
 from dsgcore.core.automatic_step import StepSizes, settle_step, step_sizes
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.core.cost import Cost, Sizes
-from dsgcore.core.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
+from dsgcore.core.diagnostics import AverageNorm
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.core.metrics import known
-from dsgcore.core.problem import Values
-from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.solver import Iterate, solve
 from dsgcore.data import Split
+from dsgcore.experiments.brought_forward import BROUGHT_FORWARD, MAX_POINTS_FOR_WHOLE_SAMPLE, BroughtForward, Measured
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_cost import stochastic_cost
 from dsgcore.experiments.stochastic_task import learned, task_of
-from dsgcore.problems import UNLABELED, Problem, objective
+from dsgcore.problems import objective
 
-# Up to this many training points, all of them are carried, and the objective is that of the whole sample.
-MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # All that iterations bring forward is copied at so many of them, not at each; those in between are made again.
 ITERATIONS_BETWEEN_COPIES = 8
 # Of a run's way so many copies are kept, to look at earlier iterations from.
 COPIES_OF_THE_WAY = 32
 # The averaged iterate moves slowly: it is measured at every so many iterations; rows in between hold the values measured last.
 ITERATIONS_BETWEEN_AVERAGES = 16
-# What an iteration brings forward besides the model.
-BROUGHT_FORWARD = (
-    *("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm", "average_norm"),
-)
 
 
-class _Measured:
-    """Points that are carried for what is measured alone, and the seconds that they have taken."""
-
-    def __init__(self, point_sets: list[Carried]) -> None:
-        self.point_sets, self.seconds = point_sets, 0.0
-
-    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
-        start = time.perf_counter()
-        for points in self.point_sets:
-            points.advance(W, block, decay)
-        self.seconds += time.perf_counter() - start
-
-
-class StochasticEngine:
+class StochasticEngine(BroughtForward):
     """Doubly stochastic gradients on a spec's data.
 
     Parameters
@@ -70,11 +50,7 @@ class StochasticEngine:
     learned = staticmethod(learned)
 
     def __init__(self, spec: Spec, split: Split) -> None:
-        self.kernel, self.split = spec.kernel, split
-        self.task = task_of(spec, split)
-        self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
-        unlabeled = np.flatnonzero(split.y_train == UNLABELED)
-        self.unlabeled_rows = unlabeled if len(unlabeled) else np.arange(len(self.task.X))
+        super().__init__(task_of(spec, split), split)
         self.training_seconds = 0.0
         self._average_row: dict[str, float] = {}
         self._begin(spec.diagnostics.n_probes)
@@ -83,96 +59,21 @@ class StochasticEngine:
         """Make the model before the first iteration, and all that iterations bring forward."""
         start = time.perf_counter()
         settle_step(self.task)
-        self.model: Expansion = self.task.new_model()
+        self.model = self.task.new_model()
         self._training = self._new_training()
         self.training_seconds += time.perf_counter() - start
-        self.probes = self._carried(self.split.X_test[:n_probes], with_variance=True)
-        self.rest_of_test = self._carried(self.split.X_test[n_probes:])
-        self.twin = ExactTwin(self.kernel, self.probes.X)
+        self._carry(n_probes)
         self.gauges = Gauges(min(n_probes, PROBES, len(self.probes.X)))
         self._spread = BatchSpread(self.kernel, self.probes.X[:PROBES])
-        self.dual, self.norm = DualCoefficients(len(self.task.X)), SquaredNorm()
-        after = self.task.plan.average_after
-        self.average_norm = None if after is None else AverageNorm(after)
-        is_carried = isinstance(self._training, AllPoints)
-        self.labeled = None if is_carried else self._carried(self.task.X[self.labeled_rows])
-        self.unlabeled = self._some_unlabeled() if self.problem.is_shifted and not is_carried else None
         self._iterates = self._solve()
         self._recorded = self.model
         self._kept_t, self._copies = 0, [self._copied()]
         self._way = [self._copied()]
 
-    def _carried(self, X: NDArray, *, with_variance: bool = False) -> Carried:
-        after = self.task.plan.average_after
-        return Carried(X, self.model, with_variance=with_variance, average_after=after)
-
-    def _new_training(self) -> AllPoints | VisitedPoints:
-        if len(self.task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE:
-            return AllPoints(self.task, self.model)
-        return training_points(self.task, self.model)
-
-    def _some_unlabeled(self) -> Carried:
-        """Return unlabeled training points, evenly spread where there are more than are carried."""
-        rows = self.unlabeled_rows
-        return self._carried(self.task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]])
-
     def _solve(self) -> Iterator[Iterate]:
         carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled]
-        self._measured = _Measured([points for points in carried if points is not None and len(points.X)])
+        self._measured = Measured([points for points in carried if points is not None and len(points.X)])
         return solve(self.task, self.model, training=self._training, carried=[self._measured])
-
-    def _copied(self) -> dict[str, Any]:
-        """Return the number of iterations and copies of all that they have brought forward."""
-        held = {name: getattr(self, name) for name in BROUGHT_FORWARD}
-        return {"t": self.t, **{name: one if one is None else one.copy() for name, one in held.items()}}
-
-    @property
-    def t(self) -> int:
-        """The number of iterations after which the model and all values are as they are now."""
-        return len(self.model)
-
-    @property
-    def problem(self) -> Problem:
-        """The setting, bound to the training labels."""
-        return self.task.problem
-
-    @property
-    def training_values(self) -> NDArray | None:
-        """F at all training points, of shape (n,); None where there are too many of them to carry."""
-        return self._training.values if isinstance(self._training, AllPoints) else None
-
-    @property
-    def test_values(self) -> NDArray:
-        """F at all test points, of shape (n_test,)."""
-        return np.concatenate([self.probes.values, self.rest_of_test.values])
-
-    @property
-    def labeled_values(self) -> NDArray:
-        """F at the labeled training points, of shape (n_labeled,)."""
-        if self.labeled is not None:
-            return self.labeled.values
-        assert self.training_values is not None
-        return self.training_values[self.labeled_rows]
-
-    @property
-    def shift(self) -> float:
-        """What is added to f before its sign is taken, from the unlabeled training points, as the estimator does."""
-        if not self.problem.is_shifted:
-            return 0.0
-        values = self.training_values
-        unlabeled = values[self.unlabeled_rows] if self.unlabeled is None else self.unlabeled.values  # type: ignore[index]
-        return float(self.problem.shift(unlabeled))
-
-    @property
-    def test_average(self) -> NDArray:
-        """The averaged f at all test points, of shape (n_test,), with the shift of its own."""
-        average = np.concatenate([self.probes.average, self.rest_of_test.average])
-        if not self.problem.is_shifted:
-            return average
-        if self.unlabeled is None:
-            assert isinstance(self._training, AllPoints)
-            return average + self.problem.shift(self._training.average_of(self.unlabeled_rows))
-        return average + self.problem.shift(self.unlabeled.average)
 
     @property
     def automatic_step(self) -> float:
@@ -214,16 +115,10 @@ class StochasticEngine:
         return row
 
     def _bring_forward(self, iterate: Iterate) -> None:
-        step, decay = iterate.step.size, iterate.step.decay
-        f = np.concatenate(list(iterate.f.values()))
-        self.norm.advance(f, iterate.weights, iterate.block, step, decay)
-        if self.average_norm is not None:
-            average = f if iterate.average is iterate.f else np.concatenate(list(iterate.average.values()))
-            self.average_norm.advance(average, iterate.weights, step, decay, self.norm.value)
-        self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
+        self.bring_forward(iterate)
         if len(self.probes.X):
-            self.twin.advance(iterate.points, iterate.weights, step, decay)
-            self.gauges.advance(iterate.t, step, decay, self.task.batch_size, partial(self._gauged, iterate))
+            step = iterate.step
+            self.gauges.advance(iterate.t, step.size, step.decay, self.task.batch_size, partial(self._gauged, iterate))
 
     def _gauged(self, iterate: Iterate) -> tuple[NDArray, float, Callable[[], NDArray]]:
         """Return what the gauges read after an iteration."""
@@ -271,11 +166,6 @@ class StochasticEngine:
             "objective_average": objective(terms) + ridge,
             "score_average": self.problem.score(self.split.y_test, self.test_average),
         }
-
-    def _values_per_source(self) -> Values:
-        if self.training_values is None:
-            return {}
-        return {source: self.training_values[rows] for source, rows in self.task.rows.items()}
 
     def _scores(self) -> dict[str, float]:
         split, score, shift = self.split, self.problem.score, self.shift

@@ -60,7 +60,7 @@ def read_spec(file: Path) -> Spec:
     DataError
         When the data must be read for the width, and cannot be.
     """
-    from dsgcore.experiments.run import load_dataset  # here: what reads data needs specs, which need the width
+    from dsgcore.experiments.loading import load_dataset  # here: what reads data needs specs, which need the width
     from dsgcore.experiments.spec import Spec
 
     text = file.read_text(encoding="utf-8")

@@ -18,7 +18,8 @@ from dsgcore._memory import limit_growth
 from dsgcore.core._threads import set_workers
 from dsgcore.data import Split
 from dsgcore.experiments.export import summary
-from dsgcore.experiments.run import Run, load_split
+from dsgcore.experiments.loading import load_split
+from dsgcore.experiments.run import Run
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.step_limit import step_limit
 

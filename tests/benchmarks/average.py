@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dsgcore import Spec
 from dsgcore.diagnostics.way import AVERAGE, DISTANCE, ground_of, way
 from dsgcore.experiments import default_spec
-from dsgcore.experiments.run import load_split
+from dsgcore.experiments.loading import load_split
 
 SETTINGS = {"auc": "AUC", "ordinal": "Ordinal", "similar_unlabeled": "Similar and unlabeled"}
 N_ITER, SEEDS, AT = 2000, range(5), (50, 100, 200, 400, 800, 2000)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import Choice
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import SCALING, checked
-from dsgcore.data.splits import Scaling, fit_scaling
+from dsgcore.data.scaling import Scaling, fit_scaling
 
 MISSING = Choice("missing", None, options=("mean", "median", "most frequent"), optional=True)
 

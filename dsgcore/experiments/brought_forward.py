@@ -1,0 +1,153 @@
+"""What every iteration of a stochastic run brings forward: f at points, its exact twin, dual coefficients and norms."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
+from dsgcore.core.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
+from dsgcore.core.expansion import Expansion
+from dsgcore.core.problem import Values
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.solver import Iterate, Task
+from dsgcore.data import Split
+from dsgcore.problems import UNLABELED, Problem
+
+# Up to this many training points, all of them are carried, and the objective is that of the whole sample.
+MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
+# What an iteration brings forward besides the model.
+BROUGHT_FORWARD = (
+    *("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm", "average_norm"),
+)
+
+
+class Measured:
+    """Points that are carried for what is measured alone, and the seconds that they have taken."""
+
+    def __init__(self, point_sets: list[Carried]) -> None:
+        self.point_sets, self.seconds = point_sets, 0.0
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        start = time.perf_counter()
+        for points in self.point_sets:
+            points.advance(W, block, decay)
+        self.seconds += time.perf_counter() - start
+
+
+class BroughtForward:
+    """A model with all that goes along with it, before and after any iteration.
+
+    Parameters
+    ----------
+    task : Task
+    split : Split
+    """
+
+    model: Expansion
+    _training: AllPoints | VisitedPoints
+
+    def __init__(self, task: Task, split: Split) -> None:
+        self.task, self.split, self.kernel = task, split, task.kernel
+        self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
+        unlabeled = np.flatnonzero(split.y_train == UNLABELED)
+        self.unlabeled_rows = unlabeled if len(unlabeled) else np.arange(len(self.task.X))
+
+    def _carry(self, n_probes: int) -> None:
+        """Begin, besides the training points, with all that goes along; so many test points tell of the features' error."""
+        self.probes = self._carried(self.split.X_test[:n_probes], with_variance=True)
+        self.rest_of_test = self._carried(self.split.X_test[n_probes:])
+        self.twin = ExactTwin(self.kernel, self.probes.X)
+        self.dual, self.norm = DualCoefficients(len(self.task.X)), SquaredNorm()
+        after = self.task.plan.average_after
+        self.average_norm = None if after is None else AverageNorm(after)
+        is_carried = isinstance(self._training, AllPoints)
+        self.labeled = None if is_carried else self._carried(self.task.X[self.labeled_rows])
+        self.unlabeled = self._some_unlabeled() if self.problem.is_shifted and not is_carried else None
+
+    def _carried(self, X: NDArray, *, with_variance: bool = False) -> Carried:
+        after = self.task.plan.average_after
+        return Carried(X, self.model, with_variance=with_variance, average_after=after)
+
+    def _new_training(self) -> AllPoints | VisitedPoints:
+        if len(self.task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE:
+            return AllPoints(self.task, self.model)
+        return training_points(self.task, self.model)
+
+    def _some_unlabeled(self) -> Carried:
+        """Return unlabeled training points, evenly spread where there are more than are carried."""
+        rows = self.unlabeled_rows
+        return self._carried(self.task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]])
+
+    def _copied(self) -> dict[str, Any]:
+        """Return the number of iterations and copies of all that they have brought forward."""
+        held = {name: getattr(self, name) for name in BROUGHT_FORWARD}
+        return {"t": self.t, **{name: one if one is None else one.copy() for name, one in held.items()}}
+
+    @property
+    def t(self) -> int:
+        """The number of iterations after which the model and all values are as they are now."""
+        return len(self.model)
+
+    @property
+    def problem(self) -> Problem:
+        """The setting, bound to the training labels."""
+        return self.task.problem
+
+    @property
+    def training_values(self) -> NDArray | None:
+        """F at all training points, of shape (n,); None where there are too many of them to carry."""
+        return self._training.values if isinstance(self._training, AllPoints) else None
+
+    def _values_per_source(self) -> Values:
+        if self.training_values is None:
+            return {}
+        return {source: self.training_values[rows] for source, rows in self.task.rows.items()}
+
+    @property
+    def test_values(self) -> NDArray:
+        """F at all test points, of shape (n_test,)."""
+        return np.concatenate([self.probes.values, self.rest_of_test.values])
+
+    @property
+    def labeled_values(self) -> NDArray:
+        """F at the labeled training points, of shape (n_labeled,)."""
+        if self.labeled is not None:
+            return self.labeled.values
+        assert self.training_values is not None
+        return self.training_values[self.labeled_rows]
+
+    @property
+    def shift(self) -> float:
+        """What is added to f before its sign is taken, from the unlabeled training points, as the estimator does."""
+        if not self.problem.is_shifted:
+            return 0.0
+        values = self.training_values
+        unlabeled = values[self.unlabeled_rows] if self.unlabeled is None else self.unlabeled.values  # type: ignore[index]
+        return float(self.problem.shift(unlabeled))
+
+    @property
+    def test_average(self) -> NDArray:
+        """The averaged f at all test points, of shape (n_test,), with the shift of its own."""
+        average = np.concatenate([self.probes.average, self.rest_of_test.average])
+        if not self.problem.is_shifted:
+            return average
+        if self.unlabeled is None:
+            assert isinstance(self._training, AllPoints)
+            return average + self.problem.shift(self._training.average_of(self.unlabeled_rows))
+        return average + self.problem.shift(self.unlabeled.average)
+
+    def bring_forward(self, iterate: Iterate) -> None:
+        """Add one iteration to what the solver itself does not carry."""
+        step, decay = iterate.step.size, iterate.step.decay
+        f = np.concatenate(list(iterate.f.values()))
+        self.norm.advance(f, iterate.weights, iterate.block, step, decay)
+        if self.average_norm is not None:
+            average = f if iterate.average is iterate.f else np.concatenate(list(iterate.average.values()))
+            self.average_norm.advance(average, iterate.weights, step, decay, self.norm.value)
+        self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
+        if len(self.probes.X):
+            self.twin.advance(iterate.points, iterate.weights, step, decay)
