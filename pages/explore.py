@@ -10,6 +10,7 @@ from pages.studies import showing
 from pages.studies.asking import draw_question
 from pages.studies.going import Exploring, exploring, refresh
 from pages.studies.looking import draw_and_look
+from pages.studies.measures import read_curves, results_of
 from pages.studies.progress import TICK_SECONDS, draw_button, say_status
 
 
@@ -26,7 +27,7 @@ def page() -> None:
         return
     measure, view = showing.choose_view(state)
     has_brush = view == showing.MAIN and showing.has_parallel_axes(state)
-    is_kept = showing.brush(state, state.made.results(measure)) if has_brush else None
+    is_kept = showing.brush(state, results_of(state, measure)) if has_brush else None
     look = showing.Look(measure, view, is_kept, state.chosen)
     st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(status, look, state.is_going)
     if state.made.n_there:
@@ -49,6 +50,7 @@ def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None
     if state.made is None:
         return
     refresh(state)
+    is_all_read = read_curves(state, look.measure)
     with status.container(key="study-status"):
         say_status(state, "point")
     chart, ranking = st.columns([6, 5], gap="medium")
@@ -56,8 +58,8 @@ def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None
         showing.draw_chart(state, look)
     with ranking:
         showing.draw_ranking(state, look)
-    if (was_going and not state.is_going) or state.chosen != look.chosen:
-        st.rerun()  # once, so that what stands outside follows
+    if (was_going and not state.is_going) or state.chosen != look.chosen or not is_all_read:
+        st.rerun()  # so that what stands outside follows
 
 
 page()

@@ -99,6 +99,29 @@ def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store)
     assert ranking["less the best"][1].count(",") == 1
 
 
+def test_the_time_to_a_score_is_compared_like_any_other_number(store):
+    fill(store, looked_at(opened()).made)
+    app = opened(x_measure="time to score", x_target="0.45")
+    (heat,) = [trace for trace in figure(app)["data"] if trace["type"] == "heatmap"]
+    # Each run takes 0.1 s for six iterations, and is at 0.46 at the fourth.
+    seconds = [z for row in heat["z"] for z in row if z is not None]
+    assert len(seconds) == 30
+    assert seconds == pytest.approx([4 / 6 * 0.1] * 30, rel=1e-3)
+    assert "seconds to 0.45" in app.dataframe[0].value
+    app.number_input(key="x_target").set_value(0.6).run()
+    assert set(checked(app).dataframe[0].value["seconds to 0.6"]) == {
+        "–"
+    }  # nobody gets there: only the diverged are left
+    app.number_input(key="x_target").set_value(None).run()
+    assert "seconds to" in figure(checked(app))["layout"]["title"]["text"]
+
+
+@pytest.mark.usefixtures("store")
+def test_best_first_is_asked_for_by_a_toggle_and_its_link():
+    assert not looked_at(opened()).made.study.is_best_first
+    assert looked_at(opened(x_best_first="true")).made.study.is_best_first
+
+
 def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_selected_in_grey(store):
     fill(store, looked_at(opened(x_vary="Step size")).made)
     lines = figure(opened(x_vary="Step size"))["data"]

@@ -120,7 +120,7 @@ BAD = {
     "no seeds": ({**STUDY, "seeds": []}, "seeds must be a list"),
     "equal seeds": ({**STUDY, "seeds": [1, 1]}, "must differ"),
     "a bad seed": ({**STUDY, "seeds": [-1]}, "seed must be"),
-    "a bad budget": ({**STUDY, "budget": {"runs": 3}}, "the field seconds"),
+    "a bad budget": ({**STUDY, "budget": {"runs": 3}}, "the fields seconds and best_first"),
     "a budget below zero": ({**STUDY, "budget": {"seconds": -3}}, "seconds must be"),
     "too many values": ({**STUDY, "axes": [{"name": "kernel.sigma", "from": 1, "to": 2, "n": 10**9}]}, "n must be"),
     "drawn ones of different number": (

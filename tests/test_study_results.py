@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -12,17 +13,23 @@ from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.studies import (
     Effect,
+    ScoreCurves,
     Store,
     Study,
     StudyBudget,
     StudyError,
     StudyRuns,
     begin_study,
+    carry_out,
     check_price,
     importance,
     paired_difference,
     price_of,
+    table_of,
+    time_to,
+    usual_target,
 )
+from dsgcore.studies.halved import LEFT_OUT
 
 SPEC = {
     "setting": "auc",
@@ -188,3 +195,73 @@ def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled
     large.cancel()
     assert large.wait(10)
     assert time.monotonic() - began < 2
+
+
+def with_curve(store, run, scores):
+    last = {"score_test": scores[-1], "objective": 0.0, "error_mean": 0.0}
+    row = {"spec_sha256": run.spec.sha256, "last": last, "seconds": 2.0, "stop_reason": "finished", "iterations": 4}
+    store.put(run.spec.to_json(), row, {"t": np.arange(4.0), "score_test": np.array(scores)})
+
+
+def test_the_time_to_a_score_is_read_off_the_histories(tmp_path):
+    made, store = (
+        StudyRuns(Study.from_dict({**STUDY, "axes": STUDY["axes"][:1], "seeds": [0, 1]})),
+        Store(tmp_path / "s"),
+    )
+    curves = [
+        [0.1, 0.9, 0.2, 0.9],
+        [0.1, 0.2, 0.3, 0.8],
+        [0.1, 0.2, 0.3, 0.9],
+        [0.5, 0.5, 0.5, 0.5],
+        [0.1] * 4,
+        [0.1] * 4,
+    ]
+    for run, scores in zip(made.runs, curves, strict=True):
+        with_curve(store, run, scores)
+    made.refresh(store)
+    assert usual_target(made.results("score")) == pytest.approx(0.84)
+    known = ScoreCurves()
+    assert not known.read(store, made.stored, seconds=0)
+    assert known.read(store, made.stored)
+    results = made.results(time_to(0.8, known))
+    # 2 s are spread evenly over four iterations; where one of two seeds never gets there it has no part in the mean.
+    assert results.values.tolist()[0] == [1.0, 2.0]
+    assert results.mean[1] == 2.0
+    assert results.n.tolist() == [2, 1, 0]
+    assert results.ranking().tolist() == [0, 1, 2]
+    assert known.seconds_to(made.stored[made.hashes[0]], 0.05) == 0.5
+
+
+class Making:
+    """What stands for processes: scores by rule, and what was asked of it."""
+
+    def __init__(self, worth):
+        self.worth, self.made = worth, []
+
+    def submit(self, make, text, folder=None):
+        spec = Spec.from_json(text)
+        self.made.append((spec.solver.step_size, spec.seed))
+        last = {"score_test": self.worth(spec), "objective": 0.0, "error_mean": 0.0}
+        row = {"spec_sha256": spec.sha256, "last": last, "seconds": 0.1, "stop_reason": "finished", "iterations": 6}
+        future = Future()
+        future.set_result((text, row, {"t": np.arange(6.0)}))
+        return future
+
+
+def test_best_first_gives_further_seeds_to_the_best_third_alone_and_goes_on_where_it_was(tmp_path):
+    steps = [0.1 * k for k in range(1, 10)]
+    plain = {"spec": SPEC, "axes": [{"name": "solver.step_size", "values": steps}], "seeds": list(range(5))}
+    study = Study.from_dict({**plain, "budget": {"best_first": True}})
+    assert Study.from_dict(study.to_dict()) == study
+    store, making = Store(tmp_path / "runs.sqlite"), Making(lambda spec: spec.solver.step_size)
+    outcomes = carry_out(study, store, making, 1)
+    seeds = [sum(step == s for s, _ in making.made) for step in steps]
+    assert seeds == [1] * 6 + [3, 5, 5]
+    assert making.made[:9] == [(step, 0) for step in steps]
+    assert {outcome.failed for outcome in outcomes if outcome.stored is None} == {LEFT_OUT}
+    again = Making(making.worth)
+    assert table_of(study, carry_out(study, store, again, 1)) == table_of(study, outcomes)
+    assert again.made == []
+    rest = Making(making.worth)
+    carry_out(Study.from_dict(plain), store, rest, 1)
+    assert len(rest.made) == 45 - sum(seeds)

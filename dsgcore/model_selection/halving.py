@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy.stats import t as student
@@ -22,6 +22,9 @@ FIRST_SHARE, KEPT = 0.2, 1 / 3
 FEWEST, MOST = 6, 81
 # Of the interval above zero in which a candidate's gain over the folds must lie, to be preferred to the values that there are.
 CONFIDENCE = 0.95
+
+
+T = TypeVar("T")
 
 
 class Subject(Protocol):
@@ -191,9 +194,8 @@ class Search:
 
     def _kept(self, candidates: Mapping[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
         """Return its own values and the best third of the candidates, the best first."""
-        order = sorted(candidates, key=lambda i: (-self.tried[i].mean, i))
-        best = [i for i in order[: max(2, round(KEPT * len(order)))] if i]
-        return {i: candidates[i] for i in (0, *best)}
+        best = best_part(sorted(candidates, key=lambda i: (-self.tried[i].mean, i)))
+        return {i: candidates[i] for i in dict.fromkeys((0, *best))}
 
     def _answer(self, finished: Mapping[int, Tried]) -> Suggestion:
         own = finished[0]
@@ -204,6 +206,11 @@ class Search:
         order = sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean))
         spent, n_folds = time.monotonic() - self.start, len(own.scores)
         return Suggestion(dict(chosen.parameters), gain, error, chosen.mean, tuple(order), spent, n_folds)
+
+
+def best_part(order: list[T]) -> list[T]:
+    """Return what goes on to the next round: of those in order, the first third, two at least."""
+    return order[: max(2, round(KEPT * len(order)))]
 
 
 def interval_of(gain: float, error: float, n: int) -> tuple[float, float]:

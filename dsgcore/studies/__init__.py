@@ -19,6 +19,7 @@ from dsgcore.studies.results import (
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
 from dsgcore.studies.study import Axis, Study, StudyError, StudyRun
 from dsgcore.studies.table import table_of
+from dsgcore.studies.time_to_score import ScoreCurves, time_to, usual_target
 from dsgcore.studies.ways import Ways, convergences
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Price",
     "Progress",
     "Results",
+    "ScoreCurves",
     "Store",
     "StoreError",
     "StoredRun",
@@ -57,4 +59,6 @@ __all__ = [
     "paired_difference",
     "price_of",
     "table_of",
+    "time_to",
+    "usual_target",
 ]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dsgcore.core._threads import n_workers
 from dsgcore.studies.gathered import Gathered
+from dsgcore.studies.halved import LEFT_OUT, rounds
 from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import Study, StudyError, StudyRun
 from dsgcore.studies.work import GivenUpError, Made, begin_worker
@@ -85,17 +88,17 @@ def carry_out(
         tell(outcome)
 
     known = store.get(run.key for run in runs if run.key is not None)
-    missing = []
     for run in runs:
         stored = known.get(run.key or "")
         if run.spec is None or stored is not None:
             settle(Outcome(run, stored, run.refused))
-        else:
-            missing.append(run)
-    for outcome in _made(
-        missing, store, lambda text: executor.submit(study.make, text, folder=folder), at_once * AHEAD, study.seconds
-    ):
-        settle(outcome)
+    end = math.inf if study.seconds is None else time.monotonic() + study.seconds
+    for some in rounds(study, runs, lambda run: outcomes[run.place].stored):
+        missing = [run for run in some if run.place not in outcomes]
+        for outcome in _made(missing, store, partial(executor.submit, study.make, folder=folder), at_once * AHEAD, end):
+            settle(outcome)
+    for run in [run for run in runs if run.place not in outcomes]:
+        settle(Outcome(run, None, LEFT_OUT))
     return [outcomes[run.place] for run in runs]
 
 
@@ -104,12 +107,12 @@ def _made(
     store: Store,
     submit: Callable[[str], Future[Made]],
     most_waiting: int,
-    seconds: float | None,
+    end: float,
 ) -> Iterator[Outcome]:
-    start, left = time.monotonic(), iter(missing)
+    left = iter(missing)
     waiting: dict[Future[Made], StudyRun] = {}
     while True:
-        is_over = seconds is not None and time.monotonic() - start >= seconds
+        is_over = time.monotonic() >= end
         while not is_over and len(waiting) < most_waiting and (run := next(left, None)) is not None:
             waiting[submit(run.text or "")] = run
         if not waiting:

@@ -28,6 +28,7 @@ class Gathered:
     seeds: tuple[int, ...]
     axes: ClassVar[tuple[Axis, ...]] = ()
     seconds: ClassVar[float | None] = None
+    is_best_first: ClassVar[bool] = False
     make: ClassVar[Maker] = staticmethod(make_run)
 
     @property

@@ -13,10 +13,9 @@ from scipy.special import stdtrit
 
 from dsgcore.studies.carrying_out import Outcome
 from dsgcore.studies.gathered import Gathered
-from dsgcore.studies.store import Store, StoredRun
+from dsgcore.studies.store import DIVERGED, Store, StoredRun
 from dsgcore.studies.study import Study
 
-DIVERGED = "diverged"
 CONFIDENCE = 0.95
 # Seeds from which on an interval is said.
 FEWEST_SEEDS = 3
@@ -72,9 +71,9 @@ class StudyRuns:
             for run, name in zip(self.runs, self.hashes, strict=True)
         ]
 
-    def results(self, measure: str) -> Results:
-        """Return what is there of a measure."""
-        return Results(self, MEASURES[measure])
+    def results(self, measure: str | Measure) -> Results:
+        """Return what is there of a measure, one of `MEASURES` by its name or another one."""
+        return Results(self, MEASURES[measure] if isinstance(measure, str) else measure)
 
 
 class Results:

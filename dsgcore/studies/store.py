@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +37,8 @@ CREATE TABLE IF NOT EXISTS pins (
 ) WITHOUT ROWID
 """
 MOST_PINS = 10_000
+# The state of a run whose numbers overflowed.
+DIVERGED = "diverged"
 _RACES = """
 CREATE TABLE IF NOT EXISTS races (
     sha256 TEXT PRIMARY KEY, race TEXT NOT NULL, result TEXT NOT NULL, arrays BLOB NOT NULL,
@@ -181,6 +183,12 @@ class Store:
         """Return the recorded columns of a run; raise `KeyError` where it is not there."""
         return unpacked(self._one("history", sha256))
 
+    def columns(self, hashes: Sequence[str], name: str) -> dict[str, NDArray]:
+        """Return one recorded column of each of the runs that are there, by their hashes; empty where a run has none."""
+        question = f"SELECT sha256, history FROM runs WHERE sha256 IN ({', '.join('?' * len(hashes))})"
+        with self.opened() as connection:
+            return {sha256: _unpacked_column(content, name) for sha256, content in connection.execute(question, hashes)}
+
     def spec(self, sha256: str) -> str:
         """Return a run's spec as JSON text; raise `KeyError` where it is not there."""
         return str(self._one("spec", sha256))
@@ -239,6 +247,11 @@ def packed(history: Mapping[str, NDArray]) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(file, **history)  # type: ignore[arg-type]  # the stubs mistake them for an option
     return file.getvalue()
+
+
+def _unpacked_column(content: bytes, name: str) -> NDArray:
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return archive[name] if name in archive.files else np.empty(0)
 
 
 def unpacked(content: bytes) -> dict[str, NDArray]:

@@ -89,17 +89,20 @@ class Study:
     seeds : tuple of int
     seconds : float or None
         After which no other run begins.
+    is_best_first : bool
+        Whether seeds are given in rounds (`dsgcore.studies.halved`), and points that are not among the best get no more.
     """
 
     spec: Spec
     axes: tuple[Axis, ...] = ()
     seeds: tuple[int, ...] = (0,)
     seconds: float | None = None
+    is_best_first: bool = False
     make: ClassVar[Maker] = staticmethod(make_run)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Study:
-        """Make a study from plain data: ``spec``, and if wanted ``axes``, ``seeds``, and ``budget`` with ``seconds``.
+        """Make a study from plain data: ``spec``, and if wanted ``axes``, ``seeds``, ``budget`` (``seconds``, ``best_first``).
 
         Raises
         ------
@@ -128,7 +131,7 @@ class Study:
             "spec": self.spec.to_dict(),
             "axes": [dict(axis.said) for axis in self.axes],
             "seeds": list(self.seeds),
-            "budget": {"seconds": self.seconds},
+            "budget": {"seconds": self.seconds, "best_first": self.is_best_first},
         }
 
     @property
@@ -173,17 +176,19 @@ def _study(given: object) -> Study:
     if "spec" not in given:
         raise StudyError("a study must have a spec")
     spec = given["spec"] if isinstance(given["spec"], Spec) else Spec.from_dict(given["spec"])
-    study = Study(spec, _axes(given.get("axes", []), spec), _seeds(given.get("seeds", [spec.seed])), _seconds(given))
+    study = Study(spec, _axes(given.get("axes", []), spec), _seeds(given.get("seeds", [spec.seed])), *_budget(given))
     if len(study) > MOST_RUNS:
         raise StudyError(f"a study may have at most {MOST_RUNS:,} runs, got {len(study):,}")
     return study
 
 
-def _seconds(given: Mapping[str, Any]) -> float | None:
+def _budget(given: Mapping[str, Any]) -> tuple[float | None, bool]:
+    """Return the seconds, and whether the best come first."""
     budget = given.get("budget") or {}
-    if not isinstance(budget, Mapping) or set(budget) - {"seconds"}:
-        raise StudyError(f"budget must be an object with the field seconds, got {quoted(budget)}")
-    return Real("seconds", None, low=0.0, optional=True).check(budget.get("seconds"))
+    if not isinstance(budget, Mapping) or set(budget) - {"seconds", "best_first"}:
+        raise StudyError(f"budget must be an object with the fields seconds and best_first, got {quoted(budget)}")
+    is_best_first = Flag("best_first", False).check(budget.get("best_first", False))
+    return Real("seconds", None, low=0.0, optional=True).check(budget.get("seconds")), is_best_first
 
 
 def _seeds(given: object) -> tuple[int, ...]:

@@ -23,8 +23,8 @@ PREFIX = "x_"
 VARY = "vary"
 # What the keys of an axis' widgets end in.
 VALUES, RANGE, NUMBER = "_values", "_range", "_n"
-_KEPT = ("seeds", "random", "points")
-SEEDS, RANDOM, POINTS = (PREFIX + name for name in _KEPT)
+_KEPT = ("seeds", "random", "points", "best_first")
+SEEDS, RANDOM, POINTS, BEST_FIRST = (PREFIX + name for name in _KEPT)
 BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS))
 MOST_SEEDS, USUAL_SEEDS = 50, 3
 MOST_VALUES, USUAL_VALUES = 20, 6
@@ -63,7 +63,8 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
     if dataset == FILE and own is None:
         return None
     spec = controls.to_spec(problem, values, dataset, 0, own)
-    plain = {"spec": spec.to_dict(), "axes": said, "seeds": list(range(seeds))}
+    budget = {"best_first": bool(st.session_state[BEST_FIRST])}
+    plain = {"spec": spec.to_dict(), "axes": said, "seeds": list(range(seeds)), "budget": budget}
     return Asked(spec, plain, {name: control.parameter for name, control in axes.items()})
 
 
@@ -78,7 +79,7 @@ def _can_vary(control: Control) -> bool:
 def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[list[str], list[dict[str, Any]], int]:
     """Draw what varies, over which values and how many seeds; return the axes' names, their plain data, the number of seeds."""
     usual = _usual_axes(axes)
-    first, second, third = st.columns([4, 1, 1.2], gap="small", vertical_alignment="bottom")
+    first, second, third = st.columns([4, 1, 1.5], gap="small", vertical_alignment="bottom")
     with first:
         chosen = st.multiselect(
             "Vary",
@@ -108,6 +109,13 @@ def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[lis
             help="Points drawn at random between the ends, in place of all combinations: for three axes and more.",
         )
         is_random = is_random and len(chosen) > 1
+        st.toggle(
+            "Best first",
+            key=BEST_FIRST,
+            bind="query-params",
+            help="Successive halving: each point is run with one seed, the best third of them with three, the best third of "
+            "those with nine, in rounds of about equal time. The others stay with the seeds that they have.",
+        )
     points = None
     if is_random:
         points = st.number_input("Points", 2, MOST_POINTS, USUAL_POINTS, key=POINTS, bind="query-params")

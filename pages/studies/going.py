@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -22,6 +22,7 @@ from dsgcore.experiments.settings import FILE
 from dsgcore.studies import (
     Gathered,
     Price,
+    ScoreCurves,
     Store,
     Study,
     StudyBudget,
@@ -53,6 +54,7 @@ class Exploring:
     job: Job | None = None
     job_text: str = ""
     chosen: int | None = None
+    curves: ScoreCurves = field(default_factory=ScoreCurves)
     folder: Path | None = None
 
     @property

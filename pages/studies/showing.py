@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dsgcore.studies import MEASURES, Results, importance, table_of
+from dsgcore.studies import Results, importance, table_of
 from dsgcore.studies.study import parameter_of
 from pages.charts.figures import Figure
 from pages.charts.live_plotly import clicked, live_chart
@@ -22,15 +22,20 @@ from pages.studies.differing import said_difference
 from pages.studies.going import Exploring
 from pages.studies.limit_line import has_limit
 from pages.studies.links import link_to_run
+from pages.studies.measures import TIME, choose_measure, choose_target, name_of, results_of
 from pages.studies.pins import draw_pin
 from pages.studies.study_charts import AxisView, short_number
 
-MEASURE, VIEW, BEST_SHARE = "x_measure", "x_view", "x_best"
+VIEW, BEST_SHARE = "x_view", "x_best"
 MAIN, SLICES = "Together", "One by one"
 SHARES = (1.0, 0.5, 0.25, 0.1, 0.05)
 CHART = "chart-study"
 HEIGHT, SLICE_HEIGHT = 460, 260
 MOST_RANKED = 200
+TO_SCORE = (
+    "The seconds until a run's test score is first there, in the mean over the seeds that get there; blank where none does. "
+    "Of the time only a run's whole is kept: it is spread evenly over its iterations."
+)
 LIMIT = "Dashed: the stability limit. With a step above it a run grows without end, if it goes on for long enough."
 
 
@@ -46,19 +51,8 @@ class Look:
 
 def choose_view(state: Exploring) -> tuple[str, str]:
     """Draw the choice of what is compared and how it is drawn."""
-    assert state.made is not None
-    score = state.made.study.spec.problem.score_name
     with st.container(horizontal=True, vertical_alignment="center", key="part-study-view"):
-        measure = st.segmented_control(
-            "Compare by",
-            list(MEASURES),
-            default="score",
-            required=True,
-            key=MEASURE,
-            bind="query-params",
-            format_func=lambda name: f"test {score}" if name == "score" else MEASURES[name].name,
-            label_visibility="collapsed",
-        )
+        measure = choose_measure(state)
         view = st.segmented_control(
             "Axes",
             (MAIN, SLICES),
@@ -68,13 +62,9 @@ def choose_view(state: Exploring) -> tuple[str, str]:
             bind="query-params",
             label_visibility="collapsed",
         )
-    return str(measure), str(view)
-
-
-def name_of(state: Exploring, measure: str) -> str:
-    """Return what a measure is called in this study."""
-    assert state.made is not None
-    return f"test {state.made.study.spec.problem.score_name}" if measure == "score" else MEASURES[measure].name
+    if measure == TIME:
+        choose_target(state)
+    return measure, str(view)
 
 
 def axes_of(state: Exploring) -> list[AxisView]:
@@ -118,7 +108,7 @@ def brush(state: Exploring, results: Results) -> NDArray[np.bool_]:
 def draw_chart(state: Exploring, look: Look) -> None:
     """Draw the study in the way that goes with its number of axes."""
     assert state.made is not None
-    axes, results, name = axes_of(state), state.made.results(look.measure), name_of(state, look.measure)
+    axes, results, name = axes_of(state), results_of(state, look.measure), name_of(state, look.measure)
     if look.view == SLICES and axes:
         _slices(results, axes, name)
         return
@@ -135,12 +125,14 @@ def draw_chart(state: Exploring, look: Look) -> None:
     )
     if has_limit(figure):
         st.caption(LIMIT)
+    if look.measure == TIME:
+        st.caption(TO_SCORE)
 
 
 def figure_of(state: Exploring, look: Look) -> Figure:
     """Return the study's figure."""
     assert state.made is not None
-    results = state.made.results(look.measure)
+    results = results_of(state, look.measure)
     theme = "dark" if st.context.theme.type == "dark" else "light"
     return _figure(results, axes_of(state), name_of(state, look.measure), look.is_kept, state.chosen, theme)
 
@@ -189,7 +181,7 @@ def _slices(results: Results, axes: list[AxisView], name: str) -> None:
 def draw_ranking(state: Exploring, look: Look) -> None:
     """Draw the points in their order, each with its difference from the best over the same seeds."""
     assert state.made is not None
-    results, name = state.made.results(look.measure), name_of(state, look.measure)
+    results, name = results_of(state, look.measure), name_of(state, look.measure)
     axes, ranking = axes_of(state), results.ranking()
     ranking = ranking[(results.n + results.n_diverged)[ranking] > 0][:MOST_RANKED]
     if not len(ranking):
@@ -234,7 +226,7 @@ def _download(label: str, file: str, mime: str, make: Callable[[], str]) -> None
 def _draw_point(state: Exploring, look: Look) -> None:
     """Draw the choice of a point and a seed, and the link to the run."""
     assert state.made is not None
-    results, axes, seeds = state.made.results(look.measure), axes_of(state), state.made.study.seeds
+    results, axes, seeds = results_of(state, look.measure), axes_of(state), state.made.study.seeds
     there = results.n + results.n_diverged > 0
     ranking = [int(place) for place in results.ranking() if there[place]][:MOST_RANKED]
     if not ranking:

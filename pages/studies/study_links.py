@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from dsgcore.settings import profile_of
-from dsgcore.studies import MEASURES, Study
+from dsgcore.studies import Study
 from pages.controls import controls
 from pages.controls.control import Control, key_of, shown
 from pages.controls.own_file import entry_of
 from pages.studies.asking import BEGINNING, NUMBER, PREFIX, RANGE, SEEDS, VALUES, VARY
 from pages.studies.beginning import SETTING
 from pages.studies.links import said_of
-from pages.studies.showing import MEASURE
+from pages.studies.measures import MEASURE, SCORE, name_in_link
 
 Link = dict[str, str | list[str]]
 
 
-def link_to_study(study: Study, measure: str = "score") -> Link:
+def link_to_study(study: Study, measure: str = SCORE) -> Link:
     """Return what a link to the Explore page says of a study.
 
     Parameters
@@ -26,7 +26,7 @@ def link_to_study(study: Study, measure: str = "score") -> Link:
     study : Study
         Its seeds from 0 on, its axes with values or between two ends, and on none of a person's own files.
     measure : str
-        One of `MEASURES`, by which its points are compared at first.
+        By which its points are compared at first.
     """
     problem = type(study.spec.problem)
     offered = controls.controls_for(problem, study.spec.data.name, study.spec.kernel.name)
@@ -40,7 +40,7 @@ def link_to_study(study: Study, measure: str = "score") -> Link:
     link |= said_of(study.spec, _key)
     for axis, control in zip(study.axes, varied, strict=True):
         link |= _said_axis(_key(control), control, axis.said)
-    return link if measure == "score" else link | {MEASURE: MEASURES[measure].name}
+    return link if measure == SCORE else link | {MEASURE: name_in_link(measure)}
 
 
 def _key(control: Control) -> str:

@@ -1,0 +1,47 @@
+"""Best first: the seeds of a study in rounds, each with the best third of the points of the one before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from statistics import fmean
+
+from dsgcore.model_selection.halving import KEPT, best_part
+from dsgcore.studies.gathered import Gathered
+from dsgcore.studies.store import DIVERGED, StoredRun
+from dsgcore.studies.study import Study, StudyRun
+
+# A third of the points with three times the seeds: rounds of about equal time.
+TIMES = round(1 / KEPT)
+LEFT_OUT = "left out: its point was not among the best third of a round"
+
+
+def rounds(
+    study: Study | Gathered, runs: list[StudyRun], stored: Callable[[StudyRun], StoredRun | None]
+) -> Iterator[list[StudyRun]]:
+    """Yield the runs of one round after another; all of them at once where the study does not ask for the best first.
+
+    Parameters
+    ----------
+    study : Study or Gathered
+    runs : list of StudyRun
+        All of its runs, in its order.
+    stored : callable
+        What came of a run of the rounds so far; None where it has failed.
+    """
+    if not study.is_best_first:
+        yield runs
+        return
+    n, done, upto = len(study.seeds), 0, 1
+    points = [runs[first : first + n] for first in range(0, len(runs), n)]
+    while done < n:
+        yield [run for point in points for run in point[done:upto]]
+        points = best_part(sorted(points, key=lambda point: -_worth(map(stored, point[:upto]))))
+        done, upto = upto, min(n, TIMES * upto)
+
+
+def _worth(runs: Iterator[StoredRun | None]) -> float:
+    """Return the mean test score of a point's runs; minus infinity where one has diverged, or has none."""
+    scores = [None if run is None or run.state == DIVERGED else run.score for run in runs]
+    known = [score for score in scores if score is not None]
+    return fmean(known) if len(known) == len(scores) else -math.inf

@@ -1,0 +1,92 @@
+"""What the points of a study are compared by: the choice, its name in this study, and its numbers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsgcore.studies import MEASURES, Results, time_to, usual_target
+from pages.studies.going import Exploring, store_of
+
+MEASURE, TARGET = "x_measure", "x_target"
+SCORE, TIME = "score", "time"
+TIME_NAME = "time to score"
+# So long a drawing reads curves before it shows what is there.
+SECONDS_TO_READ = 0.2
+
+
+def choose_measure(state: Exploring) -> str:
+    """Draw the choice of what is compared, and of the score that is waited for."""
+    measure = st.segmented_control(
+        "Compare by",
+        [*MEASURES, TIME],
+        default=SCORE,
+        required=True,
+        key=MEASURE,
+        bind="query-params",
+        format_func=lambda name: name_in_link(name) if name != SCORE else score_name(state),
+        label_visibility="collapsed",
+    )
+    return str(measure)
+
+
+def name_in_link(measure: str) -> str:
+    """Return what the choice calls a measure, in the link too; the score has its own name in each setting."""
+    return TIME_NAME if measure == TIME else MEASURES[measure].name
+
+
+def score_name(state: Exploring) -> str:
+    """Return what the score is called in this study."""
+    assert state.made is not None
+    return f"test {state.made.study.spec.problem.score_name}"
+
+
+def name_of(state: Exploring, measure: str) -> str:
+    """Return what a measure is called in this study, on axes and in tables."""
+    if measure == TIME:
+        return f"seconds to {target(state):g}" if target(state) is not None else TIME_NAME
+    return score_name(state) if measure == SCORE else MEASURES[measure].name
+
+
+def choose_target(state: Exploring) -> None:
+    """Draw the choice of the score that is waited for."""
+    usual = _usual(state)
+    st.number_input(
+        f"{score_name(state).capitalize()} to be reached",
+        0.0,
+        1.0,
+        None,
+        0.01,
+        key=TARGET,
+        bind="query-params",
+        format="%.3f",
+        placeholder="auto" if usual is None else f"auto: {usual:g}",
+        help="By itself 0.01 below the best point's mean.",
+        width=240,
+    )
+
+
+def _usual(state: Exploring) -> float | None:
+    assert state.made is not None
+    return usual_target(state.made.results(SCORE))
+
+
+def target(state: Exploring) -> float | None:
+    """Return the score that is waited for; None where no run is there."""
+    chosen = st.session_state.get(TARGET)
+    return _usual(state) if chosen is None else float(chosen)
+
+
+def results_of(state: Exploring, measure: str) -> Results:
+    """Return what is there of a measure."""
+    assert state.made is not None
+    if measure != TIME:
+        return state.made.results(measure)
+    wanted = target(state)
+    return state.made.results(time_to(1.0 if wanted is None else wanted, state.curves))
+
+
+def read_curves(state: Exploring, measure: str) -> bool:
+    """Read what the measure needs of the runs that have come; return whether all of it is read."""
+    if measure != TIME or state.made is None:
+        return True
+    return state.curves.read(store_of(state, state.made.study.spec), state.made.stored, SECONDS_TO_READ)
