@@ -76,7 +76,7 @@ def state(run):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_large, monkeypatch):
     if is_large:
-        for engine in ("experiments.brought_forward", "multiclass.engine"):
+        for engine in ("experiments.brought_forward", "multiclass.on_the_way"):
             monkeypatch.setattr(f"dsgcore.{engine}.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = steered_too_far(setting)
     objective, start = run.history.column("objective"), run.start_objective()

@@ -167,7 +167,7 @@ def test_the_model_of_an_earlier_iteration_reads_back_exactly(tmp_path):
 
 
 def test_large_samples_are_not_scored_whole(monkeypatch):
-    monkeypatch.setattr("dsgcore.multiclass.engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.multiclass.on_the_way.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     monkeypatch.setattr("dsgcore.multiclass.ground.MAX_KEPT_FEATURES", 10)
     run, whole = finished(small()), None
     assert run.training_values is None

@@ -32,6 +32,7 @@ class Measured:
         self.point_sets, self.seconds = point_sets, 0.0
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block, of frequencies `W`."""
         start = time.perf_counter()
         for points in self.point_sets:
             points.advance(W, block, decay)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -17,20 +16,17 @@ from sklearn.metrics.pairwise import rbf_kernel
 from dsgcore.core.cost import Cost, Sizes
 from dsgcore.core.gauges import Gauges
 from dsgcore.core.metrics import known
-from dsgcore.core.schedules import tail_start
 from dsgcore.data import Split
-from dsgcore.multiclass.automatic import settle_step
 from dsgcore.multiclass.cost import multiclass_cost
 from dsgcore.multiclass.features import FixedFeatures, features_of
 from dsgcore.multiclass.gauging import Probed
 from dsgcore.multiclass.ground import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
-from dsgcore.multiclass.loop import MultiClassStep, descend
-from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.loop import MultiClassStep
+from dsgcore.multiclass.on_the_way import ITERATIONS_BETWEEN_WEIGHTS, OnTheWay
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
 from dsgcore.multiclass.spec_problem import problem_at, uses_graph
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.twin import KernelTwin
-from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED, objective
 
 if TYPE_CHECKING:
@@ -40,12 +36,8 @@ if TYPE_CHECKING:
 # graph's pull is so strong that the noise of the batches' labels goes round in it and the score wavers.
 SHARE_OF_LIMIT = 0.1
 SMALLEST = 1e-300
-# Up to this many training points, the scores of all of them are measured at every iteration.
-MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # Up to this many training points, the exact-kernel twin goes along.
 MAX_POINTS_FOR_TWIN = 5000
-# Weights are kept at every so many iterations; the others are made again from there.
-ITERATIONS_BETWEEN_WEIGHTS = 25
 # So many singular values have a column of their own in the history.
 MAX_SINGULAR_VALUES = 12
 # A singular value below this share of the largest is none.
@@ -58,7 +50,7 @@ def _kernel(Z: NDArray, Y: NDArray, features: FixedFeatures) -> NDArray:
     return K + 1.0 if features.has_ones else K
 
 
-class MultiClassEngine:
+class MultiClassEngine(OnTheWay):
     """Proximal stochastic sub-gradients on a spec's data.
 
     Parameters
@@ -77,8 +69,6 @@ class MultiClassEngine:
     ----------
     singular_values : ndarray of shape (min(d, K),)
         Of the weights, the largest first.
-    automatic_tau_I : float
-        What tau_I is where the spec leaves it open: 0.001, or less where the first step would overshoot.
     """
 
     has_graph: ClassVar[bool] = True
@@ -87,33 +77,19 @@ class MultiClassEngine:
 
     def __init__(self, spec: Spec, split: Split) -> None:
         spec.problem.check_schedule(spec.solver.schedule)
-        self.spec, self.split = spec, split
+        self.split = split
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
-        self.ground = ground_of(split)
-        first = problem_at(spec, 0)
-        start = time.perf_counter()
-        self.task: MultiClassTask = make_task(replace(first, tau_I=0.0), self.ground.X, split.y_train, spec.seed)
-        self._automatic_step: float | None = None
-        if spec.solver.step_size is None:
-            self._automatic_step = self.task.problem.step_size
-        self.task = replace(self.task, problem=problem_at(spec, 0, automatic_step=self._automatic_step))
+        ground, start = ground_of(split), time.perf_counter()
+        task = make_task(replace(problem_at(spec, 0), tau_I=0.0), ground.X, split.y_train, spec.seed)
         self.training_seconds = time.perf_counter() - start
-        features = self.task.features
-        self._training = self.ground.training(features) if len(self.ground.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE else None
-        self._test, self._labeled = self.ground.test(features), self.ground.labeled(features)
-        self.t, self.W = 0, self.task.start()
-        self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
-        self._sum = self.task.start()
+        super().__init__(spec, ground, task)
         self.singular_values = np.zeros(min(self.W.shape))
-        self._kept = {0: self.W}
-        self.automatic_tau_I = AUTOMATIC_TAU_I
         self.twin = self._new_twin()
         self._probed, self._largest = Probed(self.task), 0.0
         self.gauges = Gauges(self._probed.n)
         if uses_graph(spec):
             self._take_graph()
-        self._problem = self._problem_at(0)
-        self._iterates: Iterator[MultiClassStep] = iter(())
+        self.begin()
         self.keep()
 
     def _take_graph(self) -> None:
@@ -138,55 +114,10 @@ class MultiClassEngine:
         kernel = partial(_kernel, Y=training.X, features=self.task.features)
         return KernelTwin(kernel, probes, None, len(training.X), self.W.shape[1])
 
-    def _problem_at(self, t: int) -> MultiClass:
-        return problem_at(self.spec, t, self.automatic_tau_I, self.automatic_step)
-
     @property
     def problem(self) -> MultiClassSetting:
         """The setting."""
         return cast(MultiClassSetting, self.spec.problem)
-
-    @property
-    def model(self) -> Weights:
-        """The weights and their features."""
-        return self._model(self.W)
-
-    def _model(self, W: NDArray) -> Weights:
-        return Weights(self.task.features, self.task.plain(W), self.split.X_train.shape[1])
-
-    @property
-    def n_kept(self) -> int:
-        """The number of singular values that the pull to low rank leaves alone."""
-        return self._problem_at(self.t).n_kept(*self.W.shape)
-
-    @property
-    def training_values(self) -> NDArray | None:
-        """Scores at all training points, of shape (n, K); None where there are too many of them."""
-        return None if self._training is None else self._training.scores(self.task.plain(self.W))
-
-    @property
-    def test_values(self) -> NDArray:
-        """Scores at all test points, of shape (n_test, K)."""
-        return self._test.scores(self.task.plain(self.W))
-
-    @property
-    def average(self) -> NDArray:
-        """The mean of the weights of the planned run's second half, as far as there are any; before, the weights."""
-        is_begun = self._after is not None and self.t > self._after
-        return self._sum / (self.t - self._after) if is_begun else self.W  # type: ignore[operator]
-
-    @property
-    def test_average(self) -> NDArray:
-        """The average's scores at all test points, of shape (n_test, K)."""
-        return self._test.scores(self.task.plain(self.average))
-
-    @property
-    def automatic_step(self) -> float:
-        """What the step "auto" is here, whether the spec asks for it or says a number."""
-        if self._automatic_step is None:
-            opened: Any = replace(self.task.problem, step_size=cast(Any, None), tau_I=0.0)
-            self._automatic_step = settle_step(opened, self.task.some_features, len(self.task.y), None).step_size
-        return self._automatic_step
 
     @property
     def largest_step(self) -> float | None:
@@ -206,15 +137,6 @@ class MultiClassEngine:
             "the weights swing instead of settling. Take a smaller one or “auto”, or a smaller step."
         )
 
-    def step_at(self, t: int) -> float:
-        """Return the step size that iteration `t` has, or is to have."""
-        return self._task_of(self._problem_at(t)).step(t)
-
-    @property
-    def labeled_values(self) -> NDArray:
-        """Scores at the labeled points, of shape (n_labeled, K)."""
-        return self._labeled.scores(self.task.plain(self.W))
-
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None where there is no further one."""
         start = time.perf_counter()
@@ -232,11 +154,8 @@ class MultiClassEngine:
             task.batch_size,
             lambda: self._probed.read(task, iterate.batch, before, iterate.W),
         )
-        self.t, self.W, self.singular_values = iterate.t, iterate.W, iterate.singular_values
-        if self._after is not None and self.t > self._after:
-            self._sum = self._sum + self.W
-        if self.t % ITERATIONS_BETWEEN_WEIGHTS == 0:
-            self._kept[self.t] = self.W
+        self.singular_values = iterate.singular_values
+        self._take(iterate)
         return self._measure(iterate)
 
     def _advance_twin(self, twin: KernelTwin, iterate: MultiClassStep) -> None:
@@ -246,15 +165,6 @@ class MultiClassEngine:
         c = task.problem.slopes(task.X[rows] @ self.W, task.y[rows]) / task.batch_size
         f, phi = self._training.scores(self.task.plain(self.W)), self._training.phi
         twin.advance(task.problem, iterate.step, self.labeled_rows[rows], c, f, phi, iterate.W)
-
-    def _next(self, t: int) -> MultiClassStep | None:
-        problem = self._problem_at(t)
-        if t == 1 or problem != self._problem:
-            self._problem, self._iterates = problem, descend(self._task_of(problem), self.W, t - 1)
-        return next(self._iterates, None)
-
-    def _task_of(self, problem: MultiClass) -> MultiClassTask:
-        return replace(self.task, problem=problem, M=self.task.M if problem.tau_I > 0 else None)
 
     def _measure(self, iterate: MultiClassStep) -> dict[str, float]:
         task = self._task_of(self._problem)
@@ -329,13 +239,6 @@ class MultiClassEngine:
         arguments = (ground.X, graph, problem.n_neighbors, problem.variant, features)
         return make_graph_and_pull, arguments, lambda made: ground.keep(problem, features, made)
 
-    def extend(self, spec: Spec) -> None:
-        """Go on to a longer spec's end."""
-        self.spec = spec
-        if self._after is not None:
-            self._after = tail_start(spec.solver.n_iter)
-            self._sum = self._sum_to(self.t)
-
     def keep(self) -> None:
         """Make the present state the one that `go_back` returns to."""
         # An iteration makes new arrays and changes none: nothing has to be copied.
@@ -360,37 +263,6 @@ class MultiClassEngine:
         other._sum = self._sum_to(t) if self._after is not None else self._sum
         return other
 
-    def model_at(self, t: int) -> Weights:
-        """Return the model as it was after `t` iterations: from the weights kept last before, the same steps again."""
-        return self.model if t == self.t else self._model(self._weights_at(t))
-
-    def _weights_at(self, t: int) -> NDArray:
-        return next(self._weights_from(t))
-
-    def _weights_from(self, t: int) -> Iterator[NDArray]:
-        """Yield the weights after `t` iterations and after each further one, from those kept last before on."""
-        number = max(kept for kept in self._kept if kept <= t)
-        W = self._kept[number]
-        while True:
-            if number >= t:
-                yield W
-            number += 1
-            W = next(descend(self._task_of(self._problem_at(number)), W, number - 1)).W
-
-    def _sum_to(self, t: int) -> NDArray:
-        """Return the sum of the weights after each iteration of the second half, up to `t`."""
-        assert self._after is not None
-        total: NDArray = sum(islice(self._weights_from(self._after + 1), max(0, t - self._after)), self.task.start())
-        return total
-
-    def average_at(self, t: int) -> Weights:
-        """Return the averaged model as it was after `t` iterations: the last weights, before there are any to be averaged."""
-        if self._after is None or t <= self._after:
-            return self.model_at(t)
-        if t == self.t:
-            return self._model(self.average)
-        return self._model(self._sum_to(t) / (t - self._after))
-
     def start_objective(self) -> float:
         """Return the objective at W = 0: every margin is 0 and costs 1."""
         return objective(self._task_of(self._problem).terms(self.task.start()))
@@ -411,9 +283,7 @@ class MultiClassEngine:
         """Return what a whole run makes of the test points, as its result is scored; None where `until` ended it before."""
         engine = cls(replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0)), split)
         while (iterate := engine._next(engine.t + 1)) is not None:
-            engine.t, engine.W = iterate.t, iterate.W
-            if engine._after is not None and engine.t > engine._after:
-                engine._sum = engine._sum + engine.W
+            engine._take(iterate)
             if until():
                 return None
         return engine.test_values if engine._after is None else engine.test_average

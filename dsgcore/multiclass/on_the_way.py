@@ -1,0 +1,172 @@
+"""PS3VT's weights after any iteration of a run: those of now, those of before, and their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+from numpy.typing import NDArray
+
+from dsgcore.core.schedules import tail_start
+from dsgcore.multiclass.automatic import settle_step
+from dsgcore.multiclass.ground import Ground
+from dsgcore.multiclass.loop import MultiClassStep, descend
+from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.setting import AUTOMATIC_TAU_I
+from dsgcore.multiclass.spec_problem import problem_at
+from dsgcore.multiclass.task import MultiClassTask
+from dsgcore.multiclass.weights import Weights
+
+if TYPE_CHECKING:
+    from dsgcore.experiments.spec import Spec
+
+# Up to this many training points, the scores of all of them are measured at every iteration.
+MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
+# Weights are kept at every so many iterations; the others are made again from there.
+ITERATIONS_BETWEEN_WEIGHTS = 25
+
+
+class OnTheWay:
+    """The weights of a run: those of now, those of before, their mean, and their scores.
+
+    Parameters
+    ----------
+    spec : Spec
+    ground : Ground
+    task : MultiClassTask
+        Of the spec's first iteration, its step found, without the graph.
+
+    Attributes
+    ----------
+    automatic_tau_I : float
+        What tau_I is where the spec leaves it open: 0.001, or less where the first step would overshoot.
+    """
+
+    def __init__(self, spec: Spec, ground: Ground, task: MultiClassTask) -> None:
+        self.spec, self.ground = spec, ground
+        self._automatic_step = task.problem.step_size if spec.solver.step_size is None else None
+        self.task = replace(task, problem=problem_at(spec, 0, automatic_step=self._automatic_step))
+        features, is_small = task.features, len(ground.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
+        self._training = ground.training(features) if is_small else None
+        self._test, self._labeled = ground.test(features), ground.labeled(features)
+        self.t, self.W = 0, task.start()
+        self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
+        self._sum = task.start()
+        self._kept = {0: self.W}
+        self.automatic_tau_I = AUTOMATIC_TAU_I
+
+    def begin(self) -> None:
+        """Begin with the graph, if any, and its weight known."""
+        self._problem = self._problem_at(0)
+        self._iterates: Iterator[MultiClassStep] = iter(())
+
+    def _take(self, iterate: MultiClassStep) -> None:
+        """Make an iteration's weights those of now."""
+        self.t, self.W = iterate.t, iterate.W
+        if self._after is not None and self.t > self._after:
+            self._sum = self._sum + self.W
+        if self.t % ITERATIONS_BETWEEN_WEIGHTS == 0:
+            self._kept[self.t] = self.W
+
+    def _problem_at(self, t: int) -> MultiClass:
+        return problem_at(self.spec, t, self.automatic_tau_I, self.automatic_step)
+
+    @property
+    def model(self) -> Weights:
+        """The weights and their features."""
+        return self._model(self.W)
+
+    def _model(self, W: NDArray) -> Weights:
+        return Weights(self.task.features, self.task.plain(W), self.ground.X.shape[1])
+
+    @property
+    def n_kept(self) -> int:
+        """The number of singular values that the pull to low rank leaves alone."""
+        return self._problem_at(self.t).n_kept(*self.W.shape)
+
+    @property
+    def training_values(self) -> NDArray | None:
+        """Scores at all training points, of shape (n, K); None where there are too many of them."""
+        return None if self._training is None else self._training.scores(self.task.plain(self.W))
+
+    @property
+    def test_values(self) -> NDArray:
+        """Scores at all test points, of shape (n_test, K)."""
+        return self._test.scores(self.task.plain(self.W))
+
+    @property
+    def labeled_values(self) -> NDArray:
+        """Scores at the labeled points, of shape (n_labeled, K)."""
+        return self._labeled.scores(self.task.plain(self.W))
+
+    @property
+    def average(self) -> NDArray:
+        """The mean of the weights of the planned run's second half, as far as there are any; before, the weights."""
+        is_begun = self._after is not None and self.t > self._after
+        return self._sum / (self.t - self._after) if is_begun else self.W  # type: ignore[operator]
+
+    @property
+    def test_average(self) -> NDArray:
+        """The average's scores at all test points, of shape (n_test, K)."""
+        return self._test.scores(self.task.plain(self.average))
+
+    @property
+    def automatic_step(self) -> float:
+        """What the step "auto" is here, whether the spec asks for it or says a number."""
+        if self._automatic_step is None:
+            opened: Any = replace(self.task.problem, step_size=cast(Any, None), tau_I=0.0)
+            self._automatic_step = settle_step(opened, self.task.some_features, len(self.task.y), None).step_size
+        return self._automatic_step
+
+    def step_at(self, t: int) -> float:
+        """Return the step size that iteration `t` has, or is to have."""
+        return self._task_of(self._problem_at(t)).step(t)
+
+    def _next(self, t: int) -> MultiClassStep | None:
+        problem = self._problem_at(t)
+        if t == 1 or problem != self._problem:
+            self._problem, self._iterates = problem, descend(self._task_of(problem), self.W, t - 1)
+        return next(self._iterates, None)
+
+    def _task_of(self, problem: MultiClass) -> MultiClassTask:
+        return replace(self.task, problem=problem, M=self.task.M if problem.tau_I > 0 else None)
+
+    def extend(self, spec: Spec) -> None:
+        """Go on to a longer spec's end."""
+        self.spec = spec
+        if self._after is not None:
+            self._after = tail_start(spec.solver.n_iter)
+            self._sum = self._sum_to(self.t)
+
+    def model_at(self, t: int) -> Weights:
+        """Return the model as it was after `t` iterations: from the weights kept last before, the same steps again."""
+        return self.model if t == self.t else self._model(self._weights_at(t))
+
+    def _weights_at(self, t: int) -> NDArray:
+        return next(self._weights_from(t))
+
+    def _weights_from(self, t: int) -> Iterator[NDArray]:
+        """Yield the weights after `t` iterations and after each further one, from those kept last before on."""
+        number = max(kept for kept in self._kept if kept <= t)
+        W = self._kept[number]
+        while True:
+            if number >= t:
+                yield W
+            number += 1
+            W = next(descend(self._task_of(self._problem_at(number)), W, number - 1)).W
+
+    def _sum_to(self, t: int) -> NDArray:
+        """Return the sum of the weights after each iteration of the second half, up to `t`."""
+        assert self._after is not None
+        total: NDArray = sum(islice(self._weights_from(self._after + 1), max(0, t - self._after)), self.task.start())
+        return total
+
+    def average_at(self, t: int) -> Weights:
+        """Return the averaged model as it was after `t` iterations: the last weights, before there are any to be averaged."""
+        if self._after is None or t <= self._after:
+            return self.model_at(t)
+        if t == self.t:
+            return self._model(self.average)
+        return self._model(self._sum_to(t) / (t - self._after))
