@@ -203,11 +203,6 @@ class LabelsBaseline(ClassifierMixin, Baseline):
         callback : callable, optional
             Gets a `dsgcore.baselines.Progress` between outer steps; returns True to cancel.
 
-        Returns
-        -------
-        self
-            The fitted estimator.
-
         Raises
         ------
         ValueError

@@ -78,18 +78,10 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
 
     Parameters
     ----------
-    X : ndarray of shape (B, d)
-        The batch points of all sources.
-    c : ndarray of shape (B,)
-        Derivative of the batch objective by the model's value at each point.
+    X, c, step
+        As in `features.accumulate`, which it returns the like of.
     W : ndarray, of `draw`
         Times what makes turns per unit of its lengths.
-    step : float
-
-    Returns
-    -------
-    ndarray of shape (2, m)
-        Amplitudes r_j and phases theta_j (in turns).
     """
     signs, lengths = split(W, X.shape[1])
     starts = range(0, len(X), ACCUMULATED_ROWS)

@@ -44,13 +44,10 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
 
     Parameters
     ----------
-    X : ndarray of shape (B, d)
-        The batch points of all sources.
-    c : ndarray of shape (B,)
-        Derivative of the batch objective by the model's value at each point.
+    X, c, step
+        As in `features.accumulate`.
     W : ndarray of shape (p, d, m)
         Directions of the p projections.
-    step : float
 
     Returns
     -------

@@ -44,15 +44,7 @@ def usual_sigma(X: NDArray) -> float:
 def scale_sigma(X: NDArray) -> float:
     """Return what the estimators' "scale" is for points once they are scaled to [0, 1]: about half as sharp as `usual_sigma`.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        In any units.
-
-    Returns
-    -------
-    float
-        One over d times the variance of all coordinates, as 1, 2 or 5 times a power of 10; 1 where all points are the same.
+    It is one over d times the variance of all coordinates, rounded as there.
     """
     points = _unit(X[evenly_spread(len(X), SPREAD_ROWS)])
     return _stop(1.0, points.shape[1] * float(np.var(points)))

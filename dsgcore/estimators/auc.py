@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented, told
 from dsgcore.core.expansion import Expansion
@@ -17,7 +17,6 @@ from dsgcore.core.solver import Task
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.classes import POINTS_CUT, best_threshold, share_threshold
 from dsgcore.estimators.elsewhere import values_of
-from dsgcore.estimators.over_partitions import over_partitions
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems import Problem
 from dsgcore.problems.auc import SemiSupervisedAUC
@@ -106,13 +105,5 @@ class QSGS2AUC(BinaryEstimator):
             return energy_class_prior(*(sample[:, None] for sample in samples))
         return float(np.mean(labels)) if self.positive_share == "labels" else float(self.positive_share)  # type: ignore[arg-type]
 
-    @over_partitions
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x) minus the threshold, of shape (n,): the higher, the more positive.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        """
-        return self._values(X) - self.threshold_
+    def _cut(self, f: NDArray) -> NDArray:
+        return f - self.threshold_

@@ -25,5 +25,9 @@ class BinaryEstimator(FunctionalGradientEstimator):
 
     @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return how strongly each row of `X` belongs to the second class, of shape (n,)."""
-        raise NotImplementedError
+        """Return how far f(x) lies beyond where the classes are cut, of shape (n,): the higher, the more positive."""
+        return self._cut(self._values(X))
+
+    def _cut(self, f: NDArray) -> NDArray:
+        """Return the values from where the classes are cut on."""
+        return f

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.expansion import Expansion
@@ -14,7 +14,6 @@ from dsgcore.core.solver import Task
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.elsewhere import values_of
-from dsgcore.estimators.over_partitions import over_partitions
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
@@ -105,13 +104,5 @@ class TSGS3VM(BinaryEstimator):
         is_shifted = problem.is_balanced
         self.shift_ = problem.shift(values_of(model, task.X, task.rows["unlabeled"])) if is_shifted else 0.0
 
-    @over_partitions
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x) plus the shift, of shape (n,): the higher, the more positive.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        """
-        return self._values(X) + self.shift_
+    def _cut(self, f: NDArray) -> NDArray:
+        return f + self.shift_

@@ -20,7 +20,6 @@ from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.elsewhere import taken
 from dsgcore.estimators.inputs import encode, known_classes
-from dsgcore.estimators.over_partitions import over_partitions
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, pair_ids, points_and_labels
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
@@ -210,17 +209,6 @@ class TSGSU(BinaryEstimator):
 
     def _problem_parameters(self, **given: object) -> dict[str, Any]:
         return super()._problem_parameters(prior=self.prior_, **given)
-
-    @over_partitions
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x), of shape (n,): the higher, the more positive.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        """
-        return self._values(X)
 
 
 def _estimated_prior(X: NDArray, similar: NDArray, unlabeled: NDArray, seed: int) -> float:

@@ -56,10 +56,8 @@ def kernel_note(spec: Spec, kind: type[Any]) -> str:
 
     Parameters
     ----------
-    spec : Spec
-        Of the run.
-    kind : type
-        The competitor's class.
+    spec, kind
+        As in `fixed_parameters`.
     """
     if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
         return ""

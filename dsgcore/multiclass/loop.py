@@ -91,11 +91,8 @@ def train(
 
     Parameters
     ----------
-    task : MultiClassTask
-    W : ndarray of shape (d, K), optional
-        Weights after iteration `t`, to go on from there; 0 if left out.
-    t : int, default 0
-        Iterations made already.
+    task, W, t
+        As in `descend`.
     is_enough : callable, optional
         Gets each iteration's number and the weights after it; where it returns True they are the last.
 
