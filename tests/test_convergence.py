@@ -29,7 +29,8 @@ def shown(setting, **solver):
     """The theorem's own schedule on the setting's bundled data, with few points."""
     plain = default_spec(setting).to_dict()
     plain["data"] |= {"n": 600 if setting == "similar_unlabeled" else 200}  # with few pairs its correction keeps it off
-    plain["solver"] |= {**profile_of(SETTINGS[setting]).theorem.shown_with, "step_size": 1.0, **solver}
+    for name, value in (profile_of(SETTINGS[setting]).theorem.shown_with | {"step_size": 1.0} | solver).items():
+        plain["problem" if name in plain["problem"] else "solver"][name] = value
     return kept_to(Spec.from_dict(plain))
 
 
@@ -91,12 +92,12 @@ def test_each_assumption_that_is_broken_does_what_is_said_of_it():
 
 
 def test_a_step_that_the_length_does_not_shrink_leaves_long_runs_where_short_ones_are():
-    breach = breaches(shown("s3vm"))[0]
+    breach = breaches(shown("s3vm", step_size=5.0))[0]
     ends = [
         convergence(broken_by(shown("s3vm", n_iter=T, step_size=5.0), breach), 3).mean("gradient_mean")[-1]
         for T in (300, 900)
     ]
-    assert ends[1] > 0.85 * ends[0]
+    assert ends[1] > 0.9 * ends[0]  # promised: 0.76
 
 
 @pytest.mark.parametrize("setting", STOCHASTIC)

@@ -115,7 +115,7 @@ class Theorem:
     rates : mapping of str to Rate
         By the quantities of `dsgcore.diagnostics.way`: how fast they fall.
     shown_with : mapping of str to any
-        Values of the solver with which the rates are seen soon.
+        Values with which the rates are seen soon.
     names_kernel : bool
         Whether its random features are those of the spec's kernel, about which there is more to say.
     cost : str
