@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 STEP = re.compile(r"step (\d+) of (\d+) · (\w+)")
 LARGEST_MESSAGE = 2**26
@@ -33,6 +34,7 @@ class Visitor:
     exceptions: int = 0
     is_playing: bool = False
     shown: int = -1  # the iteration that the page says last
+    state: str = ""  # of the run, as the page says it
     texts: set[str] = field(default_factory=set)
 
     async def visit(self, port: int, cookie: str = "") -> None:
@@ -91,7 +93,7 @@ class Visitor:
         self.messages, self.received = self.messages + 1, self.received + len(body)
         return json.loads(body.partition(b"\n")[0] or b"{}")
 
-    async def _ask(self, fragment: str = "", clicked: str = "") -> None:
+    async def _ask(self, fragment: str = "", widget: WidgetState | None = None) -> None:
         message = BackMsg()
         state = message.rerun_script
         state.query_string = self.query
@@ -100,9 +102,8 @@ class Visitor:
         else:
             state.page_name = self.address
         state.fragment_id, state.is_auto_rerun = fragment, bool(fragment)
-        if clicked:
-            widget = state.widget_states.widgets.add()
-            widget.id, widget.trigger_value = clicked, True
+        if widget is not None:
+            state.widget_states.widgets.append(widget)
         else:
             state.widget_states.SetInParent()
         await self._socket.send(message.SerializeToString())
@@ -155,7 +156,8 @@ class Visitor:
 
     def _read_status(self, text: str) -> None:
         if found := STEP.search(text):
-            self.shown, self.is_playing = int(found[1]), found[3] == "running"
+            self.shown, self.state = int(found[1]), found[3]
+            self.is_playing = self.state == "running"
 
     def _follow_as_told(self, said: dict) -> None:
         """Begin to ask for ticks, or end it; with the empty name, for these are none of streamlit's."""
@@ -184,8 +186,12 @@ class Visitor:
         """Click a button, by its key, and wait for the page's answer."""
         if key not in self._buttons:
             return
+        await self.act(WidgetState(id=self._buttons[key], trigger_value=True))
+
+    async def act(self, widget: WidgetState) -> None:
+        """Set a widget's value, and wait for the page's answer."""
         self._answered.clear()
         begun = time.perf_counter()
-        await self._ask(clicked=self._buttons[key])
+        await self._ask(widget=widget)
         await self._answered.wait()
         self.answers.append(time.perf_counter() - begun)
