@@ -233,8 +233,8 @@ def heat(surface: Surface, centre: float | None, theme: str, *, reach: float | N
 
 
 def ordered_colors(n: int) -> list[str]:
-    """Return `n` colours in an order that is seen: equal steps through viridis, its palest and darkest left out."""
-    return sample_colorscale("Viridis", [0.15 + 0.75 * i / max(1, n - 1) for i in range(n)])
+    """Return `n` colours in an order that is seen: equal steps through viridis, but for what a light or dark ground swallows."""
+    return sample_colorscale("Viridis", [0.3 + 0.55 * i / max(1, n - 1) for i in range(n)])
 
 
 def scatter(points: PointSet, theme: str) -> dict[str, Any]:

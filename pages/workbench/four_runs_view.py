@@ -44,13 +44,13 @@ class Diagnosis:
 def four_runs_tab(bench: Bench, theme: str) -> None:
     """Offer the four runs, show how far they are, and what they say."""
     assert bench.live is not None
-    st.caption(WHAT)
     run = bench.live.run
     try:
         check_possible(run.spec, len(run.split.X_train))
     except DiagnosticsError as error:
         st.info(f"Not here: {plain(str(error))}.", icon=":material/info:")
         return
+    st.caption(WHAT)
     found: Diagnosis | None = bench.diagnosis
     if found is not None and found.is_taken and bench.number > found.number:
         _begin(bench, found.job.result)  # the change's own run: what has it brought?
