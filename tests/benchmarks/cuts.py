@@ -1,0 +1,111 @@
+"""The connection between an open page and the app's server is cut for a while: what the page does afterwards.
+
+    python tests/benchmarks/cuts.py --seconds 5 60 300 --markdown tests/benchmarks/cuts.md
+
+A browser has two pages open, one whose run plays and one whose run stands still; between it and the server is a wire of our own,
+which refuses everything while it is cut. Measured are the seconds from its mending until each page is where it was: a run that
+played has gone on from where it was, and one that stood still makes the next step when that is asked for. Everything stays on
+the loopback interface.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+
+from kills import WAYS
+from load import served
+from playwright.sync_api import sync_playwright
+
+CUT = ("a run that plays", "a run that stands still")
+HEAD = "| cut for | of | seconds until it is back | exceptions |\n|---|---|---|---|\n"
+
+
+class Wire:
+    """A port of its own whose connections lead to another one, until it is cut."""
+
+    def __init__(self, port: int) -> None:
+        self._port, self.port = port, 0
+        self._open: set[asyncio.StreamWriter] = set()
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self.mend()
+
+    def mend(self) -> None:
+        """Lead connections through, at the same port as before."""
+        self._do(self._listen())
+
+    def cut(self) -> None:
+        """End all connections, and refuse new ones."""
+        self._do(self._end())
+
+    def _do(self, work: Coroutine) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def _listen(self) -> None:
+        self._server = await asyncio.start_server(self._lead, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _end(self) -> None:
+        self._server.close()
+        for writer in list(self._open):
+            writer.transport.abort()
+
+    async def _lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self._port)
+        both = {writer, other_writer}
+        self._open |= both
+        await asyncio.gather(self._pass_on(reader, other_writer), self._pass_on(other_reader, writer))
+        self._open -= both
+
+    @staticmethod
+    async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while content := await reader.read(2**16):
+                writer.write(content)
+                await writer.drain()
+        writer.close()
+
+
+def cuts(lengths: list[float]) -> list[str]:
+    """Cut the wire for so long, one after another; return lines of the table."""
+    lines = []
+    with served() as server, sync_playwright() as playwright:
+        wire = Wire(server.port)
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for seconds in lengths:
+            for name in CUT:
+                page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+                is_back = WAYS[name](page, f"http://127.0.0.1:{wire.port}")
+                wire.cut()
+                page.wait_for_timeout(1000 * seconds)  # lets the browser's events be heard meanwhile
+                wire.mend()
+                begun = time.perf_counter()
+                is_back()
+                lasted, raised = time.perf_counter() - begun, page.get_by_test_id("stException").count()
+                lines.append(f"| {seconds:g} s | {name} | {lasted:.1f} | {raised} |")
+                print(lines[-1], flush=True)
+                page.context.close()
+    return lines
+
+
+def main() -> None:
+    """Cut, and print what came of it, or write it into a file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, nargs="+", default=[5.0, 60.0, 300.0])
+    parser.add_argument("--markdown", type=Path, help="write the table there")
+    arguments = parser.parse_args()
+    said = HEAD + "\n".join(cuts(arguments.seconds)) + "\n"
+    if arguments.markdown:
+        arguments.markdown.write_text(said, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
