@@ -18,8 +18,6 @@ def page() -> None:
         "Each opens as a study of the paper's method, at a size for a laptop: press Start there. Beside it stands what the paper "
         "says, and what is otherwise here."
     )
-    if not is_ready():
-        return
     for setting in SETTINGS.values():
         profile = profile_of(setting)
         if profile.figures:
@@ -48,3 +46,4 @@ def _card(setting: type[Setting], figure: PaperFigure) -> None:
 
 
 page()
+is_ready()
