@@ -8,6 +8,7 @@ from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
+from pages.workbench.lesson_links import to_take_away
 from pages.workbench.link import link_to_guided
 
 FIRST = "unlabeled"
@@ -57,6 +58,7 @@ def _card(setting: type[Setting], lesson: GuidedLesson) -> None:
         query_params=link_to_guided(setting, lesson.name) | BEFORE_A_CLASS,
         width="content",
     )
+    to_take_away(setting, lesson, "Take it away")
 
 
 lessons()

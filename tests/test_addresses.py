@@ -29,7 +29,7 @@ def frame_address(app):
     parser.handle_starttag = lambda tag, attributes: found.append(dict(attributes))
     parser.feed(text)
     (attributes,) = found
-    assert set(attributes) == {"src", "width", "height"}
+    assert set(attributes) == {"src", "title", "width", "height"}
     return attributes["src"]
 
 

@@ -10,17 +10,18 @@ from collections import defaultdict
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 
 pytest.importorskip("streamlit")
 
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, outcome_of
-from dsgcore.settings import Pick, profile_of
+from dsgcore.settings import Curve, Pick, profile_of
 from dsgcore.settings.guided.lesson import BETTER
 from pages.controls import controls
 
 SEEDS = range(10)
-ENOUGH = 9
+ENOUGH, SELDOM = 9, 3
 OF_THE_TWIN, OF_THE_KERNEL = {"gain", "verdict"}, {"error_share", "lag"}
 LONG = [pytest.mark.compiled, pytest.mark.slow]
 EVERY_LESSON = [
@@ -86,6 +87,15 @@ def refuted(name, values, claims):
     return [(c, n, [measured.get(c.measure) for measured in made]) for c, n in held.items() if n < ENOUGH]
 
 
+def of_a_curve(asks, made):
+    """What is wrong with a curve that is to be drawn: the middle one is good on most seeds, and one left as it stood is not."""
+    came_to = np.array([asks.came_to(measured) for measured in made])
+    middle, left = np.median(came_to, axis=0), np.full(came_to.shape[1], (asks.low + asks.high) / 2)
+    good, unmoved = (sum(asks.is_right(guess, measured) for measured in made) for guess in (middle, left))
+    said = [("the middle curve is called good too seldom", good)] if good < ENOUGH else []
+    return said + ([("a flat line is called good", unmoved)] if unmoved > SELDOM else [])
+
+
 def of_a_step(name, lesson, number):
     """What a step says that does not hold often enough."""
     step, values = lesson.steps[number], lesson.values_at(number)
@@ -95,6 +105,8 @@ def of_a_step(name, lesson, number):
         expected = step.asks.options[step.asks.expected]
         if sum(option is expected for option in right) < ENOUGH:
             wrong.append((expected.words, [option and option.words for option in right]))
+    if isinstance(step.asks, Curve):
+        wrong += of_a_curve(step.asks, outcomes(name, values))
     if step.goal is not None:
         wrong += refuted(name, values | dict(step.goal.solution), step.goal.claims)
         if sum(step.goal.is_reached(made) for made in outcomes(name, values)) > len(SEEDS) - ENOUGH:

@@ -5,6 +5,8 @@ They are kept as files, for a page should not have to wait for runs. `python -m 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from html import escape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,22 @@ from pages.charts import class_charts
 from pages.charts import figures as charts
 
 FOLDER = Path(__file__).parent
-WIDTH, HEIGHT, CELL = 360, 120, 3
+CELL = 3
 MAX_UNLABELED, MAX_LABELED, MAX_PAIRS = 260, 60, 16
 SHADES = 5  # of each side of a boundary
 DEEPEST = 0.55
 GRID = 96
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """How large a picture is, in pixels."""
+
+    width: int
+    height: int
+
+
+CARD = Sheet(360, 120)
 
 
 def file_of(setting: str) -> Path:
@@ -46,33 +59,40 @@ def picture(setting: str) -> str:
     """Run a setting's first lesson and draw what it has learned: the regions, unlabeled points, and what it was told."""
     run = Run(first_lesson(setting))
     run.advance(run.n_iter)
+    return picture_of(run, CARD)
+
+
+def picture_of(run: Run, sheet: Sheet, *, has_learned: bool = True, alt: str = "") -> str:
+    """Draw a run's points and what it was told of them; and the regions that it has learned, where it has."""
     plane = Plane.through(run.split.X_train)
-    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
-    parts = _regions(*_shades(run, plane)) + _points(run, plane)
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n' + "\n".join(parts) + "\n</svg>\n"
+    size = f'width="{sheet.width}" height="{sheet.height}" viewBox="0 0 {sheet.width} {sheet.height}"'
+    said = f' role="img" aria-label="{escape(alt)}"' if alt else ""
+    parts = _regions(*_shades(run, plane, sheet)) if has_learned else []
+    parts += _points(run, plane, sheet)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}{said}>\n' + "\n".join(parts) + "\n</svg>\n"
 
 
-def _shades(run: Run, plane: Plane) -> tuple[NDArray, list[tuple[str, float]]]:
+def _shades(run: Run, plane: Plane, sheet: Sheet) -> tuple[NDArray, list[tuple[str, float]]]:
     """Return the number of each cell's shade, from the upper left, and each shade's colour and opacity."""
     labels, k = run.problem.labels, len(run.split.class_names)
     if labels == "classes":
         winner = run.model.evaluate(plane.grid(GRID)).argmax(axis=-1)
-        return _cells(winner), [(class_charts.class_color(label, k), 0.35) for label in range(k)]
+        return _cells(winner, sheet), [(class_charts.class_color(label, k), 0.35) for label in range(k)]
     f = Surface(plane.grid(GRID), run.model).values(run.model).astype(float)
     if labels == "ordinal":
         shares = np.cumsum(np.bincount(run.split.y_hidden, minlength=k))[:-1] / len(run.split.y_hidden)
         cuts = np.quantile(run.test_values, shares)
-        return _cells(np.searchsorted(cuts, f)), [(color, 0.4) for color in charts.ordered_colors(k)]
+        return _cells(np.searchsorted(cuts, f), sheet), [(color, 0.4) for color in charts.ordered_colors(k)]
     f -= 0.0 if run.problem.decision == "sign" else float(np.median(run.test_values))
     steps = np.clip(np.floor(f / np.quantile(np.abs(f), 0.9) * SHADES), -SHADES, SHADES - 1).astype(int)
     depth = [DEEPEST * (i + 1) / SHADES for i in range(SHADES)]
     shades = [(charts.NEGATIVE, d) for d in reversed(depth)] + [(charts.POSITIVE, d) for d in depth]
-    return _cells(steps + SHADES), shades
+    return _cells(steps + SHADES, sheet), shades
 
 
-def _cells(values: NDArray) -> NDArray:
+def _cells(values: NDArray, sheet: Sheet) -> NDArray:
     """Return the values of a square grid at the picture's cells, row by row from the top."""
-    rows, columns = HEIGHT // CELL, WIDTH // CELL
+    rows, columns = sheet.height // CELL, sheet.width // CELL
     grid = values.reshape(GRID, GRID)[::-1]
     return grid[np.linspace(0, GRID - 1, rows).round().astype(int)][
         :, np.linspace(0, GRID - 1, columns).round().astype(int)
@@ -92,10 +112,10 @@ def _regions(cells: NDArray, shades: list[tuple[str, float]]) -> list[str]:
     return [f'<path d="{path}" fill="{color}" opacity="{depth:.2f}"/>' for path, (color, depth) in drawn if path]
 
 
-def _points(run: Run, plane: Plane) -> list[str]:
+def _points(run: Run, plane: Plane, sheet: Sheet) -> list[str]:
     """Return the unlabeled points as small grey dots, and what the method was told: classes, or pairs joined by a line."""
     xy, y = plane.project(run.split.X_train), run.split.y_train
-    placed = (xy - plane.low) / (plane.high - plane.low) * [WIDTH, -HEIGHT] + [0, HEIGHT]
+    placed = (xy - plane.low) / (plane.high - plane.low) * [sheet.width, -sheet.height] + [0, sheet.height]
     grey = placed[y < 0][:MAX_UNLABELED]
     path = "".join(f"M{a:.0f} {b:.0f}h0" for a, b in grey)
     dots = f'<path d="{path}" stroke="{charts.UNLABELED}" stroke-width="3" stroke-linecap="round" opacity="0.75"/>'

@@ -24,12 +24,13 @@ def all_pages() -> list[Any]:
     lessons = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
     convergence = st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:")
-    # There is no room in the navigation for what is come to by a pin, or from where a word stands.
+    # There is no room in the navigation for what is come to by a pin, from where a word stands, or at a lesson's end.
     compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:", visibility="hidden")
     glossary = st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:", visibility="hidden")
     papers = st.Page("pages/papers.py", title="Papers", icon=":material/article:", visibility="hidden")
     settings = (page_of(setting, with_icon=True) for setting in SETTINGS.values())
-    return [home, lessons, *settings, explore, convergence, compare, data, papers, glossary]
+    take_away = st.Page("pages/take_away.py", title="To take away", icon=":material/download:", visibility="hidden")
+    return [home, lessons, *settings, explore, convergence, compare, data, papers, glossary, take_away]
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:

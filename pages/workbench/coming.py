@@ -81,7 +81,7 @@ def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) ->
     if text and bench.place is None:
         bench.notices.append(_no_lesson(problem, text))
         return
-    given = given_for(problem, bench.place.lesson.values_at(bench.place.number)) if bench.place is not None else {}
+    given = given_for(problem, bench.place.values) if bench.place is not None else {}
     if given and not set(own) & set(given):
         bench.given |= given
         bench.wants_restart = bench.live is not None

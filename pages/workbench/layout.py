@@ -8,7 +8,8 @@ import streamlit as st
 
 from pages.controls.from_link import refused
 
-PARTS = ("sidebar", "transport", "view", "tiles", "limits", "map", "curves", "error", "tabs")
+ANSWER = "answer"  # to a lesson's question or goal
+PARTS = ("sidebar", "transport", "view", "tiles", "limits", "map", "curves", "error", "tabs", ANSWER)
 # Drawn all the same, for a control that is not drawn has no value.
 _SELECTORS = {
     "sidebar": ('[data-testid="stSidebar"]', '[data-testid="stExpandSidebarButton"]'),

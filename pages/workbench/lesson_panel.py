@@ -10,7 +10,9 @@ import streamlit as st
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
 from pages.workbench.bench import Bench, once
-from pages.workbench.drawn_curve import draw_curve, lay_over
+from pages.workbench.drawn_curve import draw_curve, lay_over, show_curve
+from pages.workbench.layout import ANSWER
+from pages.workbench.lesson_links import to_take_away
 from pages.workbench.lesson_place import Place
 from pages.workbench.lesson_steps import go_to_step, light_up, show_solution
 from pages.workbench.presenting import presented
@@ -31,17 +33,31 @@ def panel(problem: type[Setting], bench: Bench) -> None:
         text, answer = st.columns([3, 2], gap="medium")
         with text:
             st.markdown(place.step.text)
-            if place.outcome is not None and not place.waits:
+            if place.outcome is not None and not place.waits and not is_exercise(bench):
                 _laid_over(place)  # here: below the verdict it would push the run out of the window
         with answer:
             if place.waits:
                 _question(problem, bench, place)
             elif place.outcome is None:
                 _meanwhile(problem, bench, place)
+            elif is_exercise(bench):
+                _handed_in(place)
             else:
                 _verdict(place)
                 st.markdown(place.step.explanation)
                 _onwards(problem, bench, place)
+
+
+def is_exercise(bench: Bench) -> bool:
+    """Whether the link keeps the answer to itself: the reader is to find it, and to hand in what was found."""
+    return ANSWER in bench.hidden
+
+
+def _handed_in(place: Place) -> None:
+    done = ":green[✓] **Reached.**" if place.step.goal is not None else "**Your guess is kept.**"
+    st.markdown(
+        f"{done} It is in this page's address: copy that to hand it in. Say why, in a sentence or two of your own."
+    )
 
 
 def _header(bench: Bench, place: Place) -> None:
@@ -84,20 +100,13 @@ def _meanwhile(problem: type[Setting], bench: Bench, place: Place) -> None:
     """Say what there is to do while the run goes on, or until the goal is reached."""
     goal = place.step.goal
     if goal is None:
-        st.caption("Watch: the explanation comes when the run has ended.")
+        st.caption("The run goes on." if is_exercise(bench) else "Watch: the explanation comes when the run has ended.")
         return
     with st.container(key="lesson-goal", gap="small"):
         st.markdown(f"⚑ **{goal.text}**")
-        _button(
-            bench,
-            "Show me",
-            "lesson-show",
-            show_solution,
-            problem,
-            bench,
-            type="tertiary",
-            icon=":material/visibility:",
-        )
+        if not is_exercise(bench):
+            icon = ":material/visibility:"
+            _button(bench, "Show me", "lesson-show", show_solution, problem, bench, type="tertiary", icon=icon)
     if bench.live is not None and bench.live.is_finished:
         st.caption("Not yet: this run has not come there. Move what is marked at the side, and run again.")
 
@@ -105,7 +114,9 @@ def _meanwhile(problem: type[Setting], bench: Bench, place: Place) -> None:
 def _verdict(place: Place) -> None:
     """Lay the guess over the outcome."""
     asks = place.step.asks
-    if isinstance(asks, Pick):
+    if asks is not None and place.guess is None:
+        st.markdown(f"**Answer:** *{asks.answer(place.outcome or {})}*.")
+    elif isinstance(asks, Pick):
         _picked(asks, place)
     elif isinstance(asks, Estimate):
         _estimated(asks, place)
@@ -122,6 +133,7 @@ def _onwards(problem: type[Setting], bench: Bench, place: Place) -> None:
         if place.is_last:
             st.markdown(f"**What you know now:** {place.lesson.learned}")
             st.page_link("pages/lessons.py", label="All lessons", icon=":material/arrow_forward:", width="content")
+            to_take_away(problem, place.lesson, "To take away")
         else:
             _button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, type="primary", shortcut="Enter")
 
@@ -166,7 +178,11 @@ def _laid_over(place: Place) -> None:
     asks = place.step.asks
     came_to = asks.came_to(place.outcome) if isinstance(asks, Curve) and place.outcome is not None else None
     if isinstance(asks, Curve) and came_to is not None:
-        lay_over(asks, place.guess, came_to, key=f"lesson-outcome-{place.number}")
+        key = f"lesson-outcome-{place.number}"
+        if place.guess is None:
+            show_curve(asks, came_to, key=key)
+        else:
+            lay_over(asks, place.guess, came_to, key=key)
 
 
 def _line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:

@@ -9,6 +9,9 @@ from typing import Any
 from dsgcore.experiments import LiveRun, Setting, outcome_of
 from dsgcore.settings import GuidedLesson, LessonStep, profile_of
 
+# In a link, in the place of a guess: the step is shown with its answer, or a goal with what reaches it.
+SHOWN = "answer"
+
 
 class Stage(Enum):
     """Which thing of a step a class is shown."""
@@ -45,7 +48,12 @@ class Place:
         """Whether the run is not to begin yet: not before a question is answered, or its time has come before a class."""
         if self.stage is not None:
             return self.stage in (Stage.TEXT, Stage.QUESTION)
-        return self.step.asks is not None and self.number not in self.guesses
+        return self.step.asks is not None and self.number not in self.guesses and self.number not in self.shown
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the controls say at this step, by name; with what reaches its goal, where that was asked for."""
+        return (self.lesson.solved_at if self.number in self.shown else self.lesson.values_at)(self.number)
 
     @property
     def stages(self) -> list[Stage]:
@@ -77,6 +85,7 @@ class Place:
         """How a link says it: the lesson's name, the step counted from 1, and what was guessed there."""
         asks = self.step.asks
         guess = [] if self.guess is None or asks is None else [asks.say(self.guess)]
+        guess = guess or [SHOWN] * (self.number in self.shown)
         return ":".join([self.lesson.name, str(self.number + 1), *guess])
 
     def note(self, live: LiveRun | None) -> None:
@@ -100,7 +109,9 @@ def place_in(problem: type[Setting], text: str) -> Place | None:
     if lesson is None or (number or "1") not in {str(k + 1) for k in range(len(lesson.steps))}:
         return None
     place = Place(lesson, int(number or "1") - 1)
-    if guess and place.step.asks is not None:
+    if guess == SHOWN:
+        place.shown.add(place.number)
+    elif guess and place.step.asks is not None:
         answer = place.step.asks.read(guess)
         if answer is None:
             return None

@@ -17,7 +17,7 @@ def show_solution(problem: type[Setting], bench: Bench) -> None:
     assert place is not None
     assert place.step.goal is not None
     place.shown.add(place.number)
-    bench.given = given_for(problem, place.lesson.values_at(place.number) | dict(place.step.goal.solution))
+    bench.given = given_for(problem, place.values)
     bench.wants_restart = True
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import io
 from collections.abc import Callable
-from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -21,6 +19,7 @@ from pages.studies.differing import NOT_THERE, differing
 from pages.studies.pins import draw_pin
 from pages.studies.repeats import draw_repeats
 from pages.workbench.bench import PLAYING, Bench
+from pages.workbench.frame import draw_frame
 from pages.workbench.map_axes import axes_asked
 
 
@@ -108,11 +107,7 @@ def code(bench: Bench) -> None:
     st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
     st.code(text, language="python", wrap_lines=True)
     st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
-    st.code(
-        f'<iframe src="{_frame_address(bench.link)}" width="100%" height="900"></iframe>',
-        language="html",
-        wrap_lines=True,
-    )
+    draw_frame(st.context.url or "", _framed(bench.link), key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
 
 
@@ -134,8 +129,7 @@ def _model_bytes(run: Run) -> bytes:
     return content.getvalue()
 
 
-def _frame_address(link: dict[str, str]) -> str:
-    """Return the page's link for a frame, as an attribute of HTML holds it; a run that goes on begins there at its start."""
+def _framed(link: dict[str, str]) -> dict[str, str]:
+    """Return what the page's link says in a frame; a run that goes on begins there at its start."""
     said = {name: text for name, text in link.items() if text and not text.endswith(PLAYING)}
-    given = said | {"embed": "true", "hide": "sidebar,tabs"}
-    return html.escape(f"{st.context.url or ''}?{urlencode(given)}")
+    return said | {"hide": "sidebar,tabs"}

@@ -15,6 +15,7 @@ PAGES = {
     "": "DSG Lab",
     "lessons": "Lessons - DSG Lab",
     "glossary": "Glossary - DSG Lab",
+    "take_away": "To take away - DSG Lab",
     "explore": "Explore - DSG Lab",
     "convergence": "Convergence - DSG Lab",
     "papers": "Papers - DSG Lab",
@@ -51,7 +52,8 @@ def warm_app(browser, app_url):
 def test_a_page_has_its_name_and_does_not_jump_while_it_loads(open_page, path, title):
     page = open_page(path)
     page.get_by_role("heading", level=1).wait_for()
-    if path.partition("?")[0] not in ("", "lessons", "glossary", "data", "explore", "convergence", "papers"):
+    without_charts = ("", "lessons", "glossary", "take_away", "data", "explore", "convergence", "papers")
+    if path.partition("?")[0] not in without_charts:
         expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     assert page.evaluate(SHIFTS) < GOOD
     assert page.title() == title

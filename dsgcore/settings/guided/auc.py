@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dsgcore.settings.guided.auc_minimiser import DECAYING, OWN_ERRORS
+from dsgcore.settings.guided.auc_rare import RARE_CLASS
 from dsgcore.settings.guided.lesson import (
     BETTER,
     DIVERGES,
-    SHORT,
     TIE,
     WORSE,
     Claim,
+    Curve,
     Estimate,
     Goal,
     GuidedLesson,
@@ -96,20 +97,21 @@ STEP_SIZE = GuidedLesson(
         LessonStep(
             "Each iteration moves the score downhill, by the *step size* η times the slope. Here η = 0.001, over 300 "
             "iterations.",
-            "The objective is where it began, and so is the ranking: 300 steps of a thousandth make no way. Nothing is "
-            "wrong with "
-            "such a run, it only has not been anywhere yet.",
+            "All but flat: the objective is near where it began, and so is the ranking, for 300 steps of a thousandth "
+            "make no way. Nothing is wrong with such a run, it only has not been anywhere yet.",
             {"step_size": 0.001},
             ("step_size",),
-            Pick(
-                "What will the AUC be at the end?",
-                (
-                    Option("above 0.9: it only takes its time", (Claim("score", low=0.9),)),
-                    Option("it will hardly have moved from a coin's 0.5", (Claim("score", high=0.8),)),
-                ),
-                1,
+            Curve(
+                "Draw how the objective will go, over the 300 iterations.",
+                "objective",
+                "objective",
+                0.0,
+                1.5,
+                0.15,
             ),
-            claims=(Claim("objective", low=0.9),),
+            claims=(Claim("objective@0", low=1.2), Claim("objective", low=1.1), Claim("score", high=0.8)),
+            notes="Many will draw a falling curve. Let them, and ask afterwards what a flat curve can mean: that all is "
+            "learned, or that nothing has been tried yet. The tile with the AUC tells which.",
         ),
         LessonStep(
             "Twenty thousand times bigger: η = 20.",
@@ -128,6 +130,8 @@ STEP_SIZE = GuidedLesson(
                 ),
                 2,
             ),
+            notes="Draw a valley and a step from one side to the other on the board before the run. Outside this view "
+            "the limit for these data stands below the step's slider.",
         ),
         LessonStep(
             "Now find a good one. (“auto” on the slider is the step that the run finds by itself, from the curvature.)",
@@ -140,6 +144,8 @@ STEP_SIZE = GuidedLesson(
                 (Claim("objective", high=0.45),),
                 {"step_size": None},
             ),
+            notes="Take three values from the class, one each too small, good, and near the limit, and run all three: "
+            "the previous run stays as a pale line. A good step is a range, not a point.",
         ),
     ),
 )
@@ -168,6 +174,30 @@ FEATURES = GuidedLesson(
                 0.15,
             ),
             claims=(Claim("error_share", low=0.3), Claim("lag", low=0.02)),
+            notes="Say what a feature is: a wave of random direction and length. After the run, outside this view, "
+            "switch the map from f to h and to the error: that is what was guessed.",
+        ),
+        LessonStep(
+            "The same run, and its error from iteration to iteration: each draws four new features, and each draw errs anew.",
+            "It rises while the coefficients are large and falls when they are small, though new errors come in until the "
+            "end: an iteration errs in proportion to what it adds, and the ridge λ lets go of the old errors bit by bit.",
+            {},
+            (),
+            Curve(
+                "Draw how |f − h|² will go, over the 300 iterations.",
+                "error_mean",
+                "|f − h|²",
+                0.0,
+                0.2,
+                0.025,
+            ),
+            claims=(
+                Claim("error_mean@0", high=0.03),
+                Claim("error_mean@0.1", low=0.07),
+                Claim("error_mean@1", high=0.066),
+            ),
+            notes="Many will expect the error to grow for ever, for each iteration brings a new one. Ask where the old "
+            "ones go: the factor 1 − ηλ in front of f.",
         ),
         LessonStep(
             "Sixteen times as many: **64** features an iteration.",
@@ -184,6 +214,8 @@ FEATURES = GuidedLesson(
                 ),
                 2,
             ),
+            notes="Before the answer: if the mean of four dice has a spread, what has the mean of 64? A quarter. The "
+            "error here is squared, so a sixteenth.",
         ),
         LessonStep(
             "Few features are fast. How few are enough here?",
@@ -196,73 +228,8 @@ FEATURES = GuidedLesson(
                 (Claim("score", low=0.96), Claim("n_features", high=64)),
                 {"n_features": 64},
             ),
-        ),
-    ),
-)
-
-_RARE = SHORT | {"n": 600, "data": "two_gaussians", "separation": 2.0, "n_labeled": 60, "sigma": 0.2, "lam": 0.01}
-
-RARE_CLASS = GuidedLesson(
-    "rare-class",
-    "Why not simply count right answers?",
-    "Where one class is rare, hardly anything beats saying its opposite of everybody; the AUC asks whether the rare ones "
-    "rank higher.",
-    2,
-    (
-        LessonStep(
-            "Two clouds of points that overlap. Only **one point in twenty** is positive: think of a rare disease. Who says "
-            "“negative” of everybody is right in 95 % of all cases.",
-            "Hardly more than who says “negative” of everybody, and often less. Counted so, everything that has been learned "
-            "here is worth nothing.",
-            _RARE | {"imbalance": 0.05},
-            ("imbalance",),
-            Pick(
-                "If the five percent with the highest scores are called positive, how many test points are right?",
-                (
-                    Option("nearly all: more than 97.5 %", (Claim("right", low=0.975),)),
-                    Option("about as many as by “negative” for all", (Claim("right", low=0.9, high=0.975),)),
-                    Option("fewer than 90 %", (Claim("right", high=0.9),)),
-                ),
-                1,
-            ),
-            claims=(Claim("commonest", low=0.945, high=0.955),),
-        ),
-        LessonStep(
-            "The same run. The AUC takes one positive and one negative point by chance, and asks whether the positive "
-            "one has the "
-            "higher score. “Negative for all” gets 0.5: a coin.",
-            "Much has been learned after all: of a positive and a negative point the right one has the higher score "
-            "in more than "
-            "three of four pairs. How rare positives are does not enter, for each pair has one of them.",
-            {},
-            (),
-            Pick(
-                "What will the AUC be?",
-                (
-                    Option("about 0.5: nothing has been learned", (Claim("score", high=0.65),)),
-                    Option("0.65 to 0.75", (Claim("score", low=0.65, high=0.75),)),
-                    Option("above 0.75", (Claim("score", low=0.75),)),
-                ),
-                2,
-            ),
-        ),
-        LessonStep(
-            "The same two clouds, now with **as many** positives as negatives.",
-            "The AUC is what it was, within some hundredths: it belongs to the clouds. The share of right answers falls, "
-            "though nothing "
-            "has become harder: there is no common class any more whose name is a good guess.",
-            {"imbalance": 0.5},
-            ("imbalance",),
-            Pick(
-                "What becomes of the AUC, and of the share of right answers?",
-                (
-                    Option("the AUC falls below 0.8", (Claim("score", high=0.8),)),
-                    Option("the AUC stays above 0.8, right answers fall below 90 %", (Claim("right", high=0.9),)),
-                    Option("both stay above 0.9", (Claim("score", low=0.9), Claim("right", low=0.9))),
-                ),
-                1,
-            ),
-            claims=(Claim("score", low=0.85), Claim("right", low=0.75)),
+            notes="Let them bid downwards: 64, 32, 16. Where the AUC begins to suffer is where features begin to limit "
+            "the run.",
         ),
     ),
 )

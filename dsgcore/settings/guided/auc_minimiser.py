@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsgcore.settings.guided.lesson import SHORT, Claim, GuidedLesson, LessonStep, Option, Pick
+from dsgcore.settings.guided.lesson import SHORT, Claim, Curve, GuidedLesson, LessonStep, Option, Pick
 
 _MOONS = SHORT | {"data": "two_moons", "n_labeled": 40, "sigma": 10.0, "lam": 0.01, "step_size": 0.5, "batch_size": 128}
 
@@ -16,20 +16,21 @@ OWN_ERRORS = GuidedLesson(
         LessonStep(
             "Two moons, and **four** random features an iteration. |f − h|², the error that the features have brought in, is "
             "around a tenth of |h|² itself: less on some seeds, and several times as much on others.",
-            "Nearly all pairs are ranked right. An error of a tenth of the function, and yet a good score: so is the error "
-            "what it seems?",
+            "Nearly all pairs are ranked right, and most after a tenth of the iterations. An error of a tenth of the "
+            "function, and yet a good score: so is the error what it seems?",
             _MOONS | {"n_features": 4},
             ("n_features",),
-            Pick(
-                "Will such a score still rank well?",
-                (
-                    Option("no: an AUC below 0.9", (Claim("score", high=0.9),)),
-                    Option("somewhat: 0.9 to 0.95", (Claim("score", low=0.9, high=0.95),)),
-                    Option("yes: above 0.95", (Claim("score", low=0.95),)),
-                ),
-                2,
+            Curve(
+                "Can such a score rank? Draw how the AUC will go, over the 100 iterations.",
+                "score_test",
+                "AUC",
+                0.5,
+                1.0,
+                0.05,
             ),
-            claims=(Claim("error_share", low=0.03),),
+            claims=(Claim("error_share", low=0.03), Claim("score", low=0.95), Claim("score_test@0.1", low=0.92)),
+            notes="Have them look at |f − h|² in the chart below and at the AUC above it, together: the one is large, "
+            "the other is good. What the class has to explain is how both can be.",
         ),
         LessonStep(
             "The same run. With so few points the best score f* that there is, the exact minimiser of the objective, can "
@@ -49,6 +50,8 @@ OWN_ERRORS = GuidedLesson(
                 2,
             ),
             claims=(Claim("distance", high=0.06),),
+            notes="f* can be computed here because the losses are squared and the points are few. Draw three points on "
+            "the board, f, h and f*, and move h away from f*: f has not moved.",
         ),
         LessonStep(
             "Now **64** features.",
@@ -67,6 +70,8 @@ OWN_ERRORS = GuidedLesson(
                 ),
                 2,
             ),
+            notes="Ask what would be left with infinitely many features: f = h, and the noise of the batches in both. "
+            "So this error is the features' alone.",
         ),
     ),
 )
@@ -99,6 +104,8 @@ DECAYING = GuidedLesson(
                 1,
             ),
             claims=(Claim("distance", low=0.01),),
+            notes="Point at the second half of the objective, and ask what would happen in another thousand iterations: "
+            "the same.",
         ),
         LessonStep(
             "A hundredth of it: a constant step of **0.02**.",
@@ -116,6 +123,8 @@ DECAYING = GuidedLesson(
                 2,
             ),
             claims=(Claim("unrest", high=0.002), Claim("distance", low=0.5)),
+            notes="Let somebody add up: a hundred steps of 0.02 are two steps of 1. A quiet curve is not a sign of "
+            "having arrived.",
         ),
         LessonStep(
             "The theorem's steps: **θ/t** with θ = 10, large at first and ever smaller.",
@@ -134,6 +143,8 @@ DECAYING = GuidedLesson(
                 0,
             ),
             claims=(Claim("distance", high=0.005), Claim("unrest", high=0.005)),
+            notes="Write down the steps: 10, 5, 3.3, 2.5, .. 0.1. Which part of the way belongs to the first ten, and "
+            "what do the last fifty do?",
         ),
     ),
 )

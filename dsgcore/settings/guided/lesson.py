@@ -79,6 +79,11 @@ class Pick:
         """Return the number of the option that a link says; None where it says none."""
         return int(text) if text in map(str, range(len(self.options))) else None
 
+    def answer(self, outcome: Mapping[str, float]) -> str:
+        """Say what is right of a run."""
+        right = self.right(outcome)
+        return "none of these: another seed will" if right is None else right.words
+
     def is_right(self, guess: float, outcome: Mapping[str, float]) -> bool | None:
         """Whether an option is right of a run; None where the run came to none of them."""
         right = self.right(outcome)
@@ -123,6 +128,10 @@ class Estimate:
         except ValueError:
             return None
         return value if self.low <= value <= self.high else None
+
+    def answer(self, outcome: Mapping[str, float]) -> str:
+        """Say what a run came to."""
+        return f"{self.words} came to {outcome.get(self.measure, math.nan):.2f}"
 
     def is_right(self, guess: float, outcome: Mapping[str, float]) -> bool | None:
         """Whether a guess is near what a run came to; None where it came to no number."""
@@ -174,6 +183,13 @@ class Curve:
         """Return how it went, at the same shares of the way; None where the run has no such curve."""
         values = [outcome.get(measure, math.nan) for measure in self.measures]
         return values if all(map(math.isfinite, values)) else None
+
+    def answer(self, outcome: Mapping[str, float]) -> str:
+        """Say how it went."""
+        came_to = self.came_to(outcome)
+        if came_to is None:
+            return "this run has no such curve"
+        return f"{self.words}, from {came_to[0]:.2f} at the start to {came_to[-1]:.2f} at the end"
 
     def is_right(self, guess: Sequence[float], outcome: Mapping[str, float]) -> bool | None:
         """Whether a drawn curve is near the one that came."""
@@ -275,3 +291,8 @@ class GuidedLesson:
         for step in self.steps[: number + 1]:
             values |= step.values
         return values
+
+    def solved_at(self, number: int) -> dict[str, Any]:
+        """Return the same with what reaches the step's goal, where it has one."""
+        goal = self.steps[number].goal
+        return self.values_at(number) | (dict(goal.solution) if goal is not None else {})

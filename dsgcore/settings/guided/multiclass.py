@@ -101,6 +101,7 @@ TAIL = GuidedLesson(
                 1,
             ),
             claims=(Claim("score", low=0.95),),
+            notes="Count on a small case: two classes need one direction, which says more or less. So K need K − 1.",
         ),
         LessonStep(
             "Four arms of a spiral: three directions are needed. τ_S = **0.5** pulls the tail strongly; θ, where the "
@@ -120,6 +121,7 @@ TAIL = GuidedLesson(
                 1,
             ),
             claims=(Claim("score", high=0.8),),
+            notes="Ask which of four arms will be mixed up when one direction is missing, and look at the map.",
         ),
         LessonStep(
             "The same pull, but **θ = 1**: the tail begins only after all of the directions.",
@@ -137,6 +139,7 @@ TAIL = GuidedLesson(
                 1,
             ),
             claims=(Claim("score", low=0.8),),
+            notes="θ says where the tail begins. Ask what τ_S does when nothing is in the tail: nothing.",
         ),
     ),
 )
@@ -163,21 +166,25 @@ CURVES = GuidedLesson(
                 ),
                 0,
             ),
+            notes="Draw one straight line through the middle of the spirals: how many arms does it keep whole?",
         ),
         LessonStep(
             "**64 random features** instead: waves of random direction, which stand in for a kernel.",
-            "Eight in ten and more, on 17 of 20 seeds at least. In 64 directions there is room for boundaries that curl.",
+            "Eight in ten and more, on 17 of 20 seeds at least, and about half after the very first step. In 64 directions there "
+            "is room for boundaries that curl.",
             {"features": "fourier"},
             ("features",),
-            Pick(
-                "And now?",
-                (
-                    Option("fewer than half", (Claim("score", high=0.5),)),
-                    Option("50 to 80 %", (Claim("score", low=0.5, high=0.8),)),
-                    Option("more than 80 %", (Claim("score", low=0.8),)),
-                ),
-                2,
+            Curve(
+                "Draw how the share of right test points will go now, over the 100 iterations.",
+                "score_test",
+                "right test points",
+                0.25,
+                1.0,
+                0.1,
             ),
+            claims=(Claim("score", low=0.8), Claim("score_test@0", low=0.4)),
+            notes="Many will let it rise slowly. The features are there from the first step: what is learned later is "
+            "the boundary's detail.",
         ),
         LessonStep(
             "The same with **σ = 1000**: waves so short that only the closest points are alike.",
@@ -198,6 +205,8 @@ CURVES = GuidedLesson(
                 ),
                 1,
             ),
+            notes="Ask what the labels' own score is worth, when every label is right and one in four of the others is "
+            "wrong.",
         ),
     ),
 )
@@ -225,6 +234,8 @@ HOW_MANY_LABELS = GuidedLesson(
                 ),
                 0,
             ),
+            notes="Mark the four labels on the map and follow one arm to where another comes close: what can tell the "
+            "graph to stop there?",
         ),
         LessonStep(
             "**Twenty** on each.",
@@ -240,6 +251,7 @@ HOW_MANY_LABELS = GuidedLesson(
                 0.08,
             ),
             claims=(Claim("score", low=0.9), Claim("score_test@0.25", low=0.8)),
+            notes="Ask how much the graph adds when labels are many: the dotted curve says so.",
         ),
         LessonStep(
             "Back to five on each, but a graph with a weight of **τ_I = 0.1**: too much of a good thing. Mend it. "
@@ -253,6 +265,8 @@ HOW_MANY_LABELS = GuidedLesson(
             goal=Goal(
                 "Get 78 % of the test points right, with τ_I alone.", (Claim("score", low=0.78),), {"tau_I": None}
             ),
+            notes="Let them find that more trust in the graph is not always more: the sentence in the notice names the "
+            "weight that the step would bear.",
         ),
     ),
 )

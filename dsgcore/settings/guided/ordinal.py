@@ -8,6 +8,7 @@ from dsgcore.settings.guided.lesson import (
     TIE,
     WORSE,
     Claim,
+    Curve,
     Estimate,
     Goal,
     GuidedLesson,
@@ -94,6 +95,8 @@ THRESHOLDS = GuidedLesson(
                 ),
                 1,
             ),
+            notes="Draw the score as a line with four cuts on the board. Ask where a cut should lie between two heaps "
+            "that overlap.",
         ),
         LessonStep(
             "The same run. Now a neighbour's class counts as right, too.",
@@ -104,6 +107,7 @@ THRESHOLDS = GuidedLesson(
             (),
             Estimate("Which part is right within one class?", "near", "the part", 0.0, 1.0, 0.08),
             claims=(Claim("near", low=0.8),),
+            notes="Ask which mistake is worse, to take class 1 for 2 or for 5, and whether a plain accuracy knows.",
         ),
         LessonStep(
             "Other data: classes that follow one another along a slope, 50 labels.",
@@ -121,6 +125,8 @@ THRESHOLDS = GuidedLesson(
                 ),
                 1,
             ),
+            notes="The cuts are made in the same way on both data sets: what differs is the ranking, and they can be no "
+            "better than that.",
         ),
     ),
 )
@@ -149,6 +155,8 @@ AVERAGE = GuidedLesson(
                 0,
             ),
             claims=(Claim("unrest", low=0.05),),
+            notes="Run it again with other seeds: where the last iterate ends is luck, where the average ends hardly "
+            "is.",
         ),
         LessonStep(
             "The same run, by its mean AUC on the test points.",
@@ -164,6 +172,8 @@ AVERAGE = GuidedLesson(
                 ),
                 0,
             ),
+            notes="Ask when one would stop a run that one cannot see the test score of. The average needs no good "
+            "moment.",
         ),
         LessonStep(
             "Steps a hundred times **smaller**: 0.02. Will the average help here, too?",
@@ -180,6 +190,8 @@ AVERAGE = GuidedLesson(
                 ),
                 1,
             ),
+            notes="Ask for the mean of a road's second half, as against its end: who is still walking should not "
+            "average.",
         ),
     ),
 )
@@ -193,18 +205,21 @@ WIDTH = GuidedLesson(
         LessonStep(
             "Five rings, 50 labels, and a very flat kernel, **σ = 0.01**: all points are much alike, and the score is "
             "all but a plane.",
-            "A coin's work. A plane rises to one side, and rings lie around a centre.",
+            "A coin's work, from the first iteration to the last. A plane rises to one side, and rings lie around a centre: "
+            "no number of steps mends that.",
             SHORT | {"n_labeled": 50, "lam": 0.0001, "sigma": 0.01},
             ("sigma",),
-            Pick(
-                "What will the mean AUC be? (0.5: a coin)",
-                (
-                    Option("below 0.62", (Claim("score", high=0.62),)),
-                    Option("0.62 to 0.85", (Claim("score", low=0.62, high=0.85),)),
-                    Option("above 0.85", (Claim("score", low=0.85),)),
-                ),
-                0,
+            Curve(
+                "Draw how the mean AUC of the test points will go, over the 100 iterations. (0.5: a coin)",
+                "score_test",
+                "mean AUC",
+                0.3,
+                1.0,
+                0.1,
             ),
+            claims=(Claim("score", high=0.62), Claim("score_test@0.5", high=0.62)),
+            notes="Many will draw a rise, for learning means rising. A straight line through the middle meets every "
+            "ring twice: so it ranks none of them.",
         ),
         LessonStep(
             "A very sharp one, **σ = 300**: every point is like its closest neighbours only.",
@@ -225,6 +240,7 @@ WIDTH = GuidedLesson(
                 ),
                 1,
             ),
+            notes="Ask what a score of 1 on the labels proves. Then show the test points.",
         ),
         LessonStep(
             "Find a width between them.",
@@ -232,6 +248,8 @@ WIDTH = GuidedLesson(
             {},
             ("sigma",),
             goal=Goal("Reach a mean AUC of 0.86 on the test points.", (Claim("score", low=0.86),), {"sigma": 10.0}),
+            notes="Take bids between the two ends and write the scores down: a hill, with its top where a label speaks "
+            "for its own ring.",
         ),
     ),
 )

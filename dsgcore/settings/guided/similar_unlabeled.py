@@ -8,6 +8,7 @@ from dsgcore.settings.guided.lesson import (
     TIE,
     WORSE,
     Claim,
+    Curve,
     Goal,
     GuidedLesson,
     LessonStep,
@@ -26,21 +27,20 @@ NEGATIVE_RISK = GuidedLesson(
             "No label at all, only 20 *pairs* of points that share their class, unlabeled points, and the share of positives. "
             "From these the risk can be *estimated* without bias: as a sum in which some parts are taken off. The loss of a "
             "point is never negative.",
-            "It falls below zero. The part that is taken off is a mean over few points; a flexible score makes it as large as "
-            "it likes, for it learns these few points by heart. The estimate stays right on average for a *fixed* "
-            "score, but not "
-            "for one that was chosen by it.",
+            "It falls far below zero, and goes on falling. The part that is taken off is a mean over few points; a flexible "
+            "score makes it as large as it likes, for it learns these few points by heart. The estimate stays right on "
+            "average for a *fixed* score, but not for one that was chosen by it.",
             {"n_labeled": 20, "sigma": 100.0, "correction": "identity", "lam": 0.0001},
             ("correction",),
-            Pick(
-                "How low can the estimated risk get?",
-                (
-                    Option("to zero, at best", (Claim("objective", low=0.0),)),
-                    Option("below zero", (Claim("objective", high=0.0),)),
-                ),
-                1,
+            Curve(
+                "Draw how the estimated risk will go, over the 300 iterations.",
+                "objective",
+                "estimated risk",
+                -4.0,
+                1.0,
+                0.7,
             ),
-            claims=(Claim("objective", high=-0.1),),
+            claims=(Claim("objective@0", low=0.0), Claim("objective@0.1", high=0.0), Claim("objective", high=-1.0)),
             notes="Worth a minute: how can a mean of losses, none of which is negative, be estimated as a difference? "
             "The chart of parts (“parts”, below the map) shows what is added and what is taken off.",
         ),
@@ -122,6 +122,8 @@ CORRECTIONS = GuidedLesson(
             ("correction",),
             Pick("Where does the estimated risk end?", _FLOOR, 0),
             claims=(Claim("objective", high=-0.5),),
+            notes="Ask what a mean of losses can be at least, and leave the question open until the curve is below "
+            "zero.",
         ),
         LessonStep(
             "**ReLU**: a class whose estimated risk is negative counts zero.",
@@ -130,7 +132,17 @@ CORRECTIONS = GuidedLesson(
             "to zero by learning points by heart is kept, though.",
             {"correction": "ReLU"},
             ("correction",),
-            Pick("And now?", _FLOOR, 1),
+            Curve(
+                "Draw how the estimated risk will go now, over the 100 iterations.",
+                "objective",
+                "estimated risk",
+                -1.0,
+                0.5,
+                0.08,
+            ),
+            claims=(Claim("objective@0", low=0.15), Claim("objective", low=-0.01, high=0.002)),
+            notes="Many will let it fall below zero again. Ask what pulls at a score whose risk is counted as zero: "
+            "nothing.",
         ),
         LessonStep(
             "The **absolute value**: a negative risk counts as much as a positive one.",
@@ -141,6 +153,7 @@ CORRECTIONS = GuidedLesson(
             ("correction",),
             Pick("And now?", _FLOOR, 2),
             claims=(Claim("objective", high=0.1),),
+            notes="The same kink at zero, but with a slope on both sides: a ball in a V against a ball on a floor.",
         ),
     ),
 )
@@ -167,21 +180,25 @@ PAIRS = GuidedLesson(
                 ),
                 2,
             ),
+            notes="Five pairs are ten points. Ask how well one can be certain about ten points, with a kernel that "
+            "tells any two apart.",
         ),
         LessonStep(
             "**Twenty** pairs.",
             "Below zero still, but never as low: the same score has four times as many points to be certain about.",
             {"n_labeled": 20},
             ("n_labeled",),
-            Pick(
-                "And with twenty?",
-                (
-                    Option("not below zero", (Claim("objective", low=0.0),)),
-                    Option("to between −2 and 0", (Claim("objective", low=-2.0, high=0.0),)),
-                    Option("below −2", (Claim("objective", high=-2.0),)),
-                ),
-                1,
+            Curve(
+                "Draw how the estimated risk will go with twenty, over the 100 iterations.",
+                "objective",
+                "estimated risk",
+                -4.0,
+                1.0,
+                0.4,
             ),
+            claims=(Claim("objective", low=-2.0, high=0.0),),
+            notes="Show this curve over the last one: what makes it less deep is the number of points in the mean that "
+            "is taken off, nothing else was changed.",
         ),
         LessonStep(
             "**Ninety** pairs, and a smoother kernel (σ = 20, λ = 0.01). The correction is on again.",
@@ -198,6 +215,8 @@ PAIRS = GuidedLesson(
                 ),
                 2,
             ),
+            notes="Say it slowly: no label at all. What tells the classes apart is that pairs of the commoner class are "
+            "more.",
         ),
     ),
 )
@@ -223,6 +242,8 @@ EQUAL_SHARES = GuidedLesson(
                 ),
                 1,
             ),
+            notes="Of a hundred random pairs at 70 %, 49 are both positive and 9 both negative: of the similar ones "
+            "five in six are positive, and that is all there is to go by.",
         ),
         LessonStep(
             "Now **55 %** of the points are positive, and the method is told so.",
@@ -239,6 +260,8 @@ EQUAL_SHARES = GuidedLesson(
                 ),
                 1,
             ),
+            notes="Divide on the board: 1 / (2 · 0.7 − 1) = 2.5 and 1 / (2 · 0.55 − 1) = 10. Noise is multiplied by "
+            "that, its square by sixteen.",
         ),
         LessonStep(
             "And **90 %**.",
@@ -256,6 +279,7 @@ EQUAL_SHARES = GuidedLesson(
                 1,
             ),
             claims=(Claim("commonest", low=0.89, high=0.91),),
+            notes="Ask before: is nine in ten good? Then say what “positive” for everybody gets.",
         ),
     ),
 )

@@ -1,0 +1,156 @@
+"""What a handout shows, made on the server: the runs of a lesson's steps, a slice at a time, and kept for the next who asks.
+
+There is one run a step, with the seed that pages begin with: a server makes each lesson's once, whoever asks and how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dsgcore.data.options import SEED
+from dsgcore.experiments import LiveRun, Setting, Spec, outcome_of
+from dsgcore.experiments.cost import cost_of
+from dsgcore.settings import GuidedLesson, LessonStep
+from pages.charts import figures as charts
+from pages.controls import controls
+from pages.handouts.small_charts import drawing, scale_of
+from pages.pictures.making import Sheet, picture_of
+from pages.shell.memory import Claim, account
+
+MAP = Sheet(180, 180)
+GROWN = 1e3  # times its start, and an objective is drawn on a logarithmic axis
+# Measures that are seen in the chart of the features' error.
+OF_THE_ERROR = ("error", "lag", "overstated", "distance")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A step for paper: its data before the run, what the run came to, and drawings of that, as SVG.
+
+    Attributes
+    ----------
+    points : str
+    outcome : mapping
+    drawings : tuple of str
+    end : int
+        Iterations of the run.
+    seed : int
+    """
+
+    points: str
+    outcome: Mapping[str, float]
+    drawings: tuple[str, ...]
+    end: int
+    seed: int
+
+
+_kept: dict[tuple[str, str], tuple[Shown, ...]] = {}
+
+
+def kept(setting: type[Setting], lesson: GuidedLesson) -> tuple[Shown, ...] | None:
+    """Return what has been made of a lesson; None before that."""
+    return _kept.get((setting.name, lesson.name))
+
+
+def spec_at(setting: type[Setting], values: Mapping[str, Any]) -> Spec:
+    """Return the spec that a page's controls say when a lesson has set them to these values."""
+    dataset = values.get("data", controls.dataset_choice(setting).default)
+    offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
+    given = {name: values.get(name, control.parameter.default) for name, control in offered.items()}
+    return controls.to_spec(setting, given, dataset, SEED.default)
+
+
+class Making:
+    """The runs of a lesson's steps, one after the other.
+
+    Parameters
+    ----------
+    setting : type of Setting
+    lesson : GuidedLesson
+    """
+
+    def __init__(self, setting: type[Setting], lesson: GuidedLesson) -> None:
+        self.setting, self.lesson = setting, lesson
+        self._made: list[Shown] = []
+        self._live: LiveRun | None = None
+        self._claim = Claim()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all is made, and kept."""
+        return kept(self.setting, self.lesson) is not None
+
+    @property
+    def share(self) -> float:
+        """How much of it is made."""
+        going = self._live.run.t / self._live.run.n_iter if self._live is not None else 0.0
+        return min(1.0, (len(self._made) + going) / len(self.lesson.steps))
+
+    def go_on(self, seconds: float) -> None:
+        """Make the iterations of about so many seconds; at the end of a run, its drawings.
+
+        Raises
+        ------
+        SpecError
+            Where the server has no memory left for the run.
+        """
+        if self.is_done:
+            return
+        if self._live is None:
+            self._live = self._begun()
+        self._live.advance(seconds=seconds)
+        if self._live.is_finished:
+            step = self.lesson.steps[len(self._made)]
+            self._made.append(_shown(self._live, step))
+            self._live = None
+        if len(self._made) == len(self.lesson.steps):
+            _kept[self.setting.name, self.lesson.name] = tuple(self._made)
+
+    def _begun(self) -> LiveRun:
+        spec = spec_at(self.setting, self.lesson.solved_at(len(self._made)))
+        account.take(self._claim, cost_of(spec).memory)
+        return LiveRun(spec)
+
+
+def _shown(live: LiveRun, step: LessonStep) -> Shown:
+    run = live.run
+    points = picture_of(run, MAP, has_learned=False, alt="The training points, with what is told of them.")
+    learned = picture_of(run, MAP, has_learned=run.model_t > 0, alt="What has been learned.")
+    return Shown(points, outcome_of(live, step.measures), (learned, *_drawings(live, step)), run.n_iter, run.spec.seed)
+
+
+def _drawings(live: LiveRun, step: LessonStep) -> list[str]:
+    """Return the two charts that a step is about: of the features' error or the objective, and the score."""
+    is_of_the_error = any(measure.startswith(OF_THE_ERROR) for measure in step.measures)
+    has_error = "error_mean" in live.run.history.names
+    return [_error(live) if is_of_the_error and has_error else _objective(live), _score(live)]
+
+
+def _curve(live: LiveRun, column: str, name: str, **style: Any) -> charts.Curve:
+    history = live.run.history
+    return charts.Curve(name, history.column("t"), history.column(column), charts.INK["light"], **style)
+
+
+def _objective(live: LiveRun) -> str:
+    curve = _curve(live, "objective", "objective", width=1.5)
+    is_log = bool((curve.y > GROWN * live.run.start_objective()).any())
+    return drawing("Objective", [curve], scale_of([curve], live.run.n_iter, is_log=is_log))
+
+
+def _error(live: LiveRun) -> str:
+    curve = _curve(live, "error_mean", "|f − h|²", width=1.5)
+    return drawing("Error of the random features, |f − h|²", [curve], scale_of([curve], live.run.n_iter))
+
+
+def _score(live: LiveRun) -> str:
+    problem, curves = live.run.problem, [_curve(live, "score_test", "test", width=1.5)]
+    if live.supervised is not None:
+        twin = live.supervised.history
+        style: dict[str, Any] = {"dash": "dot", "width": 2.0}
+        curves.append(
+            charts.Curve(problem.twin_name, twin.column("t"), twin.column("score_test"), charts.TWIN, **style)
+        )
+    title = f"{problem.score_name[0].upper()}{problem.score_name[1:]}"
+    return drawing(title, curves, scale_of(curves, live.run.n_iter))

@@ -1,0 +1,167 @@
+"""A lesson as one page of HTML to print: its questions with room for answers, then the answers with what the runs came to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from dsgcore.experiments import Setting
+from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick
+from dsgcore.settings.guided.lesson import SHARES
+from pages.charts.figures import INK
+from pages.charts.figures import Curve as Line
+from pages.controls import controls
+from pages.handouts.making import Shown
+from pages.handouts.small_charts import Scale, drawing
+
+_STRONG, _EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"(?<!\w)\*(?=\S)(.+?)(?<=\S)\*(?!\w)")
+_STYLE = """
+:root {color-scheme: light}
+body {margin: 0 auto; padding: 1.2rem; max-width: 48rem; background: #FFFFFF; color: #1F2933; font: 15px/1.45 system-ui, sans-serif}
+h1 {font-size: 1.5rem; margin: 0.2rem 0} h2 {font-size: 1.1rem; margin: 0 0 0.3rem} p {margin: 0.4rem 0}
+.who {display: flex; gap: 2rem; margin: 1rem 0} .who span {flex: 1; border-bottom: 1px solid #5B6670}
+section {border-top: 1px solid #C4CCD3; padding: 0.8rem 0; break-inside: avoid}
+.step {display: flex; gap: 1rem; align-items: flex-start} .step > div {flex: 1 1 0} .step svg {flex: none}
+.drawings {display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: flex-start}
+svg {max-width: 100%; height: auto} svg + svg {border: 0}
+ul {list-style: none; padding: 0; margin: 0.4rem 0} li::before {content: "\\2610"; margin-right: 0.5rem}
+.why {height: 4.6rem; background: repeating-linear-gradient(#FFFFFF 0 1.4rem, #C4CCD3 1.4rem calc(1.4rem + 1px))}
+.range {display: flex; justify-content: space-between; border-top: 2px solid #1F2933; max-width: 22rem; margin: 1.6rem 0 0.6rem}
+.link {font-size: 0.78rem; overflow-wrap: anywhere} a {color: #25577B}
+.answers {break-before: page}
+@page {margin: 14mm}
+@media print {body {padding: 0; max-width: none; font-size: 10.5pt} a {color: inherit}}
+"""
+_HEAD = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title><style>{style}</style></head><body>
+"""
+
+
+@dataclass(frozen=True)
+class Links:
+    """The addresses of one step: with its answer hidden, and with it."""
+
+    exercise: str
+    answer: str
+
+
+def handout(setting: type[Setting], lesson: GuidedLesson, shown: Sequence[Shown], links: Sequence[Links]) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    setting : type of Setting
+    lesson : GuidedLesson
+    shown : sequence of Shown
+        What has been made of each step.
+    links : sequence of Links
+        Of each step.
+
+    Returns
+    -------
+    str
+        HTML that asks for nothing else: style and drawings are in it.
+    """
+    steps = list(zip(lesson.steps, shown, links, strict=True))
+    questions = [_question(number, *step) for number, step in enumerate(steps, start=1)]
+    answers = [_answer(setting, lesson, number, *step) for number, step in enumerate(steps, start=1)]
+    return "\n".join(
+        [
+            _HEAD.format(title=escape(lesson.title), style=_STYLE),
+            f"<header><p>DSG Lab · {escape(setting.title)}</p><h1>{escape(lesson.title)}</h1>",
+            '<p class="who">Name: <span></span> Date: <span></span></p></header><main>',
+            *questions,
+            f'<div class="answers"><h1>Answers: {escape(lesson.title)}</h1>',
+            f"<p>Each is what one run came to, with seed {shown[0].seed}; another seed is another run.</p>",
+            *answers,
+            f"<p><b>What one knows now:</b> {marked(lesson.learned)}</p></div></main></body></html>",
+        ]
+    )
+
+
+def marked(text: str) -> str:
+    """Return a lesson's Markdown as HTML: bold and emphasis, for that is all there is; what is HTML in it is shown as it is."""
+    return _EMPHASIS.sub(r"<em>\1</em>", _STRONG.sub(r"<b>\1</b>", escape(text)))
+
+
+def _question(number: int, step: LessonStep, shown: Shown, links: Links) -> str:
+    if step.goal is not None:
+        asked = f"<p><b>{marked(step.goal.text)}</b></p>"
+    else:
+        assert step.asks is not None
+        asked = f"<p><b>{marked(step.asks.text)}</b></p>{room_for(step.asks, shown.end)}"
+    return (
+        f'<section><h2>{number}</h2><div class="step"><div><p>{marked(step.text)}</p>{asked}</div>{shown.points}</div>'
+        f'<p>Because:</p><div class="why"></div>{_link("Try it", links.exercise)}</section>'
+    )
+
+
+def _link(said: str, address: str) -> str:
+    return f'<p class="link">{said}: <a href="{escape(address)}">{escape(address)}</a></p>'
+
+
+@singledispatch
+def room_for(asks: Any, end: int) -> str:
+    """Return room for the answer to a question: boxes, a line of numbers, or axes to draw on."""
+    raise TypeError(type(asks))
+
+
+@room_for.register
+def _(asks: Pick, end: int) -> str:
+    return "<ul>" + "".join(f"<li>{marked(option.words)}</li>" for option in asks.options) + "</ul>"
+
+
+@room_for.register
+def _(asks: Estimate, end: int) -> str:
+    return f'<div class="range"><span>{asks.low:g}</span><span>{asks.high:g}</span></div>'
+
+
+@room_for.register
+def _(asks: Curve, end: int) -> str:
+    return drawing(asks.words, [], Scale(asks.low, asks.high, end))
+
+
+@singledispatch
+def drawn_answer(asks: Any, shown: Shown) -> list[str]:
+    """Return what is drawn of the answer to a question besides the run's own charts."""
+    return []
+
+
+@drawn_answer.register
+def _(asks: Curve, shown: Shown) -> list[str]:
+    came_to = asks.came_to(shown.outcome)
+    if came_to is None:
+        return []
+    line = Line(asks.words, np.array(SHARES) * shown.end, np.array(came_to), INK["light"])
+    return [drawing(f"{asks.words}: the answer", [line], Scale(asks.low, asks.high, shown.end))]
+
+
+def _answer(
+    setting: type[Setting], lesson: GuidedLesson, number: int, step: LessonStep, shown: Shown, links: Links
+) -> str:
+    said = _reached(setting, lesson, number, step) if step.asks is None else marked(step.asks.answer(shown.outcome))
+    drawings = "\n".join([*drawn_answer(step.asks, shown), *shown.drawings])
+    return (
+        f'<section><h2>{number}</h2><p><b>{said}</b></p><p>{marked(step.explanation)}</p><div class="drawings">{drawings}'
+        f"</div>{_link('See it', links.answer)}</section>"
+    )
+
+
+def _reached(setting: type[Setting], lesson: GuidedLesson, number: int, step: LessonStep) -> str:
+    """Say with which values a goal is reached."""
+    assert step.goal is not None
+    values = lesson.values_at(number - 1)
+    dataset = values.get("data", controls.dataset_choice(setting).default)
+    offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
+    said = [
+        f"{offered[name].parameter.label}: {offered[name].say(value)}" for name, value in step.goal.solution.items()
+    ]
+    return escape(f"It is reached with {', '.join(said)}.")

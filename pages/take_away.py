@@ -1,0 +1,129 @@
+"""To take away: a lesson as a handout to print, as exercises whose answers are hidden, and in the frame of another page."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from dsgcore.experiments import SETTINGS, Setting, SpecError
+from dsgcore.settings import GuidedLesson, profile_of
+from pages.handouts.making import Making, Shown, kept
+from pages.handouts.paper import Links, handout
+from pages.shell.turns import turns
+from pages.shell.warm_up import is_ready
+from pages.workbench.frame import draw_frame
+from pages.workbench.lesson_links import NAMED, address_of, answer, exercise, named, place_in_link
+
+Lesson = tuple[type[Setting], GuidedLesson]
+LESSONS: dict[str, Lesson] = {
+    named(setting, lesson): (setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided
+}
+MAKING = "_handout"  # what of it is being made, in the session
+SLICE, TICK_SECONDS = 0.05, 0.1
+
+
+def take_away() -> None:
+    """Draw the page."""
+    st.title("To take away")
+    st.markdown("A lesson on paper, as an exercise, or within a page of your own.")
+    setting, lesson = LESSONS[_chosen()]
+    if not is_ready():
+        return
+    with st.container(key="take-away"):
+        _handout(setting, lesson)
+        _links(setting, lesson)
+        _frame(setting, lesson)
+
+
+def _chosen() -> str:
+    """Draw the choice of a lesson; one that the link names and that is not there is said, and is the first."""
+    asked = st.query_params.get(NAMED, "")
+    if asked and asked not in LESSONS:
+        st.warning("In the link, there is no such lesson; this is the first one.", icon=":material/link_off:")
+    begin = list(LESSONS).index(asked) if asked in LESSONS else 0
+    chosen = st.selectbox("Lesson", list(LESSONS), index=begin, format_func=_title, key="take-away-lesson")
+    st.query_params[NAMED] = chosen
+    return chosen
+
+
+def _title(name: str) -> str:
+    setting, lesson = LESSONS[name]
+    return f"{profile_of(setting).short}: {lesson.title}"
+
+
+def _handout(setting: type[Setting], lesson: GuidedLesson) -> None:
+    st.header("A handout")
+    st.markdown(
+        "Questions with room for answers, and on a page of its own what came of them. It stands alone: open it, and print."
+    )
+    shown = kept(setting, lesson)
+    if shown is not None:
+        _download(setting, lesson, shown)
+        return
+    making = st.session_state.get(MAKING)
+    if not isinstance(making, Making) or making.lesson is not lesson:
+        st.button("Make the handout", key="handout-make", type="primary", on_click=_make, args=(setting, lesson))
+        return
+    st.fragment(_go_on, run_every=TICK_SECONDS)(making)
+    st.button("Give up", key="handout-stop", on_click=_give_up)
+
+
+def _make(setting: type[Setting], lesson: GuidedLesson) -> None:
+    st.session_state[MAKING] = Making(setting, lesson)
+
+
+def _give_up() -> None:
+    st.session_state.pop(MAKING, None)
+
+
+def _go_on(making: Making) -> None:
+    """Make a slice of it."""
+    try:
+        with turns.turn():
+            making.go_on(SLICE)
+    except SpecError as error:
+        st.error(f"{error}.")
+        return
+    if making.is_done:
+        _give_up()
+        st.rerun()
+    st.progress(making.share, text="Making the runs of its steps")
+
+
+def _download(setting: type[Setting], lesson: GuidedLesson, shown: tuple[Shown, ...]) -> None:
+    steps = range(len(lesson.steps))
+    links = [Links(*(address_of(setting, made(setting, lesson, k)) for made in (exercise, answer))) for k in steps]
+    st.download_button(
+        "Download the handout (HTML)",
+        partial(handout, setting, lesson, shown, links),
+        f"{setting.name}-{lesson.name}.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/download:",
+        type="primary",
+        key="handout-get",
+    )
+
+
+def _links(setting: type[Setting], lesson: GuidedLesson) -> None:
+    st.header("Links")
+    st.markdown(
+        "An *exercise* keeps the answer to itself: a guess goes into the address, to be handed in. (It is no exam: who "
+        "changes the address sees all.) The other link shows the answer."
+    )
+    for number, step in enumerate(lesson.steps):
+        asked = step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ""
+        st.subheader(f"{number + 1}. {asked}")
+        for said, made in (("Exercise", exercise), ("Answer", answer)):
+            st.caption(said)
+            st.code(address_of(setting, made(setting, lesson, number)), language=None, wrap_lines=True)
+
+
+def _frame(setting: type[Setting], lesson: GuidedLesson) -> None:
+    st.header("In a page of your own")
+    st.markdown("The lesson in a frame, without navigation and tabs.")
+    draw_frame(address_of(setting), place_in_link(setting, lesson, 0) | {"hide": "tabs,limits"}, key="take-away-theme")
+
+
+take_away()

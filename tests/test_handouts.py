@@ -1,0 +1,225 @@
+"""What is taken away of a lesson: a handout that stands alone, links with and without the answer, a frame that nothing leaves."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("streamlit")
+from test_app import APP, open_auc
+from test_guided_page import bench, words
+from test_theory_page import finished
+
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
+from pages.handouts import making
+from pages.handouts.making import Making, kept, spec_at
+from pages.handouts.paper import Links, handout, marked
+from pages.workbench.frame import THEMES, frame
+from pages.workbench.layout import PARTS
+from pages.workbench.lesson_links import answer, exercise
+from pages.workbench.lesson_place import place_in
+
+compiled = pytest.mark.compiled
+EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
+IDS = [f"{setting.name}-{lesson.name}" for setting, lesson in EVERY_LESSON]
+HOSTILE = 'https://a.b/auc?x="><script>alert(1)</script>&y=1'
+EMPTY = {"meta", "path", "polyline"}
+
+
+class Reader(HTMLParser):
+    """A page as a browser reads it: its tags, attributes and text, and whether each that opens is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.words = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def made():
+    """The first lesson of all, made in slices."""
+    setting, lesson = EVERY_LESSON[IDS.index("ordinal-width")]
+    work, slices = Making(setting, lesson), 0
+    while not work.is_done:
+        before = work.share
+        work.go_on(0.02)
+        slices += 1
+        assert work.is_done or work.share >= before
+    assert slices > len(lesson.steps)
+    return setting, lesson, kept(setting, lesson)
+
+
+def page_of(made, address="https://a.b/auc"):
+    setting, lesson, shown = made
+    return handout(setting, lesson, shown, [Links(address, address)] * len(shown))
+
+
+@compiled
+def test_a_handout_stands_alone_and_has_every_question_answer_and_figure(made):
+    _, lesson, shown = made
+    reader = Reader(page_of(made))
+    assert reader.open == []
+    names = [tag for tag, _ in reader.tags]
+    assert not {"script", "img", "link", "iframe"} & set(names)
+    assert not any(name in attributes for _, attributes in reader.tags for name in ("src", "onload", "style"))
+    said = "".join(reader.words)
+    for step in lesson.steps:
+        for text in (step.text, step.explanation, (step.asks or step.goal).text):
+            assert re.sub(r"\*\*?(.+?)\*\*?", r"\1", text)[:30] in said
+    drawings = sum(len(one.drawings) + 1 for one in shown) + 2  # axes to draw on, and the curve that came
+    assert names.count("svg") == drawings
+    assert names.count("a") == 2 * len(lesson.steps)
+    assert "@media print" in page_of(made)
+    assert len(page_of(made)) < 400_000
+
+
+@compiled
+def test_no_address_breaks_out_of_a_handout(made):
+    reader = Reader(page_of(made, HOSTILE))
+    assert "script" not in [tag for tag, _ in reader.tags]
+    assert {attributes["href"] for tag, attributes in reader.tags if tag == "a"} == {HOSTILE}
+
+
+@compiled
+def test_a_handout_is_made_once_on_a_server_and_its_numbers_are_the_pages(made, monkeypatch):
+    setting, lesson, shown = made
+    monkeypatch.setattr(making, "LiveRun", None)  # nothing would begin
+    again = Making(setting, lesson)
+    again.go_on(1.0)
+    assert again.is_done
+    assert kept(setting, lesson) is shown
+    page = spec_at(setting, lesson.values_at(0))
+    assert shown[0].seed == page.seed
+    assert shown[0].end == page.solver.n_iter
+
+
+@compiled
+def test_a_handout_waits_where_the_server_has_no_memory_left(monkeypatch):
+    full = SimpleNamespace(take=lambda *_: (_ for _ in ()).throw(making_error()))
+    monkeypatch.setattr(making, "account", full)
+    with pytest.raises(type(making_error()), match="no room"):
+        Making(*EVERY_LESSON[0]).go_on(0.1)
+
+
+def making_error():
+    from dsgcore import SpecError
+
+    return SpecError("no room")
+
+
+def test_texts_of_lessons_are_bold_and_stressed_as_on_the_page_and_hold_no_markup():
+    assert marked("**a** <b> *c d* f*|² and |f*|² C* says") == "<b>a</b> &lt;b&gt; <em>c d</em> f*|² and |f*|² C* says"
+    for _, lesson in EVERY_LESSON:
+        for step in lesson.steps:
+            assert "**" not in marked(step.text) + marked(step.explanation)
+
+
+@pytest.mark.parametrize(("setting", "lesson"), EVERY_LESSON, ids=IDS)
+def test_every_step_has_an_exercise_that_hides_its_answer_and_a_link_that_shows_it(setting, lesson):
+    key = f"{profile_of(setting).prefix if profile_of(setting).prefix is not None else setting.name + '_'}lesson"
+    for number, step in enumerate(lesson.steps):
+        given, solved = exercise(setting, lesson, number), answer(setting, lesson, number)
+        hidden = set(given["hide"].split(","))
+        assert "answer" in hidden <= set(PARTS)
+        assert ({"tiles", "curves", "error", "tabs"} <= hidden) == (step.asks is not None)
+        asked, told = place_in(setting, given[key]), place_in(setting, solved[key])
+        assert asked.waits == (step.asks is not None)
+        assert not told.waits
+        assert told.text == solved[key]
+        assert told.values == lesson.solved_at(number)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("value", ['a"b', "a'b", "<script>", "a&b=c", "Two moons", "½ #?"])
+def test_a_frames_address_is_one_attribute_whatever_is_in_it(theme, value):
+    ((tag, attributes),) = Reader(frame("https://a.b/auc", {"data": value}, theme=THEMES[theme])).tags
+    assert tag == "iframe"
+    assert set(attributes) == {"src", "title", "width", "height"}
+    given = parse_qs(urlsplit(attributes["src"]).query)
+    assert given["data"] == [value]
+    assert given["embed"] == ["true"]
+    assert given.get("embed_options") == ([THEMES[theme]] if THEMES[theme] else None)
+
+
+@compiled
+def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
+    app = open_auc(**exercise(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0), speed="instant")
+    app.radio[0].set_value("about the same").run()
+    app.button(key="lesson-run").click().run()
+    finished(app)
+    said = words(app)
+    assert "Your guess is kept." in said
+    assert "leans to the side" not in said
+    assert "It came otherwise" not in said
+    assert "lesson-next" not in [button.key for button in app.button]
+    assert bench(app).place.text == "unlabeled:1:1"
+
+
+@compiled
+def test_an_answers_link_shows_it_and_a_goals_link_what_reaches_it():
+    app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0), speed="instant")
+    finished(app)
+    assert "**Answer:** *higher: they help*" in words(app)
+    app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-step-size")], 2), speed="instant")
+    finished(app)
+    assert "Reached" in words(app)
+    assert bench(app).live.run.spec.solver.step_size is None
+
+
+@compiled
+def test_a_goals_exercise_says_nothing_of_how_it_is_reached():
+    app = open_auc(**exercise(*EVERY_LESSON[IDS.index("auc-step-size")], 2), speed="instant")
+    finished(app)
+    assert "lesson-show" not in [button.key for button in app.button]
+    assert "Reach an objective of at most 0.45" in words(app)
+
+
+@compiled
+def test_the_page_makes_a_handout_and_offers_it(made):
+    from streamlit.testing.v1 import AppTest
+
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params["of"] = "ordinal:width"
+    app.run()
+    app.switch_page("pages/take_away.py").run()
+    assert not app.exception
+    assert "ordinal?" in " ".join(unescape(code.value) for code in app.code)
+    assert len(app.get("download_button")) == 1
+
+
+@compiled
+def test_a_link_to_no_lesson_says_so():
+    from streamlit.testing.v1 import AppTest
+
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params["of"] = "<b>nothing"
+    app.run()
+    app.switch_page("pages/take_away.py").run()
+    assert not app.exception
+    assert any("no such lesson" in warning.value for warning in app.warning)
+    app.button(key="handout-make").click().run()
+    for _ in range(600):
+        if app.get("download_button"):
+            break
+        app.run()
+    assert app.get("download_button")
