@@ -8,6 +8,8 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting, SpecError
 from dsgcore.settings import GuidedLesson, profile_of
+from pages.controls.from_link import refused
+from pages.controls.own_file import plain
 from pages.handouts.making import Making, Shown, kept
 from pages.handouts.paper import Links, handout
 from pages.shell.turns import turns
@@ -37,19 +39,12 @@ def take_away() -> None:
 
 
 def _chosen() -> str:
-    """Draw the choice of a lesson; one that the link names and that is not there is said, and is the first."""
-    asked = st.query_params.get(NAMED, "")
-    if asked and asked not in LESSONS:
-        st.warning("In the link, there is no such lesson; this is the first one.", icon=":material/link_off:")
-    begin = list(LESSONS).index(asked) if asked in LESSONS else 0
-    chosen = st.selectbox("Lesson", list(LESSONS), index=begin, format_func=_title, key="take-away-lesson")
-    st.query_params[NAMED] = chosen
-    return chosen
-
-
-def _title(name: str) -> str:
-    setting, lesson = LESSONS[name]
-    return f"{profile_of(setting).short}: {lesson.title}"
+    """Draw the choice of a lesson; say where the link names one that is not there."""
+    asked = st.query_params.get(NAMED)
+    if asked is not None and asked not in LESSONS and NAMED not in st.session_state:
+        said = f"In the link, {NAMED} must name a lesson, got {refused(asked)}; this is the first one."
+        st.warning(plain(said), icon=":material/link_off:")
+    return st.selectbox("Lesson", list(LESSONS), key=NAMED, bind="query-params")
 
 
 def _handout(setting: type[Setting], lesson: GuidedLesson) -> None:

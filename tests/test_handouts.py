@@ -22,7 +22,7 @@ from pages.handouts.making import Making, kept, spec_at
 from pages.handouts.paper import Links, handout, marked
 from pages.workbench.frame import THEMES, frame
 from pages.workbench.layout import PARTS
-from pages.workbench.lesson_links import answer, exercise
+from pages.workbench.lesson_links import answer, exercise, named
 from pages.workbench.lesson_place import place_in
 
 compiled = pytest.mark.compiled
@@ -199,7 +199,7 @@ def test_the_page_makes_a_handout_and_offers_it(made):
     from streamlit.testing.v1 import AppTest
 
     app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params["of"] = "ordinal:width"
+    app.query_params["of"] = named(*made[:2])
     app.run()
     app.switch_page("pages/take_away.py").run()
     assert not app.exception
@@ -216,10 +216,14 @@ def test_a_link_to_no_lesson_says_so():
     app.run()
     app.switch_page("pages/take_away.py").run()
     assert not app.exception
-    assert any("no such lesson" in warning.value for warning in app.warning)
+    assert any("of must name a lesson" in warning.value for warning in app.warning)
     app.button(key="handout-make").click().run()
     for _ in range(600):
         if app.get("download_button"):
             break
         app.run()
     assert app.get("download_button")
+
+
+def test_lessons_are_told_apart_by_what_they_are_called():
+    assert len({named(setting, lesson) for setting, lesson in EVERY_LESSON}) == len(EVERY_LESSON)

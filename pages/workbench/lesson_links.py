@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from dsgcore.experiments import Setting
-from dsgcore.settings import GuidedLesson
+from dsgcore.settings import GuidedLesson, profile_of
 from pages.workbench import lesson_place
 from pages.workbench.layout import ANSWER
 from pages.workbench.link import link_to_guided
@@ -43,8 +43,8 @@ def address_of(setting: type[Setting], given: dict[str, str] | None = None) -> s
 
 
 def named(setting: type[Setting], lesson: GuidedLesson) -> str:
-    """Return how the link of the page of what can be taken away says a lesson."""
-    return f"{setting.name}:{lesson.name}"
+    """Return what a lesson is called on the page of what can be taken away, and in its link."""
+    return f"{profile_of(setting).short}: {lesson.title}"
 
 
 def to_take_away(setting: type[Setting], lesson: GuidedLesson, label: str) -> None:

@@ -206,11 +206,11 @@ FEATURES = GuidedLesson(
             {"n_features": 64},
             ("n_features",),
             Pick(
-                "What happens to that share?",
+                "How large will |f − h|² be then, as a share of |h|²?",
                 (
-                    Option("it stays above 0.2", (Claim("error_share", low=0.2),)),
-                    Option("it falls to some 0.05 to 0.2", (Claim("error_share", low=0.05, high=0.2),)),
-                    Option("it falls below 0.05", (Claim("error_share", high=0.05),)),
+                    Option("still above 0.2", (Claim("error_share", low=0.2),)),
+                    Option("0.05 to 0.2", (Claim("error_share", low=0.05, high=0.2),)),
+                    Option("below 0.05", (Claim("error_share", high=0.05),)),
                 ),
                 2,
             ),

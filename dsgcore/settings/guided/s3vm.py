@@ -170,7 +170,7 @@ MEMORY = GuidedLesson(
         LessonStep(
             "**Fifteen times** as many points: 6,000.",
             "The matrix has grown 225-fold, the model not at all: it is as large as before. With a million points the matrix "
-            "would fill four million megabytes, the model still forty thousandths of one.",
+            "would fill four million megabytes, the model still a fiftieth of one.",
             {"n": 6000},
             ("n",),
             Pick(

@@ -1,0 +1,146 @@
+"""A first visit with a clock: from opening home to the end of the first lesson.
+
+    python tests/benchmarks/first_visit.py --markdown tests/benchmarks/first_visit.md
+
+A browser goes the way, with the speed that the page begins with. Measured is how long it waits for pages and runs; counted are
+the words that are new at each screen (of home those above the pictures, of a step those of its card) and the choices. A reader
+is taken to read 200 words a minute, to need 5 seconds for a guess and 2 for finding and pressing a button.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from load import served
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "browser"))
+from conftest import BROWSER_ARGUMENTS, _wait_ready  # noqa: E402
+
+WORDS_A_MINUTE, GUESS_SECONDS, CLICK_SECONDS = 200, 5.0, 2.0
+LONG = 60_000
+TEXTS = "h1, [data-testid=stMarkdownContainer] p"
+HOME = f"Array.from(document.querySelectorAll('{TEXTS}')).slice(0, 6).map(node => node.innerText).join('\\n')"
+CARD = "document.querySelector('.st-key-part-lesson')?.innerText ?? ''"
+
+
+@dataclass
+class Screen:
+    """What a reader meets: new words, guesses, clicks, and the seconds of waiting for it."""
+
+    name: str
+    words: int
+    guesses: int
+    clicks: int
+    waited: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        reading = self.words / WORDS_A_MINUTE * 60
+        return reading + self.guesses * GUESS_SECONDS + self.clicks * CLICK_SECONDS + self.waited
+
+
+class Visit:
+    """A way through the pages, and what was met on it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.screens, self._read, self._since = page, [], "", time.perf_counter()
+
+    def note(self, name: str, text: str, *, guesses: int = 0, clicks: int = 0) -> None:
+        """Keep a screen: its words that the last one did not have, line by line."""
+        new = [line for line in text.splitlines() if line.strip() and line not in self._read.splitlines()]
+        words, self._read = len(" ".join(new).split()), text
+        self.screens.append(Screen(name, words, guesses, clicks, time.perf_counter() - self._since))
+
+    def click(self, selector: str) -> None:
+        """Press what is there; from now on it is waited for."""
+        target = self.page.locator(selector).first
+        target.wait_for(timeout=LONG)
+        self._since = time.perf_counter()
+        target.click(timeout=LONG)
+
+
+def visit(page: Page, root: str) -> list[Screen]:
+    """Go from home to the end of the first lesson."""
+    way = Visit(page)
+    page.goto(root)
+    page.get_by_role("heading", level=1).wait_for(timeout=LONG)
+    _wait_ready(page)
+    way.note("home", page.evaluate(HOME), clicks=1)
+    way.click(".st-key-start-here a")
+    number, is_last = 1, False
+    while not is_last:
+        page.get_by_text(f"Step {number} of").wait_for(timeout=LONG)
+        page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button", timeout=LONG)
+        asks = page.locator(".st-key-lesson-run").count()
+        way.note(f"step {number}, before the run", page.evaluate(CARD), guesses=1, clicks=1 + asks)
+        _commit(way, bool(asks))
+        page.wait_for_selector(
+            ".st-key-lesson-next button, .st-key-part-lesson >> text=What you know now", timeout=LONG
+        )
+        is_last = not page.locator(".st-key-lesson-next").count()
+        way.note(f"step {number}, after it", page.evaluate(CARD), clicks=not is_last)
+        if not is_last:
+            way.click(".st-key-lesson-next button")
+        number += 1
+    return way.screens
+
+
+def _commit(way: Visit, asks: bool) -> None:
+    if asks:
+        way.page.locator(
+            ".st-key-part-lesson label[data-baseweb=radio], .st-key-part-lesson [role=radiogroup] label"
+        ).first.click()
+        way.page.wait_for_selector(".st-key-lesson-run button:enabled", timeout=LONG)
+        way.click(".st-key-lesson-run button")
+    else:
+        way.click(".st-key-lesson-show button")
+
+
+def table(screens: list[Screen]) -> str:
+    """Return what was met as a table."""
+    total = Screen(
+        "together", *(sum(getattr(s, name) for s in screens) for name in ("words", "guesses", "clicks", "waited"))
+    )
+    rows = [
+        f"| {s.name} | {s.words} | {s.guesses} | {s.clicks} | {s.waited:.1f} | {s.seconds:.0f} |"
+        for s in (*screens, total)
+    ]
+    head = [
+        "# A first visit with a clock",
+        "",
+        f"`python tests/benchmarks/first_visit.py`: {WORDS_A_MINUTE} words a minute, {GUESS_SECONDS:g} s a guess, "
+        f"{CLICK_SECONDS:g} s a click; what is waited for was measured here, on a warm server.",
+        "",
+        "| screen | new words | guesses | clicks | waited, s | seconds |",
+        "|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *rows, ""])
+
+
+def main() -> None:
+    """Make a visit, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--markdown", type=Path)
+    asked = parser.parse_args()
+    with served() as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(BROWSER_ARGUMENTS))
+        root = f"http://127.0.0.1:{server.port}"
+        for _ in range(2):  # the first one warms the server up
+            page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+            text = table(visit(page, root))
+            page.context.close()
+    print(text)
+    if asked.markdown is not None:
+        asked.markdown.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""Every lesson in a real browser, from its first question to its end, with nothing but keys; axe-core looks at every step.
+
+    python tests/benchmarks/lessons_by_keyboard.py --markdown tests/benchmarks/lessons_by_keyboard.md
+    python tests/benchmarks/lessons_by_keyboard.py --only auc:step-size --ways "desk, light" --shots FOLDER
+
+The server is started by the script. Each lesson is begun anew at a desk (1280 x 900) and on a phone (390 x 844), in light and in
+dark. Questions are answered by Tab, arrows, Space and Enter; a goal by its button "Show me". Of each way are kept: how many keys
+it took, what axe-core calls serious or critical before each run and after it (in dark what concerns colours), steps that are
+wider than the window, and errors in the browser's console. A step that does not go on within a minute ends its lesson.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from load import served
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.settings import Curve, Estimate, GuidedLesson, Pick, profile_of
+from pages.controls.control import key_of
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "browser"))
+from conftest import BROWSER_ARGUMENTS, SERVER_SOUGHT, _wait_ready  # noqa: E402
+from test_accessibility import found_on  # noqa: E402
+
+DESK, PHONE = (1280, 900), (390, 844)
+WAYS = {
+    f"{name}, {theme}": (size, theme)
+    for name, size in (("desk", DESK), ("phone", PHONE))
+    for theme in ("light", "dark")
+}
+MOST_TABS = 120
+LONG = 60_000
+PANEL = ".st-key-part-lesson"
+FOCUSED = "selector => document.activeElement?.matches(selector) ?? false"
+KNOT, RADIO, SLIDER = ".drawn-curve circle", f"{PANEL} input[type=radio]", f"{PANEL} input[type=range]"
+BUTTON = ".st-key-{} button"
+
+
+class StuckError(Exception):
+    """A lesson cannot be gone on with."""
+
+
+@dataclass
+class Way:
+    """One lesson, played in one window and theme."""
+
+    page: Page
+    theme: str
+    keys: int = 0
+    steps: int = 0
+    found: list[str] = field(default_factory=list)
+
+    def press(self, key: str) -> None:
+        """Press a key."""
+        self.page.keyboard.press(key)
+        self.keys += 1
+
+    def tab_to(self, selector: str) -> None:
+        """Go on by Tab until an element of that kind has the focus."""
+        for _ in range(MOST_TABS):
+            if self.page.evaluate(FOCUSED, selector):
+                return
+            self.press("Tab")
+        raise StuckError(f"no way by Tab to {selector}")
+
+    def look(self) -> None:
+        """Note what is wrong with what is seen now."""
+        _wait_ready(self.page)
+        self.found += [f"step {self.steps + 1}: {line}" for line in found_on(self.page, self.theme)]
+        if not self.page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+            self.found.append(f"step {self.steps + 1}: wider than the window")
+
+    def shot(self, path: Path | None) -> None:
+        """Keep a picture of it, where one is asked for."""
+        if path is not None:
+            self.page.evaluate(f"document.querySelector('{PANEL}').scrollIntoView({{block: 'nearest'}})")
+            self.page.screenshot(path=path)
+
+
+def _answer(way: Way, asks: Pick | Estimate | Curve) -> None:
+    """Answer a question by keys, and run."""
+    if isinstance(asks, Pick):
+        way.tab_to(RADIO)
+        way.press("Space")
+        way.press("ArrowDown")
+    elif isinstance(asks, Curve):
+        way.tab_to(KNOT)
+        for key in ("PageUp", "ArrowRight", "PageDown"):
+            way.press(key)
+    else:
+        way.tab_to(SLIDER)
+        way.press("ArrowRight")
+    way.page.wait_for_selector(BUTTON.format("lesson-run") + ":enabled", timeout=LONG)
+    _wait_ready(way.page)
+    _push(way, "lesson-run")
+
+
+def _push(way: Way, key: str) -> None:
+    way.tab_to(BUTTON.format(key))
+    way.press("Enter")
+
+
+def _play_step(way: Way, lesson: GuidedLesson, number: int, shots: Path | None, name: str) -> None:
+    """Go through a step, from what it asks to what it explains."""
+    step, is_last, page = lesson.steps[number], number == len(lesson.steps) - 1, way.page
+    page.get_by_text(f"Step {number + 1} of {len(lesson.steps)}").wait_for(timeout=LONG)
+    page.wait_for_selector(".st-key-chart-map .js-plotly-plot", timeout=LONG)
+    way.look()
+    way.shot(shots and shots / f"{name}-{number + 1}-asked.png")
+    if step.asks is not None:
+        _answer(way, step.asks)
+    else:
+        _push(way, "lesson-show")
+    page.wait_for_selector(
+        BUTTON.format("lesson-next") if not is_last else f"{PANEL} >> text=What you know now", timeout=LONG
+    )
+    way.look()
+    way.shot(shots and shots / f"{name}-{number + 1}-told.png")
+    way.steps += 1
+    if not is_last:
+        _push(way, "lesson-next")
+
+
+def play(
+    browser: Browser, root: str, setting: type[Setting], lesson: GuidedLesson, way_name: str, shots: Path | None
+) -> Way:
+    """Play a lesson once."""
+    (width, height), theme = WAYS[way_name]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+    page = context.new_page()
+    way = Way(page, theme)
+    page.on("console", lambda said: _note(way, said.type, said.text, said.location.get("url", "")))
+    try:
+        page.goto(f"{root}/{setting.name}?{key_of(setting, 'lesson')}={lesson.name}&{key_of(setting, 'speed')}=instant")
+        for number in range(len(lesson.steps)):
+            _play_step(way, lesson, number, shots, f"{setting.name}-{lesson.name}-{way_name.replace(', ', '-')}")
+    except (StuckError, Error) as error:
+        way.found.append(f"step {way.steps + 1}: {str(error).splitlines()[0]}")
+        way.shot(shots and shots / f"stuck-{setting.name}-{lesson.name}-{way_name.replace(', ', '-')}.png")
+    finally:
+        context.close()
+    return way
+
+
+def _note(way: Way, kind: str, text: str, url: str) -> None:
+    if kind == "error" and not SERVER_SOUGHT.search(url):
+        way.found.append(f"step {way.steps + 1}: console: {text[:200]}")
+
+
+def said(way: Way, lesson: GuidedLesson) -> str:
+    """Say in a table's cell how it went."""
+    is_done = way.steps == len(lesson.steps)
+    ended = f"{way.keys} keys" if is_done else f"**stuck at step {way.steps + 1}**"
+    return f"{ended}, {len(way.found)} found" if way.found else ended
+
+
+def main() -> None:
+    """Play the lessons, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", default=[], metavar="SETTING:LESSON")
+    parser.add_argument("--ways", nargs="*", default=list(WAYS), choices=list(WAYS))
+    parser.add_argument("--shots", type=Path)
+    parser.add_argument("--markdown", type=Path)
+    asked = parser.parse_args()
+    if asked.shots is not None:
+        asked.shots.mkdir(parents=True, exist_ok=True)
+    lessons = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
+    lessons = [(s, g) for s, g in lessons if not asked.only or f"{s.name}:{g.name}" in asked.only]
+    lines, found = _played(lessons, asked.ways, asked.shots)
+    text = "\n".join(_page(lines, found, asked.ways))
+    print(text)
+    if asked.markdown is not None:
+        asked.markdown.write_text(text + "\n", encoding="utf-8")
+
+
+def _played(
+    lessons: list[tuple[type[Setting], GuidedLesson]], ways: list[str], shots: Path | None
+) -> tuple[list[str], list[str]]:
+    """Return the table's lines, and all that was found."""
+    lines, found = [], []
+    with served() as server, sync_playwright() as playwright:
+        options = {"executable_path": shutil.which("chromium"), "args": list(BROWSER_ARGUMENTS)}
+        browser = playwright.chromium.launch(**options)
+        for setting, lesson in lessons:
+            begun, cells = time.perf_counter(), []
+            for name in ways:
+                way = play(browser, f"http://127.0.0.1:{server.port}", setting, lesson, name, shots)
+                cells.append(said(way, lesson))
+                found += [f"{setting.name}:{lesson.name}, {name}, {line}" for line in way.found]
+            title = f"{profile_of(setting).short}: {lesson.title}"
+            lines.append(f"| {title} | {len(lesson.steps)} | {' | '.join(cells)} |")
+            print(lines[-1], f"{time.perf_counter() - begun:.0f} s", flush=True)
+    return lines, found
+
+
+def _page(lines: list[str], found: list[str], ways: list[str]) -> list[str]:
+    head = [
+        "# Lessons by keyboard",
+        "",
+        "`python tests/benchmarks/lessons_by_keyboard.py`: to the end with nothing but keys.",
+        "",
+    ]
+    table = [f"| lesson | steps | {' | '.join(ways)} |", "|---" * (len(ways) + 2) + "|", *lines]
+    tail = found or [
+        "Nothing that axe-core calls serious or critical, no step wider than its window, no error in the console."
+    ]
+    return [*head, *table, "", *(f"- {line}" if found else line for line in tail)]
+
+
+if __name__ == "__main__":
+    main()
