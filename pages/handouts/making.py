@@ -136,12 +136,12 @@ def _curve(live: LiveRun, column: str, name: str, **style: Any) -> charts.Curve:
 def _objective(live: LiveRun) -> str:
     curve = _curve(live, "objective", "objective", width=1.5)
     is_log = bool((curve.y > GROWN * live.run.start_objective()).any())
-    return drawing("Objective", [curve], scale_of([curve], live.run.n_iter, is_log=is_log))
+    return drawing("Objective", [curve], scale_of([curve], live.run.n_iter, (0.0, 0.0), is_log=is_log))
 
 
 def _error(live: LiveRun) -> str:
     curve = _curve(live, "error_mean", "|f − h|²", width=1.5)
-    return drawing("Error of the random features, |f − h|²", [curve], scale_of([curve], live.run.n_iter))
+    return drawing("Error of the random features, |f − h|²", [curve], scale_of([curve], live.run.n_iter, (0.0, 0.0)))
 
 
 def _score(live: LiveRun) -> str:
@@ -153,4 +153,4 @@ def _score(live: LiveRun) -> str:
             charts.Curve(problem.twin_name, twin.column("t"), twin.column("score_test"), charts.TWIN, **style)
         )
     title = f"{problem.score_name[0].upper()}{problem.score_name[1:]}"
-    return drawing(title, curves, scale_of(curves, live.run.n_iter))
+    return drawing(title, curves, scale_of(curves, live.run.n_iter, (0.5, 1.0)))

@@ -71,7 +71,9 @@ def handout(setting: type[Setting], lesson: GuidedLesson, shown: Sequence[Shown]
         HTML that asks for nothing else: style and drawings are in it.
     """
     steps = list(zip(lesson.steps, shown, links, strict=True))
-    questions = [_question(number, *step) for number, step in enumerate(steps, start=1)]
+    questions = [
+        _question(number, *step, has_points=_are_new(shown, number)) for number, step in enumerate(steps, start=1)
+    ]
     answers = [_answer(setting, lesson, number, *step) for number, step in enumerate(steps, start=1)]
     return "\n".join(
         [
@@ -92,14 +94,19 @@ def marked(text: str) -> str:
     return _EMPHASIS.sub(r"<em>\1</em>", _STRONG.sub(r"<b>\1</b>", escape(text)))
 
 
-def _question(number: int, step: LessonStep, shown: Shown, links: Links) -> str:
+def _are_new(shown: Sequence[Shown], number: int) -> bool:
+    """Whether a step has other points than the one before."""
+    return number == 1 or shown[number - 1].points != shown[number - 2].points
+
+
+def _question(number: int, step: LessonStep, shown: Shown, links: Links, *, has_points: bool) -> str:
     if step.goal is not None:
         asked = f"<p><b>{marked(step.goal.text)}</b></p>"
     else:
         assert step.asks is not None
         asked = f"<p><b>{marked(step.asks.text)}</b></p>{room_for(step.asks, shown.end)}"
     return (
-        f'<section><h2>{number}</h2><div class="step"><div><p>{marked(step.text)}</p>{asked}</div>{shown.points}</div>'
+        f'<section><h2>{number}</h2><div class="step"><div><p>{marked(step.text)}</p>{asked}</div>{shown.points * has_points}</div>'
         f'<p>Because:</p><div class="why"></div>{_link("Try it", links.exercise)}</section>'
     )
 
@@ -131,27 +138,30 @@ def _(asks: Curve, end: int) -> str:
 
 @singledispatch
 def drawn_answer(asks: Any, shown: Shown) -> list[str]:
-    """Return what is drawn of the answer to a question besides the run's own charts."""
-    return []
+    """Return what is drawn of the answer to a question: the run's map and charts."""
+    return list(shown.drawings)
 
 
 @drawn_answer.register
 def _(asks: Curve, shown: Shown) -> list[str]:
+    """In the place of the chart that it is about, the curve on the axes of the question."""
     came_to = asks.came_to(shown.outcome)
     if came_to is None:
-        return []
+        return list(shown.drawings)
+    learned, first, score = shown.drawings
     line = Line(asks.words, np.array(SHARES) * shown.end, np.array(came_to), INK["light"])
-    return [drawing(f"{asks.words}: the answer", [line], Scale(asks.low, asks.high, shown.end))]
+    drawn = drawing(asks.words, [line], Scale(asks.low, asks.high, shown.end))
+    return [learned, *([first, drawn] if asks.column == "score_test" else [drawn, score])]
 
 
 def _answer(
     setting: type[Setting], lesson: GuidedLesson, number: int, step: LessonStep, shown: Shown, links: Links
 ) -> str:
     said = _reached(setting, lesson, number, step) if step.asks is None else marked(step.asks.answer(shown.outcome))
-    drawings = "\n".join([*drawn_answer(step.asks, shown), *shown.drawings])
+    drawings = "\n".join(drawn_answer(step.asks, shown))
     return (
-        f'<section><h2>{number}</h2><p><b>{said}</b></p><p>{marked(step.explanation)}</p><div class="drawings">{drawings}'
-        f"</div>{_link('See it', links.answer)}</section>"
+        f"<section><h2>{number}</h2><p><b>{said[0].upper()}{said[1:]}.</b></p><p>{marked(step.explanation)}</p>"
+        f'<div class="drawings">{drawings}</div>{_link("See it", links.answer)}</section>'
     )
 
 
@@ -164,4 +174,4 @@ def _reached(setting: type[Setting], lesson: GuidedLesson, number: int, step: Le
     said = [
         f"{offered[name].parameter.label}: {offered[name].say(value)}" for name, value in step.goal.solution.items()
     ]
-    return escape(f"It is reached with {', '.join(said)}.")
+    return escape(f"it is reached with {', '.join(said)}")

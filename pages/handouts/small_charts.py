@@ -15,7 +15,6 @@ WIDTH, HEIGHT = 250, 180
 LEFT, RIGHT, TOP, BOTTOM, LINE = 44, 8, 24, 34, 12
 DASHES = {"dot": "1 3", "dash": "6 3"}
 MOST_POINTS = 160
-ROOM = 0.05  # above the highest value and below the lowest
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,12 @@ class Scale:
         return np.log10(values) if self.is_log else np.asarray(values, dtype=float)
 
 
-def scale_of(curves: Sequence[Curve], end: float, *, is_log: bool = False) -> Scale:
-    """Return a scale that all finite values of the curves lie on; on a logarithmic one those above zero."""
-    values = np.concatenate([np.zeros(0), *(curve.y for curve in curves)])
+def scale_of(curves: Sequence[Curve], end: float, always: tuple[float, float], *, is_log: bool = False) -> Scale:
+    """Return a scale that all finite values of the curves lie on and these two; on a logarithmic one those above zero."""
+    values = np.concatenate([always, *(curve.y for curve in curves)])
     values = values[np.isfinite(values) & ((values > 0) | (not is_log))]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-    room = 0.0 if is_log and high > low else ROOM * (high - low) or 0.5 * abs(high) or 1.0
-    return Scale(low - room if not is_log else low / (1 + room), high + room, end, is_log)
+    return Scale(low, high if high > low else low + 1.0, end, is_log)
 
 
 def drawing(title: str, curves: Sequence[Curve], scale: Scale) -> str:
@@ -64,8 +62,8 @@ def _frame(title: str, scale: Scale) -> list[str]:
     return [
         _text(2, 13, title, "start", weight="bold"),
         f'<path d="M{LEFT} {TOP}V{bottom}H{right}" fill="none" stroke="{INK["light"]}"/>',
-        _text(LEFT - 4, TOP + 8, f"{scale.high:.3g}", "end"),
-        _text(LEFT - 4, bottom, f"{scale.low:.3g}", "end"),
+        _text(LEFT - 4, TOP + 8, f"{scale.high:.2g}", "end"),
+        _text(LEFT - 4, bottom, f"{scale.low:.2g}", "end"),
         _text(LEFT, bottom + LINE, "0", "middle"),
         _text(right, bottom + LINE, f"{scale.end:g} iterations", "end"),
     ]
