@@ -5,21 +5,22 @@
 
 The server is started by the script. Each lesson is begun anew at a desk (1280 x 900) and on a phone (390 x 844), in light and in
 dark. Questions are answered by Tab, arrows, Space and Enter; a goal by its button "Show me". Of each way are kept: how many keys
-it took, what axe-core calls serious or critical before each run and after it (in dark what concerns colours), steps that are
-wider than the window, and errors in the browser's console. A step that does not go on within a minute ends its lesson.
+it took, what axe-core calls serious or critical before each run and after it (in dark what concerns colours; of the whole page
+at the first step, then of the lesson's card), steps that are wider than the window, and errors in the browser's console. A step
+that does not go on within two minutes ends its lesson.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from load import served
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Error, Page, sync_playwright
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import Curve, Estimate, GuidedLesson, Pick, profile_of
@@ -37,7 +38,7 @@ WAYS = {
     for theme in ("light", "dark")
 }
 MOST_TABS = 120
-LONG = 60_000
+LONG = 120_000
 PANEL = ".st-key-part-lesson"
 FOCUSED = "selector => document.activeElement?.matches(selector) ?? false"
 KNOT, RADIO, SLIDER = ".drawn-curve circle", f"{PANEL} input[type=radio]", f"{PANEL} input[type=range]"
@@ -74,7 +75,9 @@ class Way:
     def look(self) -> None:
         """Note what is wrong with what is seen now."""
         _wait_ready(self.page)
-        self.found += [f"step {self.steps + 1}: {line}" for line in found_on(self.page, self.theme)]
+        self.found += [
+            f"step {self.steps + 1}: {line}" for line in found_on(self.page, self.theme, PANEL if self.steps else None)
+        ]
         if not self.page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
             self.found.append(f"step {self.steps + 1}: wider than the window")
 
@@ -130,13 +133,11 @@ def _play_step(way: Way, lesson: GuidedLesson, number: int, shots: Path | None, 
 
 
 def play(
-    browser: Browser, root: str, setting: type[Setting], lesson: GuidedLesson, way_name: str, shots: Path | None
+    context: BrowserContext, root: str, setting: type[Setting], lesson: GuidedLesson, way_name: str, shots: Path | None
 ) -> Way:
     """Play a lesson once."""
-    (width, height), theme = WAYS[way_name]
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
     page = context.new_page()
-    way = Way(page, theme)
+    way = Way(page, WAYS[way_name][1])
     page.on("console", lambda said: _note(way, said.type, said.text, said.location.get("url", "")))
     try:
         page.goto(f"{root}/{setting.name}?{key_of(setting, 'lesson')}={lesson.name}&{key_of(setting, 'speed')}=instant")
@@ -146,7 +147,7 @@ def play(
         way.found.append(f"step {way.steps + 1}: {str(error).splitlines()[0]}")
         way.shot(shots and shots / f"stuck-{setting.name}-{lesson.name}-{way_name.replace(', ', '-')}.png")
     finally:
-        context.close()
+        page.close()
     return way
 
 
@@ -173,46 +174,60 @@ def main() -> None:
     if asked.shots is not None:
         asked.shots.mkdir(parents=True, exist_ok=True)
     lessons = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
-    lessons = [(s, g) for s, g in lessons if not asked.only or f"{s.name}:{g.name}" in asked.only]
-    lines, found = _played(lessons, asked.ways, asked.shots)
-    text = "\n".join(_page(lines, found, asked.ways))
-    print(text)
+    table = Table([(s, g) for s, g in lessons if not asked.only or f"{s.name}:{g.name}" in asked.only], asked.ways)
+    _fill(table, asked.shots)
+    print(_page(table))
     if asked.markdown is not None:
-        asked.markdown.write_text(text + "\n", encoding="utf-8")
+        asked.markdown.write_text(_page(table), encoding="utf-8")
 
 
-def _played(
-    lessons: list[tuple[type[Setting], GuidedLesson]], ways: list[str], shots: Path | None
-) -> tuple[list[str], list[str]]:
-    """Return the table's lines, and all that was found."""
-    lines, found = [], []
-    with served() as server, sync_playwright() as playwright:
+class Table:
+    """What became of each lesson, each way; what was not come to says so."""
+
+    def __init__(self, lessons: list[tuple[type[Setting], GuidedLesson]], ways: list[str]) -> None:
+        self.lessons, self.ways, self.found = lessons, ways, []
+        self.cells: dict[tuple[str, str, str], str] = {}
+
+    def add(self, setting: type[Setting], lesson: GuidedLesson, name: str, way: Way) -> None:
+        """Keep how it went."""
+        self.cells[setting.name, lesson.name, name] = said(way, lesson)
+        self.found += [f"{setting.name}:{lesson.name}, {name}, {line}" for line in way.found]
+        print(setting.name, lesson.name, name, said(way, lesson), *way.found, flush=True)
+
+    def lines(self) -> list[str]:
+        """Return the table."""
+        rows = [f"| lesson | steps | {' | '.join(self.ways)} |", "|---" * (len(self.ways) + 2) + "|"]
+        for setting, lesson in self.lessons:
+            cells = [self.cells.get((setting.name, lesson.name, name), "not played") for name in self.ways]
+            title = f"{profile_of(setting).short}: {lesson.title}"
+            rows.append(f"| {title} | {len(lesson.steps)} | {' | '.join(cells)} |")
+        return rows
+
+
+def _fill(table: Table, shots: Path | None) -> None:
+    """Play all lessons each way; ended by Ctrl+C, the table has what was played."""
+    with contextlib.suppress(KeyboardInterrupt), served() as server, sync_playwright() as playwright:
         options = {"executable_path": shutil.which("chromium"), "args": list(BROWSER_ARGUMENTS)}
         browser = playwright.chromium.launch(**options)
-        for setting, lesson in lessons:
-            begun, cells = time.perf_counter(), []
-            for name in ways:
-                way = play(browser, f"http://127.0.0.1:{server.port}", setting, lesson, name, shots)
-                cells.append(said(way, lesson))
-                found += [f"{setting.name}:{lesson.name}, {name}, {line}" for line in way.found]
-            title = f"{profile_of(setting).short}: {lesson.title}"
-            lines.append(f"| {title} | {len(lesson.steps)} | {' | '.join(cells)} |")
-            print(lines[-1], f"{time.perf_counter() - begun:.0f} s", flush=True)
-    return lines, found
+        for name in table.ways:
+            (width, height), theme = WAYS[name]
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+            for setting, lesson in table.lessons:
+                way = play(context, f"http://127.0.0.1:{server.port}", setting, lesson, name, shots)
+                table.add(setting, lesson, name, way)
+            context.close()
 
 
-def _page(lines: list[str], found: list[str], ways: list[str]) -> list[str]:
+def _page(table: Table) -> str:
     head = [
         "# Lessons by keyboard",
         "",
         "`python tests/benchmarks/lessons_by_keyboard.py`: to the end with nothing but keys.",
         "",
     ]
-    table = [f"| lesson | steps | {' | '.join(ways)} |", "|---" * (len(ways) + 2) + "|", *lines]
-    tail = found or [
-        "Nothing that axe-core calls serious or critical, no step wider than its window, no error in the console."
-    ]
-    return [*head, *table, "", *(f"- {line}" if found else line for line in tail)]
+    well = "Nothing that axe-core calls serious or critical, no step wider than its window, no error in the console."
+    tail = [f"- {line}" for line in table.found] or [well]
+    return "\n".join([*head, *table.lines(), "", *tail, ""])
 
 
 if __name__ == "__main__":

@@ -26,14 +26,14 @@ RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 THEMED = ["color-contrast"]  # what a theme can change
 
 
-def found_on(page, theme):
-    """Return what axe-core objects to with the page in a theme: all rules in light, those on colours in dark."""
+def found_on(page, theme, part=None):
+    """Return what axe-core objects to with the page, or a part of it, in a theme: all rules in light, those on colours in dark."""
     page.emulate_media(color_scheme=theme)
     page.wait_for_function(
         "theme => getComputedStyle(document.querySelector('.stApp')).colorScheme === theme", arg=theme
     )
     rules = {"type": "tag", "values": list(RULES)} if theme == "light" else {"type": "rule", "values": THEMED}
-    response = Axe().run(page, options={"resultTypes": ["violations"], "runOnly": rules}).response
+    response = Axe().run(page, part, {"resultTypes": ["violations"], "runOnly": rules}).response
     return [
         f"{theme}: {rule['impact']} {rule['id']}: {node['target'][0]} {node['html'][:160]}"
         for rule in response["violations"]
