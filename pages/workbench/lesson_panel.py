@@ -30,10 +30,12 @@ def panel(problem: type[Setting], bench: Bench) -> None:
     light_up(problem, place)
     with st.container(key="part-lesson", border=True):
         _header(bench, place)
-        text, answer = st.columns([3, 2], gap="medium")
+        is_told = not place.waits and place.outcome is not None
+        # The wider one has what is to be read now.
+        text, answer = st.columns([2, 3] if is_told else [3, 2], gap="medium")
         with text:
             st.markdown(place.step.text)
-            if place.outcome is not None and not place.waits and not is_exercise(bench):
+            if is_told and not is_exercise(bench):
                 _laid_over(place)  # here: below the verdict it would push the run out of the window
         with answer:
             if place.waits:
@@ -127,11 +129,12 @@ def _verdict(place: Place) -> None:
 
 
 def _onwards(problem: type[Setting], bench: Bench, place: Place) -> None:
+    if place.is_last:
+        st.markdown(f"**What you know now:** {place.lesson.learned}")
     with st.container(key="lesson-on", horizontal=True, vertical_alignment="center", gap="small"):
         if place.number:
             _button(bench, "Back", "lesson-back", go_to_step, problem, bench, -1, icon=":material/arrow_back:")
         if place.is_last:
-            st.markdown(f"**What you know now:** {place.lesson.learned}")
             st.page_link("pages/lessons.py", label="All lessons", icon=":material/arrow_forward:", width="content")
             to_take_away(problem, place.lesson, "To take away")
         else:

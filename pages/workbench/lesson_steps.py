@@ -36,6 +36,6 @@ def light_up(problem: type[Setting], place: Place) -> None:
     keys = [f".st-key-{key_of(problem, name)}" for name in place.step.controls]
     if keys:
         lit, side = ", ".join(keys), '[data-testid="stSidebar"]'
-        style = f"{lit} {{box-shadow: -4px 0 0 var(--lit), -10px 0 18px -8px var(--lit); padding-left: 0.4rem}} "
+        style = f"{lit} {{box-shadow: -4px 0 0 var(--lit), -14px 0 12px -10px var(--lit); padding-left: 0.4rem}} "
         rest = f'{side} [data-testid="stElementContainer"][class*="st-key-"]:not({lit})'
         st.html(f"<style>{style}{rest} {{opacity: 0.82}}</style>")
