@@ -6,7 +6,7 @@
 The server is started by the script. Each lesson is begun anew at a desk (1280 x 900) and on a phone (390 x 844), in light and in
 dark. Questions are answered by Tab, arrows, Space and Enter; a goal by its button "Show me". Of each way are kept: how many keys
 it took, what axe-core calls serious or critical before each run and after it (in dark what concerns colours; of the whole page
-at the first step, then of the lesson's card), steps that are wider than the window, and errors in the browser's console. A step
+at the first step of a setting's first lesson, then of the lesson's card), steps that are wider than the window, and errors in the browser's console. A step
 that does not go on within two minutes ends its lesson.
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shutil
+import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +56,7 @@ class Way:
 
     page: Page
     theme: str
+    part: str | None = None  # of the page, that axe-core looks at next
     keys: int = 0
     steps: int = 0
     found: list[str] = field(default_factory=list)
@@ -75,9 +77,8 @@ class Way:
     def look(self) -> None:
         """Note what is wrong with what is seen now."""
         _wait_ready(self.page)
-        self.found += [
-            f"step {self.steps + 1}: {line}" for line in found_on(self.page, self.theme, PANEL if self.steps else None)
-        ]
+        self.found += [f"step {self.steps + 1}: {line}" for line in found_on(self.page, self.theme, self.part)]
+        self.part = PANEL
         if not self.page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
             self.found.append(f"step {self.steps + 1}: wider than the window")
 
@@ -137,7 +138,7 @@ def play(
 ) -> Way:
     """Play a lesson once."""
     page = context.new_page()
-    way = Way(page, WAYS[way_name][1])
+    way = Way(page, WAYS[way_name][1], None if lesson is profile_of(setting).guided[0] else PANEL)
     page.on("console", lambda said: _note(way, said.type, said.text, said.location.get("url", "")))
     try:
         page.goto(f"{root}/{setting.name}?{key_of(setting, 'lesson')}={lesson.name}&{key_of(setting, 'speed')}=instant")
@@ -205,7 +206,8 @@ class Table:
 
 
 def _fill(table: Table, shots: Path | None) -> None:
-    """Play all lessons each way; ended by Ctrl+C, the table has what was played."""
+    """Play all lessons each way; ended by Ctrl+C or SIGTERM, the table has what was played."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt), served() as server, sync_playwright() as playwright:
         options = {"executable_path": shutil.which("chromium"), "args": list(BROWSER_ARGUMENTS)}
         browser = playwright.chromium.launch(**options)
