@@ -180,7 +180,7 @@ CURVES = GuidedLesson(
                 "right test points",
                 0.25,
                 1.0,
-                0.1,
+                0.12,
             ),
             claims=(Claim("score", low=0.8), Claim("score_test@0", low=0.4)),
             notes="Many will let it rise slowly. The features are there from the first step: what is learned later is "
