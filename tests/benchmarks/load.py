@@ -5,6 +5,7 @@
 - watching: 8, 16, 32 sessions watch a usual run (n = 2000, 256 features) play.
 - training: 8 sessions train on 20,000 points with 1,024 features while 24 watch.
 - links: two links that would take the cores for themselves are open beside 8 watching sessions.
+- replicas: two servers at once, each with 32 sessions that watch.
 - visits: so many sessions one after another (--visits, 500); then a minute of nothing.
 
 Every visitor ticks as the browser's page does. Who watches clicks Pause and Play now and then: the seconds from a click to the
@@ -203,6 +204,18 @@ def links(seconds: float) -> Iterator[str]:
         yield asyncio.run(measured(server, "8 watching, two greedy links", watchers(8), others, seconds))
 
 
+async def _side_by_side(servers: Sequence[Server], n: int, seconds: float) -> list[str]:
+    names = [f"{n} watching, on server {i + 1} of {len(servers)} at once" for i in range(len(servers))]
+    pairs = zip(servers, names, strict=True)
+    return await asyncio.gather(*(measured(server, name, watchers(n), [], seconds) for server, name in pairs))
+
+
+def replicas(seconds: float, n: int = 32) -> Iterator[str]:
+    """Measure sessions that watch on two servers at once, as nginx shares them out."""
+    with served() as one, served() as other:
+        yield from asyncio.run(_side_by_side([one, other], n, seconds))
+
+
 async def _come_and_go(port: int, n: int) -> None:
     gate = asyncio.Semaphore(4)
 
@@ -230,7 +243,7 @@ def visits(seconds: float, n: int = 500) -> Iterator[str]:
             yield f"| {name} | {memory:.0f} | {threads} | {files} |"
 
 
-LOADS = {"watching": watching, "training": training, "links": links, "visits": visits}
+LOADS = {"watching": watching, "training": training, "links": links, "replicas": replicas, "visits": visits}
 
 
 def main() -> None:
