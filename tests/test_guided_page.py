@@ -10,6 +10,8 @@ from test_theory_page import finished
 
 from dsgcore.settings.s3vm import S3VM
 from pages.workbench.drawn_curve import _checked
+from pages.workbench.lesson_panel import _answer
+from pages.workbench.lesson_steps import _while_there, go_to_step
 
 pytestmark = pytest.mark.compiled
 
@@ -112,3 +114,14 @@ def test_a_browser_can_send_what_it_likes_for_a_curve(sent):
     curve = next(lesson for lesson in S3VM.guided if lesson.name == "batches").steps[1].asks
     assert _checked(curve, sent) is None
     assert _checked(curve, [0.5] * 6) == (0.5,) * 6
+
+
+def test_a_click_that_comes_in_when_the_lesson_has_just_been_left_does_nothing():
+    app = open_lesson("unlabeled")
+    app.button(key="lesson-leave").click().run()
+    left = bench(app)
+    was_playing = left.is_playing
+    for action, arguments in ((_answer, (left, 0)), (go_to_step, (type(left.live.run.problem), left, 1))):
+        _while_there(left, action, *arguments)
+    assert left.place is None
+    assert left.is_playing == was_playing

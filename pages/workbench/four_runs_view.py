@@ -75,7 +75,8 @@ def _button(bench: Bench, *, is_going: bool) -> None:
 
 
 def _begin(bench: Bench, before: Limits | None = None) -> None:
-    assert bench.live is not None
+    if bench.live is None:  # other data were chosen at the same moment
+        return
     run = bench.live.run
     try:
         job = begin_limits(shared_jobs(), run.spec, run.split, lease=LEASE_SECONDS)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
-from pages.workbench.bench import Bench, once
+from pages.workbench.bench import Bench
 from pages.workbench.drawn_curve import draw_curve, lay_over, show_curve
 from pages.workbench.layout import ANSWER
 from pages.workbench.lesson_links import to_take_away
 from pages.workbench.lesson_place import Place
-from pages.workbench.lesson_steps import go_to_step, light_up, show_solution
+from pages.workbench.lesson_steps import go_to_step, lesson_button, light_up, show_solution
 from pages.workbench.presenting import presented
 
 
@@ -66,11 +65,9 @@ def _header(bench: Bench, place: Place) -> None:
     with st.container(key="lesson-head", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"## {place.lesson.title}")
         st.caption(f"Step {place.number + 1} of {len(place.lesson.steps)}", width="content")
-        _button(bench, "Leave the lesson", "lesson-leave", _leave, bench, type="tertiary", icon=":material/close:")
-
-
-def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
-    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
+        lesson_button(
+            bench, "Leave the lesson", "lesson-leave", _leave, bench, type="tertiary", icon=":material/close:"
+        )
 
 
 def _question(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -89,7 +86,9 @@ def _question(problem: type[Setting], bench: Bench, place: Place) -> None:
             middle = (asks.low + asks.high) / 2
             guess = st.slider(asks.text, asks.low, asks.high, middle, key=key)
         off = guess is None
-        _button(bench, "Run it", "lesson-run", _answer, bench, guess, type="primary", disabled=off, shortcut="Enter")
+        lesson_button(
+            bench, "Run it", "lesson-run", _answer, bench, guess, type="primary", disabled=off, shortcut="Enter"
+        )
 
 
 def _answer(bench: Bench, guess: Any) -> None:
@@ -108,7 +107,7 @@ def _meanwhile(problem: type[Setting], bench: Bench, place: Place) -> None:
         st.markdown(f"⚑ **{goal.text}**")
         if not is_exercise(bench):
             icon = ":material/visibility:"
-            _button(bench, "Show me", "lesson-show", show_solution, problem, bench, type="tertiary", icon=icon)
+            lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, type="tertiary", icon=icon)
     if bench.live is not None and bench.live.is_finished:
         st.caption("Not yet: this run has not come there. Move what is marked at the side, and run again.")
 
@@ -133,12 +132,12 @@ def _onwards(problem: type[Setting], bench: Bench, place: Place) -> None:
         st.markdown(f"**What you know now:** {place.lesson.learned}")
     with st.container(key="lesson-on", horizontal=True, vertical_alignment="center", gap="small"):
         if place.number:
-            _button(bench, "Back", "lesson-back", go_to_step, problem, bench, -1, icon=":material/arrow_back:")
+            lesson_button(bench, "Back", "lesson-back", go_to_step, problem, bench, -1, icon=":material/arrow_back:")
         if place.is_last:
             st.page_link("pages/lessons.py", label="All lessons", icon=":material/arrow_forward:", width="content")
             to_take_away(problem, place.lesson, "To take away")
         else:
-            _button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, type="primary", shortcut="Enter")
+            lesson_button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, type="primary", shortcut="Enter")
 
 
 def _picked(asks: Pick, place: Place) -> None:

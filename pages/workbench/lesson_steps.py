@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
 from dsgcore.experiments import Setting
 from pages.controls.control import key_of
-from pages.workbench.bench import Bench
+from pages.workbench.bench import Bench, once
 from pages.workbench.head import given_for
 from pages.workbench.lesson_place import Place, Stage
+
+
+def lesson_button(
+    bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any
+) -> None:
+    """Draw a button of a lesson; a click that comes in when the lesson has just been left does nothing."""
+    st.button(
+        label, key=key, on_click=once, args=(bench, bench.drawn, _while_there, bench, action, *arguments), **options
+    )
+
+
+def _while_there(bench: Bench, action: Callable[..., None], *arguments: Any) -> None:
+    if bench.place is not None:
+        action(*arguments)
 
 
 def show_solution(problem: type[Setting], bench: Bench) -> None:

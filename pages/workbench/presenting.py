@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
-from typing import Any
+from collections.abc import Set
 
 import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
-from pages.workbench.bench import Bench, once
+from pages.workbench.bench import Bench
 from pages.workbench.drawn_curve import show_curve
 from pages.workbench.layout import PARTS
 from pages.workbench.lesson_place import Place, Stage
-from pages.workbench.lesson_steps import go_to_step, light_up, show_solution
+from pages.workbench.lesson_steps import go_to_step, lesson_button, light_up, show_solution
 from pages.workbench.room_view import LETTERS, guesses_as_they_come, open_room, tell_the_room, where_to_answer
 
 # Measures that are seen in the error's chart and on the map; all others in the curves.
@@ -75,7 +74,7 @@ def _question(bench: Bench, place: Place) -> None:
     else:
         st.markdown(f"From {asks.low:g} to {asks.high:g}, from the first iteration to the last.")
     if bench.room is None:
-        _button(bench, "Ask the class", "room-open", open_room, bench, icon=":material/group:")
+        lesson_button(bench, "Ask the class", "room-open", open_room, bench, icon=":material/group:")
         return
     where_to_answer(bench.room)
     guesses_as_they_come(bench)
@@ -86,7 +85,7 @@ def _run(problem: type[Setting], bench: Bench, place: Place) -> None:
     st.markdown(f"## {step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ''}")
     if step.goal is not None and place.outcome is None:
         light_up(problem, place)
-        _button(bench, "Show me", "lesson-show", show_solution, problem, bench, type="tertiary")
+        lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, type="tertiary")
 
 
 def _outcome(bench: Bench, place: Place) -> None:
@@ -117,14 +116,12 @@ def _keys(problem: type[Setting], bench: Bench, place: Place) -> None:
     off = {"disabled": place.stage is Stage.RUN and place.outcome is None}
     is_over = place.is_last and place.stage is Stage.OUTCOME
     with st.container(key="presented-keys", horizontal=True, vertical_alignment="center", gap="small"):
-        _button(bench, "Back", "present-back", _back, problem, bench, shortcut="Left", disabled=place.is_beginning)
+        lesson_button(
+            bench, "Back", "present-back", _back, problem, bench, shortcut="Left", disabled=place.is_beginning
+        )
         if not is_over:
-            _button(bench, "Next", "present-next", _next, problem, bench, shortcut="Right", type="primary", **off)
+            lesson_button(bench, "Next", "present-next", _next, problem, bench, shortcut="Right", type="primary", **off)
         st.caption(f"{place.lesson.title} · step {place.number + 1} of {len(place.lesson.steps)}")
-
-
-def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
-    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
 
 
 def _next(problem: type[Setting], bench: Bench) -> None:

@@ -15,6 +15,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 STEP = re.compile(r"step (\d+) of (\d+) · (\w+)")
 LARGEST_MESSAGE = 2**26
+TICKS = "ticks"
 
 
 @dataclass
@@ -44,7 +45,8 @@ class Visitor:
         self._counted = -1
         self._page = ""
         self._port, self._cookie, self._token, self._fragment = port, cookie, "", ""
-        self._answered = asyncio.Event()
+        self._answered, self._at_rest = asyncio.Event(), asyncio.Event()
+        self._fresh: set[str] = set()
         url = f"ws://127.0.0.1:{port}/_stcore/stream"
         origin = f"http://127.0.0.1:{port}"
         async with websockets.connect(
@@ -78,6 +80,7 @@ class Visitor:
                     self._read_status(news["status"])
                     self._note_update()
                 if news.get("redraw"):
+                    await self._at_rest.wait()  # as the page's script does
                     await self._ask(self._fragment)
                 if news.get("isOver"):
                     return
@@ -112,8 +115,11 @@ class Visitor:
         message = ForwardMsg.FromString(content)
         self.messages, self.received = self.messages + 1, self.received + len(content)
         kind = message.WhichOneof("type")
-        if kind == "new_session" and not message.metadata.run.fragment_ids:
-            self._stop_ticking()
+        if kind == "new_session":
+            self._at_rest.clear()
+            if not message.metadata.run.fragment_ids:
+                self._stop_ticking()
+                self._fresh = set()
         elif kind == "navigation":
             self._page = message.navigation.page_script_hash
         elif kind == "auto_rerun":
@@ -121,6 +127,7 @@ class Visitor:
         elif kind == "delta":
             self._look(message.delta)
         elif kind == "script_finished":
+            self._at_rest.set()
             self._note_end(message.script_finished)
 
     def _stop_ticking(self) -> None:
@@ -143,10 +150,12 @@ class Visitor:
         element = delta.new_element
         kind = element.WhichOneof("type")
         if kind == "button":
+            self._fresh.add(element.button.id)
             self._buttons[element.button.id.rsplit("-", 1)[-1]] = element.button.id
         elif kind == "exception":
             self.exceptions += 1
         elif kind == "bidi_component" and '"token"' in element.bidi_component.json:
+            self._fresh.add(TICKS)
             self._fragment = delta.fragment_id
             self._follow_as_told(json.loads(element.bidi_component.json))
         elif kind == "alert":
@@ -171,10 +180,17 @@ class Visitor:
 
     def _note_end(self, status: int) -> None:
         if status == ForwardMsg.FINISHED_SUCCESSFULLY:
+            self._forget_what_is_gone()
             self._answered.set()
         is_whole = status in (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
         if is_whole:
             self._note_update()
+
+    def _forget_what_is_gone(self) -> None:
+        """Forget what the page that has just been drawn has not any more."""
+        self._buttons = {key: name for key, name in self._buttons.items() if name in self._fresh}
+        if TICKS not in self._fresh and "" in self._ticks:
+            self._ticks.pop("").cancel()
 
     def _note_update(self) -> None:
         if self.shown != self._counted:

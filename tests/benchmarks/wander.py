@@ -46,6 +46,7 @@ class Wanderer(Visitor):
         if kind in SETTERS:
             one = getattr(element, kind)
             name = one.id.rsplit("-", 1)[-1]
+            self._fresh.add(one.id)
             self.settable[name] = (kind, one)
             if one.disabled:
                 del self.settable[name]
@@ -54,6 +55,10 @@ class Wanderer(Visitor):
         super()._look(delta)
         if kind == "button" and element.button.disabled:
             self._buttons.pop(element.button.id.rsplit("-", 1)[-1], None)
+
+    def _forget_what_is_gone(self) -> None:
+        super()._forget_what_is_gone()
+        self.settable = {name: made for name, made in self.settable.items() if made[1].id in self._fresh}
 
     def choice(self) -> tuple[str, WidgetState]:
         """Return what to do next."""
@@ -76,7 +81,7 @@ class Wanderer(Visitor):
             try:
                 await asyncio.wait_for(self.act(widget), LONGEST)
             except TimeoutError:
-                self.lost.append(f"{self.address}: {key}")
+                self.lost.append(f"{time.strftime('%X')} {self.address}: {key}, {self.state} at {self.shown}")
                 continue
             if key == "step" and not is_playing and not self.is_over():
                 await self._expect_a_step(shown)
@@ -87,7 +92,7 @@ class Wanderer(Visitor):
         while self.shown == shown and not self.is_over() and time.monotonic() < until:
             await asyncio.sleep(0.1)
         if self.shown == shown and not self.is_over():
-            self.lost.append(f"{self.address}: no step at {shown}, {self.state}")
+            self.lost.append(f"{time.strftime('%X')} {self.address}: no step at {shown}, {self.state}")
 
     def is_over(self) -> bool:
         """Return whether the page says of its run that it is done or diverged, or speaks of none."""
