@@ -11,6 +11,7 @@ store.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import re
@@ -27,7 +28,7 @@ import numpy as np
 from load import Server
 from playwright.sync_api import Page, expect, sync_playwright
 
-LONG = 120_000
+LONG, SOON = 120_000, 3_000
 RUN = "auc?speed=slow&lam=0.01&n_iter=3000"
 STUDY = "explore"
 
@@ -64,8 +65,13 @@ def _paused(page: Page, address: str) -> Callable[[], None]:
     page.wait_for_url(re.compile(f"at={at}"), timeout=LONG)
 
     def is_back() -> None:
-        page.get_by_role("button", name=re.compile("^Step")).first.click(timeout=LONG)
-        expect(page.locator(".st-key-status")).to_contain_text(f"step {at + 1} of 3000", timeout=LONG)
+        step, until = page.get_by_role("button", name=re.compile("^Step")).first, time.monotonic() + LONG / 1000
+        while time.monotonic() < until:  # a click before the page has found its server again is nobody's
+            step.click(timeout=LONG)
+            with contextlib.suppress(AssertionError):
+                expect(page.locator(".st-key-status")).to_contain_text(f"step {at + 1} of 3000", timeout=SOON)
+                return
+        raise TimeoutError(f"the run stays at step {at}")
 
     return is_back
 

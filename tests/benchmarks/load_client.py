@@ -75,7 +75,12 @@ class Visitor:
             while True:
                 begun = time.perf_counter()
                 writer.write((head + token).encode())
-                news = await self._news(reader)
+                try:
+                    news = await self._news(reader)
+                except (asyncio.IncompleteReadError, ConnectionError):  # a browser connects anew
+                    writer.close()
+                    reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+                    continue
                 if "status" in news:
                     self._read_status(news["status"])
                     self._note_update()
