@@ -75,6 +75,16 @@ def test_drawn_axes_go_together_and_are_the_same_every_time():
     assert np.corrcoef(np.log(values).T)[0, 1] < 0.9
 
 
+def test_whole_numbers_that_are_drawn_together_may_come_twice():
+    said = {"n": 40, "random": True}
+    axes = [
+        {"name": "solver.n_features", "from": 1, "to": 8, **said},
+        {"name": "solver.lam", "from": 0.01, "to": 1, **said},
+    ]
+    assert len(Study.from_dict({"spec": SPEC, "axes": axes})) == 40
+    assert len(Study.from_dict({"spec": SPEC, "axes": axes[:1]})) == 8
+
+
 @pytest.mark.parametrize(("scale", "expected"), [("log", (1, 10, 100)), ("linear", (1, 50, 100)), (None, (1, 10, 100))])
 def test_whole_numbers_stay_whole(scale, expected):
     axis = {"name": "solver.n_iter", "from": 1, "to": 100, "n": 3} | ({"scale": scale} if scale else {})

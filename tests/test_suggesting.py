@@ -92,3 +92,14 @@ def test_what_cannot_be_asked_is_said_in_a_sentence():
         suggest(of(QSGS2AUC), X, SEEN, seconds=-1.0)
     with pytest.raises(FoldError, match="labeled points must be at least 5"):
         suggest(of(QSGS2AUC), X, np.where(np.arange(400) < 2, [0, 1] * 200, -1), seconds=1.0)
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_several_classes_that_no_straight_lines_separate_get_random_features():
+    ring = np.random.default_rng(0).integers(0, 3, 300)
+    angle = np.random.default_rng(1).uniform(0, 2 * np.pi, 300)
+    points = (1.0 + ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    found = suggest(PS3VT(random_state=0, n_iter=200), points, np.where(np.arange(300) < 120, ring, -1), seconds=20.0)
+    assert {"features": "fourier", "n_features": 512} in [dict(one.parameters) for one in found.tried]
+    assert found.parameters["features"] == "fourier"
+    assert found.gain > 0.2

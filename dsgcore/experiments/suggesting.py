@@ -140,6 +140,8 @@ def _seen(split: Split) -> Split:
 class _Runs:
     """A spec whose parameters are chosen: runs of its method on folds of what may be seen."""
 
+    first: tuple[Mapping[str, Any], ...] = ()
+
     def __init__(self, spec: Spec, split: Split) -> None:
         self.spec, self.split = spec, _seen(split)
         self.is_pairs = spec.problem.labels == "pairs"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -34,9 +35,12 @@ class Subject(Protocol):
     ----------
     n_folds : int
         How many folds there are to be scored on, `N_SPLITS` at most.
+    first : tuple of mapping
+        Candidates that are tried before any is drawn.
     """
 
     n_folds: int
+    first: tuple[Mapping[str, Any], ...]
 
     def begin(self, share: float) -> None:
         """Prepare, with one fit of its own values by that share of the iterations."""
@@ -178,7 +182,8 @@ class Search:
         each = max(time.monotonic() - began, 1e-3)
         drawn = generator(self.seed, "suggested parameters")
         number = int(np.clip(FIRST_SHARE * self.seconds / each, FEWEST, MOST))
-        return {0: {}} | {i: self.subject.draw(drawn) for i in range(1, number)}
+        every = chain([{}], self.subject.first, (self.subject.draw(drawn) for _ in range(number)))
+        return dict(enumerate(map(dict, islice(every, number))))
 
     def _score(
         self, number: int, parameters: Mapping[str, Any], share: float, n_folds: int, *, must: bool = False

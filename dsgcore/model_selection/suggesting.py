@@ -48,11 +48,12 @@ _TRUST = Among((0.2, 0.4, 0.6, 0.8, 0.9, 1.0))
 
 @dataclass(frozen=True)
 class _Way:
-    """How parameters of one kind of estimator are chosen: those that matter, folds, and the score."""
+    """How parameters of one kind of estimator are chosen: those that matter, folds, the score, and what is tried first."""
 
     space: Mapping[str, Times | Among]
     score: Callable[[Any], Callable[[Any, ArrayLike, ArrayLike], float]]
     folds: type[Any] = LabeledFolds
+    first: tuple[Mapping[str, Any], ...] = ()
 
 
 WAYS: dict[str, _Way] = {
@@ -79,6 +80,7 @@ WAYS: dict[str, _Way] = {
             "n_features": Among((512,)),
         },
         lambda m: accuracy,
+        first=({"features": "fourier", "n_features": 512},),
     ),
     "TSGSU": _Way(
         {"sigma": _WIDTH, "lam": _RIDGE, "n_features": Among((64, 128))},
@@ -141,7 +143,7 @@ class _Fits:
         self.estimator, self.X, self.y = estimator, X, y
         self.seed = seed_of(estimator.random_state)
         self.splits = list(self.way.folds(N_SPLITS, random_state=self.seed).split(X, y))
-        self.n_folds = len(self.splits)
+        self.n_folds, self.first = len(self.splits), self.way.first
 
     def begin(self, share: float) -> None:
         train, _ = self.splits[0]

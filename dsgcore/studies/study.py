@@ -204,6 +204,8 @@ def _axes(given: object, spec: Spec) -> tuple[Axis, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) > MOST_AXES:
         raise StudyError(f"axes must be a list of at most {MOST_AXES}, got {quoted(given)}")
     axes = tuple(_axis(said, spec) for said in given)
+    if sum(axis.is_random for axis in axes) < 2:  # of several the values go together, and one may come twice
+        axes = tuple(replace(axis, values=tuple(dict.fromkeys(axis.values))) for axis in axes)
     names = [axis.name for axis in axes]
     if len(set(names)) < len(names):
         raise StudyError(f"the axes must be of different parameters, got {', '.join(names)}")
@@ -226,7 +228,8 @@ def _axis(said: object, spec: Spec) -> Axis:
         checked = tuple(parameter.check(value) for value in values)
     except ParameterError as error:
         raise StudyError(f"in the axis {said['name']}: {error}") from None
-    return Axis(said["name"], tuple(dict.fromkeys(checked)), bool(said.get("random", False)), said)
+    is_random = bool(said.get("random", False))
+    return Axis(said["name"], checked if is_random else tuple(dict.fromkeys(checked)), is_random, said)
 
 
 def parameter_of(spec: Spec, name: str) -> Parameter:
