@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,7 +10,7 @@ import pytest
 from dsgcore import Run, Spec, load_model
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.schedules import Change
-from dsgcore.experiments import Health, History, LiveRun, StopReason, default_spec, script
+from dsgcore.experiments import Health, History, LiveRun, StopReason, default_spec
 from dsgcore.experiments.loading import load_split
 
 
@@ -166,19 +164,6 @@ def test_an_empty_history_can_be_written():
     text = io.StringIO()
     History().write_csv(text)
     assert text.getvalue() == "\n"
-
-
-@pytest.mark.compiled
-def test_the_exported_script_gives_the_history_of_the_run(tmp_path):
-    run = Run(small())
-    run.advance(5)
-    run.change("step_size", 0.2)
-    run.advance(4)
-    (tmp_path / "repeat_run.py").write_text(script(run.spec, run.t), encoding="utf-8")
-    subprocess.run([sys.executable, "repeat_run.py"], cwd=tmp_path, check=True, capture_output=True)
-    _, rows = read_csv(tmp_path / "history.csv")
-    np.testing.assert_allclose(rows, table(run), rtol=1e-12, atol=0)
-    assert len(load_model(tmp_path / "model.npz")) == 9
 
 
 def test_a_live_run_takes_its_twin_along_and_keeps_the_one_before_as_a_ghost():

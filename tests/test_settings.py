@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from test_run import read_csv, table
 
-from dsgcore import Run, Spec, SpecError
+from dsgcore import Run, Spec, SpecError, load_model
 from dsgcore.__main__ import main
 from dsgcore.core.parameters import Choice, Flag, Integer, Real, grid
 from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, script, theory_of
@@ -119,6 +119,8 @@ def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path):
     subprocess.run([sys.executable, "repeat_run.py"], cwd=tmp_path, check=True, capture_output=True)
     _, rows = read_csv(tmp_path / "history.csv")
     np.testing.assert_allclose(rows, table(run), rtol=1e-12, atol=0)
+    X = run.split.X_test
+    np.testing.assert_array_equal(load_model(tmp_path / "model.npz").evaluate(X), run.model.evaluate(X))
 
 
 @every_setting

@@ -46,7 +46,7 @@ BROWSER_ARGUMENTS = (
 # Opened at /compare, streamlit's page looks for its server below /compare first, and the browser
 # logs two answers 404. Nothing in the configuration prevents it. At the root it would be an error.
 SERVER_SOUGHT = re.compile(r"://[^/]+/[^/]+/_stcore/(health|host-config)$")
-START_SECONDS = 60  # a cold start compiles kernels; two busy cores
+START_SECONDS = 120  # a cold start compiles kernels; two busy cores
 READY_MS = 30_000
 LOG_TAIL = 4_000  # characters
 

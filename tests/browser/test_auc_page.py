@@ -175,12 +175,14 @@ def test_a_bad_link_is_told_and_the_page_runs(open_page):
         expect(page.get_by_text(re.compile(rf"In the link, {name} must be"))).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [(1280, 900), (390, 844)])
-def test_nothing_sticks_out(open_page, viewport, theme):
-    page = open_page("auc", viewport=viewport, theme=theme)
-    wait_for_points(page, 2)
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+def test_nothing_sticks_out(open_page, viewport):
+    page = open_page("auc?at=5", viewport=viewport)
+    wait_for_points(page, 5)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        expect(page.locator(".stApp")).to_have_css("color-scheme", theme)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     for tab in ("Details", "Compare", "Theory", "Data", "Code"):
         page.get_by_role("tab", name=tab).click()
         expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty(timeout=15_000)

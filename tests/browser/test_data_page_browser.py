@@ -54,11 +54,13 @@ def test_a_close_look_carries_its_options_into_the_workbench_and_survives_a_relo
     wait_for_points(page, 2)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [(1280, 900), (390, 844)])
-def test_nothing_sticks_out(open_page, viewport, theme):
-    page = open_page("data", viewport=viewport, theme=theme)
+def test_nothing_sticks_out(open_page, viewport):
+    page = open_page("data", viewport=viewport)
     expect(page.locator(".st-key-card-iris")).to_be_attached(timeout=30_000)
+    assert is_within(page)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
     assert is_within(page)
     page.locator(".st-key-look-diabetes button").click()
     for chart in ("chart-plane", "chart-data-balance", "chart-data-coverage", "chart-feature"):

@@ -23,12 +23,14 @@ def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, pag
     page_health.assert_clean()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [(1280, 900), (390, 844)])
-def test_nothing_sticks_out(open_page, viewport, theme):
-    page = open_page("multiclass?mc_graph=true&mc_n_iter=50", viewport=viewport, theme=theme)
-    wait_for_points(page, 2)
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+def test_nothing_sticks_out(open_page, viewport):
+    page = open_page("multiclass?mc_graph=true&mc_n_iter=50&mc_at=5", viewport=viewport)
+    wait_for_points(page, 5)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        expect(page.locator(".stApp")).to_have_css("color-scheme", theme)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 @pytest.mark.parametrize("name", ["multiclass", "auc", "ordinal", "s3vm", "similar_unlabeled"])
