@@ -47,7 +47,7 @@ BROWSER_ARGUMENTS = (
 # logs two answers 404. Nothing in the configuration prevents it. At the root it would be an error.
 SERVER_SOUGHT = re.compile(r"://[^/]+/[^/]+/_stcore/(health|host-config)$")
 START_SECONDS = 120  # a cold start compiles kernels; two busy cores
-READY_MS = 30_000
+READY_MS = 60_000
 LOG_TAIL = 4_000  # characters
 
 

@@ -27,7 +27,7 @@ def curve(page, chart="chart-objective", name="training data"):
 
 
 def wait_for_points(page, count, chart="chart-objective", name="training data"):
-    page.wait_for_function(f"args => ({CURVE})(args).length >= {count}", arg=[chart, name], timeout=30_000)
+    page.wait_for_function(f"args => ({CURVE})(args).length >= {count}", arg=[chart, name], timeout=60_000)
 
 
 def step_number(page):
