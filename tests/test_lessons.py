@@ -116,7 +116,7 @@ def of_a_step(name, lesson, number):
             right = [step.asks.right(made) for made in outcomes(name, values)]
             wrong.append((expected.words, [option and option.words for option in right]))
     if isinstance(step.asks, Curve):
-        wrong += of_a_curve(step.asks, outcomes(name, values))
+        wrong += of_a_curve(step.asks, list(outcomes(name, values)))
     if step.goal is not None:
         wrong += refuted(name, values | dict(step.goal.solution), step.goal.claims)
         if is_seldom(name, values, lambda made: not step.goal.is_reached(made)):
