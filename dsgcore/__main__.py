@@ -40,14 +40,26 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
     check.add_argument("spec", type=Path, metavar="SPEC.json")
     check.add_argument("--json", type=Path, metavar="FILE", help="where the verdict is written as data")
     check.add_argument("--seeds", type=int, default=5, metavar="N", help="how many seeds (default: 5)")
-    sweep = commands.add_parser("sweep", help="carry out a study: a spec along axes and over seeds")
+    _add_sweep(commands.add_parser("sweep", help="carry out a study: a spec along axes and over seeds"))
+    _add_predict(commands.add_parser("predict", help="write a model's scores of the rows of Parquet files"))
+    data = commands.add_parser("data", help="list, fetch, describe and convert data sets")
+    if names_data:
+        from dsgcore.data.command import add_arguments  # here, as below: it takes time to import
+
+        add_arguments(data)
+    return parser
+
+
+def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("study", type=Path, metavar="STUDY.json")
     sweep.add_argument("--store", type=Path, metavar="FILE", help="where finished runs are kept and found again")
     sweep.add_argument("--csv", type=Path, metavar="FILE", help="where the table goes; without, it is printed")
     sweep.add_argument("--jobs", type=int, metavar="N", help="how many processes (default: one a core)")
     sweep.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes the runs")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
-    predict = commands.add_parser("predict", help="write a model's scores of the rows of Parquet files")
+
+
+def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("model", type=Path, metavar="MODEL.npz")
     predict.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
     predict.add_argument(
@@ -56,12 +68,6 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
     predict.add_argument("--features", metavar="A,B,..", help="the columns that are coordinates (default: all)")
     predict.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes them")
     predict.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    data = commands.add_parser("data", help="list, fetch, describe and convert data sets")
-    if names_data:
-        from dsgcore.data.command import add_arguments  # here, as below: it takes time to import
-
-        add_arguments(data)
-    return parser
 
 
 def _run(given: argparse.Namespace) -> int:
