@@ -12,7 +12,7 @@ from pages.workbench.lesson_links import to_take_away
 from pages.workbench.link import link_to_guided
 
 FIRST = "unlabeled"
-BEFORE_A_CLASS = {"present": "1", "speed": "fast"}
+BEFORE_A_CLASS = {"present": "1"}
 
 
 def lessons() -> None:

@@ -38,12 +38,12 @@ def charts(app):
 def test_a_step_is_shown_as_text_question_run_and_outcome_one_at_a_time():
     app = presented(lesson="unlabeled")
     place = bench(app).place
-    assert "A small circle within a large one" in words(app)
+    assert "A score is to rank the inner" in words(app)
     assert "against the dotted one" not in words(app)
     assert charts(app) == {"map"}
     press(app, "next")
     assert "**A** higher: they help" in words(app)
-    assert "A small circle" not in words(app)
+    assert "A score is to rank" not in words(app)
     assert bench(app).live.run.t == 0
     assert charts(app) == set()
     press(app, "next")

@@ -13,7 +13,7 @@ from pages.controls import controls
 from pages.controls.control import AUTOMATIC, Control, key_of, number, shown
 from pages.controls.from_link import SHOWN_FROM_LINK, in_link, read_controls, refusal
 from pages.controls.own_file import entry_of
-from pages.controls.view_choices import ONCE_SHARED, choices_of
+from pages.controls.view_choices import ONCE_SHARED, SPEED, choices_of
 
 # What no control holds: the changes made during the run, where it is, which earlier step is looked at, where the reader is in
 # a guided lesson, which race has ended, and the key of a class's room.
@@ -70,7 +70,7 @@ def link_to_lesson(problem: type[Setting]) -> dict[str, str]:
 
 def link_to_guided(problem: type[Setting], name: str) -> dict[str, str]:
     """Return what a link to the first step of a guided lesson says."""
-    return {key_of(problem, LESSON): name}
+    return {key_of(problem, LESSON): name, key_of(problem, SPEED.name): "fast"}  # a run is waited for
 
 
 def changes_to_text(spec: Spec) -> str:

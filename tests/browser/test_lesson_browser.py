@@ -42,7 +42,7 @@ def test_a_curve_is_drawn_by_keys_and_laid_over_the_outcome(open_page, wait_read
 def test_a_lesson_before_a_class_goes_on_by_keys_and_is_large(open_page, wait_ready):
     page = open_page("auc?present=1&notes=1&lesson=unlabeled&speed=instant")
     seen = page.locator(".st-key-presented")
-    expect(seen).to_contain_text("A small circle within a large one", timeout=30_000)
+    expect(seen).to_contain_text("A score is to rank the inner", timeout=30_000)
     expect(seen).to_contain_text("Notes. Point at the few filled points")
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.st-key-presented p')).fontSize)") >= 24
     wait_ready(page)

@@ -35,15 +35,12 @@ WHAT_FOR = GuidedLesson(
     2,
     (
         LessonStep(
-            "A small circle within a large one. **Ten** points carry a label (the filled ones), hundreds carry none. "
-            "A score is "
-            "to rank the one class above the other; the *AUC* says how often it does: 1 always, 0.5 as a coin would. "
-            "The dotted "
-            "curve learns from the ten labels alone, the solid one from all points.",
-            "With ten labels alone the score leans to the side where those few points happen to lie. Unlabeled points lie on "
-            "every side, and a score that leans cannot rank them well: so they pull it upright. (On 17 of 20 seeds "
-            "and more; on the others the ten "
-            "labels happen to lie well, and it is a tie.)",
+            "Two circles. **Ten** points carry a label (the filled ones), hundreds carry none. A score is to rank the inner "
+            "circle above the outer one; the *AUC* says how often it does: 1 always, 0.5 as a coin would. The dotted curve "
+            "learns from the ten labels alone, the solid one from all points.",
+            "With ten labels alone the score leans to the side where they happen to lie. Unlabeled points lie on every side, "
+            "and pull it upright. (So on 17 of 20 seeds and more; on the others the ten labels happen to lie well, and it is "
+            "a tie.)",
             asks=Pick(_QUESTION, _AGAINST_LABELS, 0),
             claims=(Claim("gain", low=-0.01),),
             notes="Point at the few filled points first, and ask where a line drawn from them alone would run. Let the "
@@ -51,8 +48,8 @@ WHAT_FOR = GuidedLesson(
         ),
         LessonStep(
             "The same circles, now with **200** labels.",
-            "Two hundred labels say it all: both curves end at an AUC of nearly 1. What the unlabeled points know is known "
-            "already. They are worth most where labels are fewest.",
+            "Two hundred labels say it all: both curves end at an AUC of nearly 1. Unlabeled points are worth most where "
+            "labels are few.",
             {"n_labeled": 200},
             ("n_labeled",),
             Pick(_QUESTION, _AGAINST_LABELS, 1),
@@ -62,8 +59,8 @@ WHAT_FOR = GuidedLesson(
         ),
         LessonStep(
             "Other data: images of handwritten digits, even ones against odd ones, with **20** labels.",
-            "Here they harm. Even and odd digits lie side by side in many small groups, and the pairs of a labeled and an "
-            "unlabeled point are so many that they drown the few labels. More data are not always more knowledge.",
+            "Here they harm. Even and odd digits lie side by side in many small groups, and the many unlabeled points drown "
+            "the few labels. More data are not always more knowledge.",
             _DIGITS | {"n_labeled": 20},
             ("data", "n_labeled"),
             Pick(_QUESTION, _AGAINST_LABELS, 2),
@@ -73,8 +70,8 @@ WHAT_FOR = GuidedLesson(
         ),
         LessonStep(
             "What would have to change, so that they no longer harm?",
-            "Twenty labels are too few for these data, two hundred and more are not. (Or the unlabeled points are given less "
-            "weight: with γ at 0.9 the harm shrinks to a fifth, and at γ = 1 they are not asked at all.)",
+            "Twenty labels are too few for these data, two hundred are not. (Or the unlabeled points get less weight: with γ "
+            "at 0.9 the harm shrinks to a fifth, and at γ = 1 they are not asked at all.)",
             {},
             ("n_labeled", "gamma"),
             goal=Goal(
