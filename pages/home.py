@@ -21,7 +21,7 @@ def home() -> None:
     """Draw the home page."""
     st.title("DSG Lab")
     st.markdown(
-        "What are points without a label good for? Move a slider and watch: the map, the test score beside that of the labels "
+        "Move a slider and watch: the map, the test score beside that of the labels "
         "alone, and the error that random features make. Kernel methods **scaled by sampling everything**: points, pairs, and "
         "the features of the kernel itself."
     )

@@ -37,10 +37,9 @@ WHAT_FOR = GuidedLesson(
         LessonStep(
             "Two circles. **Ten** points carry a label (the filled ones), hundreds carry none. A score is to rank the inner "
             "circle above the outer one; the *AUC* says how often it does: 1 always, 0.5 as a coin would. The dotted curve "
-            "learns from the ten labels alone, the solid one from all points.",
+            "learns from the labels alone, the solid one from all points.",
             "With ten labels alone the score leans to the side where they happen to lie. Unlabeled points lie on every side, "
-            "and pull it upright. (So on 17 of 20 seeds and more; on the others the ten labels happen to lie well, and it is "
-            "a tie.)",
+            "and pull it upright. (On 17 of 20 seeds and more; else it is a tie.)",
             asks=Pick(_QUESTION, _AGAINST_LABELS, 0),
             claims=(Claim("gain", low=-0.01),),
             notes="Point at the few filled points first, and ask where a line drawn from them alone would run. Let the "
@@ -48,8 +47,7 @@ WHAT_FOR = GuidedLesson(
         ),
         LessonStep(
             "The same circles, now with **200** labels.",
-            "Two hundred labels say it all: both curves end at an AUC of nearly 1. Unlabeled points are worth most where "
-            "labels are few.",
+            "Two hundred labels say it all: both curves end at an AUC of nearly 1.",
             {"n_labeled": 200},
             ("n_labeled",),
             Pick(_QUESTION, _AGAINST_LABELS, 1),
@@ -70,8 +68,8 @@ WHAT_FOR = GuidedLesson(
         ),
         LessonStep(
             "What would have to change, so that they no longer harm?",
-            "Twenty labels are too few for these data, two hundred are not. (Or the unlabeled points get less weight: with γ "
-            "at 0.9 the harm shrinks to a fifth, and at γ = 1 they are not asked at all.)",
+            "Twenty labels are too few here, two hundred are not. (Or trust the labels more: at γ = 0.9 the harm shrinks to a "
+            "fifth, at γ = 1 the others are not asked at all.)",
             {},
             ("n_labeled", "gamma"),
             goal=Goal(

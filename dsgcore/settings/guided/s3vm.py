@@ -41,9 +41,9 @@ GAP = GuidedLesson(
         ),
         LessonStep(
             "Two bands with a gap between them, one above the other. But the classes are *left* and *right*.",
-            "It begins better than it ends. The first steps follow the labels; then the boundary goes to the gap, as before, "
-            "and there it does not belong: it separates above from below. The method assumes that classes are clusters. "
-            "Data do not say whether they keep to it; labels do.",
+            "It begins better than it ends. The first steps follow the labels; then the boundary goes to where no points are, "
+            "into the gap or out of the picture, and left and right are no longer told apart. The method assumes that classes "
+            "are clusters. Data do not say whether they keep to it; labels do.",
             {"data": "misleading_gap", "sigma": 2.0, "n_labeled": 20, "is_balanced": False, "C_star": 10.0},
             ("data", "C_star"),
             Curve(
