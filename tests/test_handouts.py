@@ -29,6 +29,7 @@ compiled = pytest.mark.compiled
 EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
 IDS = [f"{setting.name}-{lesson.name}" for setting, lesson in EVERY_LESSON]
 HOSTILE = 'https://a.b/auc?x="><script>alert(1)</script>&y=1'
+AT_ONCE = {"speed": "instant"}
 EMPTY = {"meta", "path", "polyline"}
 
 
@@ -163,7 +164,7 @@ def test_a_frames_address_is_one_attribute_whatever_is_in_it(theme, value):
 
 @compiled
 def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
-    app = open_auc(**exercise(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0), speed="instant")
+    app = open_auc(**exercise(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0) | AT_ONCE)
     app.radio[0].set_value("about the same").run()
     app.button(key="lesson-run").click().run()
     finished(app)
@@ -177,10 +178,10 @@ def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
 
 @compiled
 def test_an_answers_link_shows_it_and_a_goals_link_what_reaches_it():
-    app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0), speed="instant")
+    app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0) | AT_ONCE)
     finished(app)
     assert "**Answer:** *higher: they help*" in words(app)
-    app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-step-size")], 2), speed="instant")
+    app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-step-size")], 2) | AT_ONCE)
     finished(app)
     assert "Reached" in words(app)
     assert bench(app).live.run.spec.solver.step_size is None
@@ -188,7 +189,7 @@ def test_an_answers_link_shows_it_and_a_goals_link_what_reaches_it():
 
 @compiled
 def test_a_goals_exercise_says_nothing_of_how_it_is_reached():
-    app = open_auc(**exercise(*EVERY_LESSON[IDS.index("auc-step-size")], 2), speed="instant")
+    app = open_auc(**exercise(*EVERY_LESSON[IDS.index("auc-step-size")], 2) | AT_ONCE)
     finished(app)
     assert "lesson-show" not in [button.key for button in app.button]
     assert "Reach an objective of at most 0.45" in words(app)
