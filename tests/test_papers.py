@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,12 @@ def test_the_page_has_a_card_and_a_link_for_each():
         assert figure.differs in text
     links = app.get("page_link")
     assert len([link for link in links if link.proto.page == "explore"]) == len(FIGURES)
+
+
+def test_every_figure_has_its_paragraph_and_every_drawing_is_there():
+    folder = Path(__file__).parent / "benchmarks"
+    text = (folder / "papers.md").read_text(encoding="utf-8")
+    titles = [f"{profile_of(SETTINGS[s]).paper}, {figure.title.replace(',', '')}:" for s, figure in FIGURES]
+    assert [title for title in titles if f"## {title}" not in text] == []
+    drawings = re.findall(r"\]\((papers-[a-z0-9-]+\.svg)\)", text)
+    assert sorted(drawings) == sorted(path.name for path in folder.glob("papers-*.svg"))

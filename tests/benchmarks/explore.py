@@ -1,0 +1,340 @@
+"""What Explore and its store bear: a study of 320 runs beside another session, a killed server, many kept runs, many writers.
+
+    python tests/benchmarks/explore.py filling killed views writers --markdown tests/benchmarks/explore.md
+
+- filling: 8 x 8 points and 5 seeds of the first run that Explore offers, made by the page's server for a websocket client;
+  meanwhile another session watches a run (n = 2000, 256 features, "slow").
+- killed: the same once more in a new store; the server is killed (SIGKILL) when half of the runs are there, and another one
+  goes on. A row that was kept before must be the same afterwards, its seconds too: nothing was made twice.
+- views: 2,000 kept runs looked at in each view, by streamlit's own test client; of 50,000 the ranking.
+- writers: two processes write 500 rows each at once; another one is killed 20 times at a random moment. SQLite says what it thinks.
+
+Seconds are of the clock; beside them the load of the machine, which others use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import random
+import re
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from load import ROOT, Server
+from load_client import Visitor
+from streamlit.testing.v1 import AppTest
+
+from dsgcore.experiments import Run, Spec
+from dsgcore.experiments.export import summary
+from dsgcore.studies import Store, Study, StudyRuns
+
+SIDE, SEEDS = 8, 5
+N_RUNS = SIDE * SIDE * SEEDS
+STUDY = f"x_step_size_n={SIDE}&x_sigma_n={SIDE}&x_seeds={SEEDS}"
+WATCHED = "n=2000&n_features=256&n_iter=3000&speed=slow"
+THERE = re.compile(r"([\d,]+) (?:there|of them)")
+MOST_SECONDS = 1200.0
+SPEC = {"setting": "auc", "data": {"name": "two_moons", "n": 200, "n_labeled": 20}, "solver": {"n_iter": 50}}
+
+
+@dataclass
+class Explorer(Visitor):
+    """A visitor of Explore: how many runs the page says are there, and when it said so."""
+
+    n_there: int = 0
+    said: int = 0
+    is_done: bool = False
+
+    def _look(self, delta) -> None:
+        super()._look(delta)
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        text = element.progress.text if kind == "progress" else element.markdown.body if kind == "markdown" else ""
+        if found := THERE.search(text):
+            now = int(found[1].replace(",", ""))
+            self.said += now != self.n_there
+            self.n_there = now
+        self.is_done = self.is_done or "All are there" in text
+
+
+def row(what: str, target: str, seen: str) -> str:
+    """Return a line of the table."""
+    return f"| {what} | {target} | {seen} |"
+
+
+async def until(is_so: Callable[[], bool], seconds: float = MOST_SECONDS) -> float:
+    """Wait until something is so; return the seconds."""
+    begun = time.monotonic()
+    while not is_so():
+        if time.monotonic() - begun > seconds:
+            raise TimeoutError("it took too long")
+        await asyncio.sleep(0.02)
+    return time.monotonic() - begun
+
+
+@contextlib.asynccontextmanager
+async def come_in(visitor: Visitor, port: int):
+    """Let a visitor in for the block."""
+    stay = asyncio.create_task(visitor.visit(port))
+    try:
+        yield visitor
+    finally:
+        stay.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await stay
+
+
+async def begin(explorer: Explorer) -> None:
+    """Wait for the button, and click it."""
+    await until(lambda: "start" in getattr(explorer, "_buttons", {}), 120)
+    await explorer.click("start")
+
+
+async def fill(server: Server) -> list[str]:
+    """Make the study beside a watcher."""
+    async with come_in(Visitor("auc", WATCHED), server.port) as watcher:
+        await until(lambda: watcher.updates > 5, 120)
+        async with come_in(Explorer("explore", STUDY), server.port) as explorer:
+            await until(lambda: "start" in getattr(explorer, "_buttons", {}), 120)
+            begun, updates = time.monotonic(), watcher.updates
+            await begin(explorer)
+            first = await until(lambda: explorer.n_there > 0)
+            await until(lambda: explorer.is_done)
+            seconds = time.monotonic() - begun
+            return [
+                row("first cells", "2 s", f"{first:.1f} s"),
+                row(f"all {N_RUNS} runs", "120 s", f"{seconds:.0f} s"),
+                row("the page meanwhile: its number of runs changed", "3/s", f"{explorer.said / seconds:.1f}/s"),
+                row("another session's run meanwhile", "2 updates/s", f"{(watcher.updates - updates) / seconds:.1f}/s"),
+                row("exceptions shown", "0", f"{explorer.exceptions + watcher.exceptions}"),
+            ]
+
+
+def kept(store: Path) -> dict[str, tuple]:
+    """Return the rows of a store by their hashes."""
+    with contextlib.closing(sqlite3.connect(store)) as connection:
+        rows = connection.execute("SELECT sha256, score, objective, seconds, state, finished FROM runs")
+        return {sha: tuple(others) for sha, *others in rows}
+
+
+def checked(store: Path) -> str:
+    """Return what SQLite says of a store."""
+    with contextlib.closing(sqlite3.connect(store)) as connection:
+        return str(connection.execute("PRAGMA integrity_check").fetchone()[0])
+
+
+async def fill_to(server: Server, n: int) -> Explorer:
+    """Begin the study, or go on with it, until so many runs are there."""
+    async with come_in(Explorer("explore", STUDY), server.port) as explorer:
+        await begin(explorer)
+        await until(lambda: explorer.n_there >= n or explorer.is_done)
+        return explorer
+
+
+def filling(folder: Path) -> list[str]:
+    """Measure the study beside a watcher."""
+    with serving(folder / "filled.sqlite") as server:
+        return asyncio.run(fill(server))
+
+
+@contextlib.contextmanager
+def serving(store: Path) -> Iterator[Server]:
+    """Serve the app with a store of its own."""
+    os.environ["DSGLAB_STORE"] = str(store)
+    server = Server()
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.end()
+
+
+def killed(folder: Path) -> list[str]:
+    """Kill the server at half, and go on with another one."""
+    store = folder / "killed.sqlite"
+    with serving(store) as server:
+        asyncio.run(fill_to(server, N_RUNS // 2))
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait()
+    time.sleep(1.0)
+    before = kept(store)
+    with serving(store) as server:
+        asyncio.run(fill_to(server, N_RUNS + 1))
+    after = kept(store)
+    changed = sum(after.get(sha) != values for sha, values in before.items())
+    return [
+        row("killed at half: kept by then", f"{N_RUNS // 2}", f"{len(before)}"),
+        row("after going on", f"{N_RUNS}", f"{len(after)}"),
+        row("rows of before that are others now (made twice)", "0", f"{changed}"),
+        row("integrity_check", "ok", checked(store)),
+    ]
+
+
+# Many kept runs.
+
+
+def filled(store: Path, study: Study) -> None:
+    """Keep a row for each run of a study, all with one run's history and scores drawn at random."""
+    run = Run(Spec.from_dict(SPEC))
+    run.advance(50)
+    said, drawn = summary(run), np.random.default_rng(0)
+    Store(store).put(run.spec.to_json(), said, {name: run.history.column(name) for name in run.history.names})
+    names = "sha256, spec, summary, history, score, objective, seconds, state, iterations, machine"
+    others = "spec, summary, history, ?, objective, seconds, state, iterations, machine"
+    with contextlib.closing(sqlite3.connect(store)) as connection, connection:
+        connection.executemany(
+            f"INSERT OR IGNORE INTO runs ({names}) SELECT ?, {others} FROM runs WHERE sha256 = ?",
+            [(made.key, drawn.random(), said["spec_sha256"]) for made in study.runs()],
+        )
+
+
+VIEWS = {
+    "heat map": {},
+    "slices and importance": {"x_view": "One by one"},
+    "heat map of the time to a score (read before)": {"x_measure": "time to score"},
+}
+POINTS_AT_RANDOM = {
+    "x_vary": ["Step size", "Regularisation", "Kernel sharpness"],
+    "x_random": "true",
+    "x_points": "400",
+}
+LINES = {"x_vary": ["Step size"], "x_step_size_n": "20", "x_seeds": "50"}
+# Nothing is run here, but what would cost too much is refused.
+CHEAP = {"x_n_iter": "16", "x_n_features": "16", "x_batch_size": "16"}
+CROSSED = {"x_step_size_n": "20", "x_sigma_n": "20", "x_seeds": "5"}
+ASKED = (
+    *((name, {**CROSSED, **link}) for name, link in VIEWS.items()),
+    ("parallel axes", {**POINTS_AT_RANDOM, "x_seeds": "5"}),
+    ("lines with a band (1,000 runs, the most of one axis)", LINES),
+)
+
+
+def opened(link: dict) -> AppTest:
+    """Open Explore with a link, by streamlit's test client."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    from pages.shell import warm_up
+
+    warm_up.warm_up().thread.join()
+    return app.switch_page("pages/explore.py").run()
+
+
+def views(folder: Path) -> list[str]:
+    """Look at 2,000 kept runs in each view, and rank 50,000."""
+    store, rows = folder / "views.sqlite", []
+    os.environ["DSGLAB_STORE"] = str(store)
+    for name, link in ASKED:
+        app = opened({**link, **CHEAP})
+        study = app.session_state["_exploring_explore"].made.study
+        filled(store, study)
+        app.run()  # what is there is read now
+        clock, cpu = time.monotonic(), time.process_time()
+        app.run()
+        seconds, own = time.monotonic() - clock, time.process_time() - cpu
+        assert not app.exception
+        rows.append(
+            row(f"{len(study):,} kept runs: {name}, drawn anew", "1 s", f"{seconds:.2f} s ({own:.2f} s of CPU)")
+        )
+    return [*rows, ranking(folder / "many.sqlite")]
+
+
+def ranking(store: Path) -> str:
+    """Rank 50,000 kept runs."""
+    axes = [{"name": f"solver.{name}", "from": 0.01, "to": 1.0, "n": 100} for name in ("step_size", "lam")]
+    study = Study.from_dict({"spec": SPEC, "axes": axes, "seeds": list(range(5))})
+    filled(store, study)
+    made = StudyRuns(study)
+    clock, cpu = time.monotonic(), time.process_time()
+    made.refresh(Store(store))
+    made.results("score").ranking()
+    seconds, own = time.monotonic() - clock, time.process_time() - cpu
+    return row(f"{len(study):,} kept runs: read and ranked", "2 s", f"{seconds:.2f} s ({own:.2f} s of CPU)")
+
+
+# Many writers.
+
+
+def write(store: str, first: int, number: int) -> None:
+    """Keep so many rows."""
+    kept_in, history = Store(store), {"t": np.arange(50.0), "score_test": np.linspace(0, 1, 50)}
+    for i in range(first, first + number):
+        last = {"score_test": i / 1e6, "objective": 0.0}
+        said = {"spec_sha256": f"{i:064d}", "last": last, "seconds": 0.1, "stop_reason": "finished", "iterations": 50}
+        kept_in.put("{}", said, history)
+
+
+def writers(folder: Path) -> list[str]:
+    """Let two write at once, and kill one 20 times."""
+    context, store = multiprocessing.get_context("fork"), folder / "written.sqlite"
+    both = [context.Process(target=write, args=(str(store), first, 500)) for first in (0, 500)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    rows = [
+        row("two writers at once: rows", "1000", f"{len(kept(store))}"),
+        row("integrity_check", "ok", checked(store)),
+    ]
+    said, first = [], 1000
+    for _ in range(20):
+        one = context.Process(target=write, args=(str(store), first, 10**6))
+        one.start()
+        n = len(kept(store))
+        while len(kept(store)) == n:  # it has begun
+            time.sleep(0.01)
+        time.sleep(random.uniform(0, 0.5))
+        one.kill()
+        one.join()
+        said.append(checked(store))
+        first = len(kept(store))
+    whole = len(kept(store)) == first and all(int(sha) < first for sha in kept(store))
+    return [
+        *rows,
+        row("20 kills of a writer: integrity_check", "20 ok", f"{said.count('ok')} ok, rows without a gap: {whole}"),
+    ]
+
+
+PARTS = {"filling": filling, "killed": killed, "views": views, "writers": writers}
+HEAD = (
+    "# What Explore bears",
+    "",
+    "Made by `python tests/benchmarks/explore.py {parts}`, whose head says what each line is, on two cores that others used, too:",
+    "load before each part {loads}. The seconds are of that crowded machine, one try each.",
+    "",
+    "| what | target | seen |",
+    "|---|---|---|",
+)
+
+
+def main() -> None:
+    """Measure the parts that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="+", choices=list(PARTS))
+    parser.add_argument("--markdown", type=Path, help="write the table there")
+    given = parser.parse_args()
+    rows, loads = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.parts:
+            loads.append(f"{name} {os.getloadavg()[0]:.0f}")
+            rows += PARTS[name](Path(folder))
+            print("\n".join(rows), flush=True)
+            text = "\n".join([*HEAD, *rows]).format(parts=" ".join(given.parts), loads=", ".join(loads))
+            if given.markdown:
+                given.markdown.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

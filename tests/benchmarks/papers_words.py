@@ -1,0 +1,132 @@
+"""What the papers say of their figures, and how each came out here: written by hand after a look at the numbers."""
+
+from __future__ import annotations
+
+HEAD = """# The papers' experiments, drawn again
+
+Made by `python tests/benchmarks/papers.py`, which says how; sizes are for a few minutes of one crowded core: few
+draws, some hundred points, one try. So a difference that is not far outside the spread says nothing. Time is CPU
+seconds of one thread. The same questions for our method alone open as studies on the app's page Papers; `papers.py
+--full auc/fig1` carries one out at the paper's size (none of these has been run).
+"""
+TSGSU, AUC, S3VM, ORDINAL, PS3VT = "TSGSU", "QSG-S2AUC", "TSGS3VM", "QS3ORAO", "PS3VT"
+# By the figure's name: its title, and the paragraph.
+WORDS = {
+    "tsgsu-fig1": (
+        f"{TSGSU}, Fig. 1: accuracy against time, few unlabeled points",
+        """The paper (5,000 pairs, 10,000 unlabeled): TSGSU is as accurate as SU-SL and CUU, and there sooner. Here, on covtype
+with 225 pairs and 900 unlabeled points, two draws: as accurate within the spread, **sooner not reproduced at this
+size**. The exact solution takes half a second with some 1,350 points, as long as 100 iterations; and with 256
+features and batches of 256 the accuracy goes up and down by some points. SU-SL's ridge is that of the kernel's norm.
+See `similar_unlabeled_real.md` for the paper's sizes, where the two agree within 0.5 points, and `baselines_time.md`,
+where TSGSU overtakes from 1,000 points on. CUU with all points as centres and SU-DH have not been run here
+(`papers.py` does).""",
+    ),
+    "tsgsu-fig2": (
+        f"{TSGSU}, Fig. 2: accuracy against time, more unlabeled points",
+        """The paper (100,000 unlabeled): SU-SL and SU-DH are out of memory, and TSGSU is ahead of CUU at each time. Here three
+times the points of the figure above, one draw. **In part**: SU-SL takes 7.8 s, fifteen times as long as with a third
+of the points, while TSGSU's 100 iterations take 0.8 s in place of 0.6; its memory is not exhausted at this size. CUU
+with 200 centres is as fast and as good (79.9 to 82.4) as TSGSU (80.0 to 83.2): one draw does not tell them apart, so
+that "ahead of CUU" is not reproduced. CUU with all points as centres and SU-DH have not been run here (`papers.py`
+does).""",
+    ),
+    "tsgsu-fig3": (
+        f"{TSGSU}, Fig. 3: with and without the correction",
+        """The paper: without the absolute value the accuracy falls as training goes on. Here, on covtype with 225 pairs, **not
+reproduced**: both are the same within the spread (three draws), for hardly any batch's risk is negative. With 60
+pairs, 300 unlabeled points, a sharper kernel and next to no ridge, so that risks are negative, it is the other way
+round: with the absolute value the accuracy goes from 56 to 48 % in 100 iterations, without it stays at 57 to 59 %
+(both below the larger class's 70 %). That agrees with the digits of `similar_unlabeled_real.md`, where the correction
+costs points on rare classes with the dot product kernel. The paper's Combined could not be had.""",
+    ),
+    "tsgsu-fig4": (
+        f"{TSGSU}, Fig. 4: dot product kernel, accuracy against time",
+        """The paper: with the dot product kernel TSGSU is faster than CUU with all points as centres, and more accurate than
+with 2,000. Here, on 10,000 digits (one against the rest) of length one, (⟨x, x'⟩)⁵, 150 pairs and 600 unlabeled
+points, two draws: **not reproduced at this size**: after 100 iterations with 64 features TSGSU is at 87.5 %, CUU with
+200 centres at 93 % in a third of the time, SU-SL at 90 %. Products of five projections are noisy features, and 64 of
+them too few; with 500 features, 1,801 pairs and a step of its own TSGSU is at 98.6 %, 0.4 below SU-SL
+(`similar_unlabeled_real.md`). CUU with all points as centres has not been run here.""",
+    ),
+    "tsgsu-table4": (
+        f"{TSGSU}, Table 4: accuracies with the Gaussian kernel",
+        """The paper: CUU and TSGSU are better than SU-SL on five of six sets. From `similar_unlabeled_real.md` (paper's protocol
+on a part of its sets, three seeds): covtype20k TSGSU 84.2 to 84.4, SU-SL 84.3; poker25k 53.7 and 54.2; mnist10k 99.0
+and 99.3 (larger classes: 69.9, 57.6, 88.7). **As good, yes; better, no**: both minimise the same risk, and with the
+parameters of one cross-validation they end at the same accuracy. Acoustic, Combined and Year could not be had.""",
+    ),
+    "tsgsu-table5": (
+        f"{TSGSU}, Table 5: accuracies with the dot product kernel",
+        """The paper: TSGSU is the best in most cases. From `similar_unlabeled_real.md`, digits of unit length, (⟨x, x'⟩)⁵, three
+seeds: TSGSU 98.6, SU-SL 99.0, each with parameters of its own. **Nearly as good, not better**; with pixels as they
+are the correction costs points. Svhn and Sim could not be had.""",
+    ),
+    "auc-fig1": (
+        f"{AUC}, Fig. 1: time against the number of points",
+        """The paper: QSG-S2AUC is always faster than SAMULT and PNU-AUC, which end where memory does. **Reproduced** on codrna,
+from `baselines_time.md`: ours, run until it is as good as the others, takes some hundredths of a second and 1 MB
+(what is less is drawn as 1) at every size; theirs grow by a factor of 6 to 8 in time and 3 to 4 in memory as the
+points double, to 20 s and 1.1 GB at 8,000. Only at 500 points they are as fast.""",
+    ),
+    "auc-fig2": (
+        f"{AUC}, Fig. 2: AUC",
+        """The paper: about the same AUC on most sets, the highest on covtype and ijcnn1. Here 200 labels, 600 unlabeled points,
+six draws, λ and σ from the paper's grid (three values each, 5 folds on one other draw), γ = 0.5. **"About the same"
+reproduced** (covtype 87.5, 87.4, 87.5; skin 99.3, 99.7, 99.7, where ours is below in every draw by a little); the
+highest on covtype it is not: there is no difference. For speed QSG-S2AUC has the λ and σ that were chosen for SAMULT,
+whose ridge is that of the coefficients and not of the function: on codrna it is a point below SAMULT, within the
+spread; a choice of its own was not made.""",
+    ),
+    "s3vm-fig2": (
+        f"{S3VM}, Fig. 2: time against the size of the training set",
+        """The paper: TSGS3VM is much faster than the others, of which BLS3VM and S3VM-light run out of memory. **Reproduced** on
+codrna, from `baselines_time.md`: run until it is as good as the others it takes 0.04 to 0.2 s, where S3VM-light goes
+from 0.05 to 19 s, BLS3VM to 9 s and BGS3VM to 5 s. The exception is FRS3VM, fixed random features: faster than ours
+up to 1,000 points, as fast at 2,000, and slower by a factor of 1.7 from 4,000 on.""",
+    ),
+    "s3vm-fig3": (
+        f"{S3VM}, Fig. 3: test error",
+        """The paper: about the error of BLS3VM, S3VM-light and BGS3VM, and less than with fixed random features. Here 200
+labels, 600 unlabeled points, four draws, C = 5 a labeled point, the width by SVC's folds on one other draw.
+**Reproduced on codrna** (7.5 against 6.9 to 8.0; FRS3VM 16.8), where the spread is larger than the differences but
+for FRS3VM's. On skin TSGS3VM is at 2.9 and BLS3VM at 0.7, which has an intercept, and ours has none: "about" does not
+hold there.""",
+    ),
+    "ordinal-fig1": (
+        f"{ORDINAL}, Fig. 1: time against the number of points",
+        """The paper: faster than M-SAMULT and M-PNU-AUC from 10,000 unlabeled points on, where these run out of memory.
+**Reproduced, and earlier**: on kin40k (`baselines_time.md`) they take more time from 2,000 points on, and at 8,000
+over a minute and more than 0.4 GB, where ours takes 1.1 s and 5 MB. SVOREX, which learns from the 500 labels alone,
+is faster than all of them.""",
+    ),
+    "ordinal-fig2": (
+        f"{ORDINAL}, Fig. 2: mean AUC",
+        """The paper: QS3ORAO has the highest AUC in most cases, and unlabeled points help against SVOREX. Here kin40k, 500
+labels, 500 unlabeled points, four draws, λ and σ from the paper's grid (three values each, 5 folds on one other
+draw), γ = 0.5: **higher than M-SAMULT, reproduced** (83.2 against 79.1, apart in every draw), though λ and σ were
+chosen for M-SAMULT. M-SAMULT's ridge is that of the coefficients and not of the function, so that the same λ is
+another strength; how much of the gap that is was not looked into. What is missing in the numbers has not been run.
+`ordinal_real.md` has the paper's protocol: unlabeled points bring +0.8 on sgemm and nothing on kin40k; in
+`baselines_time.md` SVOREX (0.918) is as good as ours on kin40k with 500 labels.""",
+    ),
+    "multiclass-fig1-left": (
+        f"{PS3VT}, Fig. 1 left: error as training goes on",
+        """The paper: on pendigits PS3VT ends lower than the others, at the same pace. Here the same set (3,000 of its points, 30
+% of the training part labeled, three splits, values that `table3.md` chose): **the same pace, yes; lower, no**: after
+1,000 iterations the four are at 9.1 to 9.3 %, and splits differ by three points.""",
+    ),
+    "multiclass-fig1-right": (
+        f"{PS3VT}, Fig. 1 right: error against the share of labels",
+        """The paper: all errors fall as labels are added, PS3VT's is the lowest, most so with few labels. Here, on the same
+points: **they fall (17 % with 5 % of the labels, 12 with 10, 9 with 30, 8 with all), and no method is ahead** at any
+share by more than 0.3 points: neither the graph nor the tail of singular values does much with the weights that
+cross-validation takes.""",
+    ),
+    "multiclass-table3": (
+        f"{PS3VT}, Table 3: test errors",
+        """See `table3.md`: ten of the 15 sets, 10 to 30 splits. **Not reproduced**: PS3VT less Linear-MC is +0.1 ± 0.2 points in
+the mean where the paper has −1.7; levels agree on 7 of 10 sets, and on the others ours are lower, by features on [0,
+1] and longer training.""",
+    ),
+}
