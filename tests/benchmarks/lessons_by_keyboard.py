@@ -227,7 +227,7 @@ def _page(table: Table) -> str:
         "`python tests/benchmarks/lessons_by_keyboard.py`: to the end with nothing but keys.",
         "",
     ]
-    well = "Of what was played: nothing that axe-core calls serious or critical, no step wider than its window, no error in the console."
+    well = "Of what was played: nothing that axe-core calls serious or critical, no step wider than its window, no error said."
     tail = [f"- {line}" for line in table.found] or [well]
     return "\n".join([*head, *table.lines(), "", *tail, ""])
 
