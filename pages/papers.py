@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
-from dsgcore.settings import PaperFigure, profile_of
-from dsgcore.studies import Study
+from dsgcore.settings import profile_of
 from pages.shell.warm_up import is_ready
-from pages.studies.study_links import link_to_study
+from pages.studies.study_links import link_to_figure
 
 
 def page() -> None:
@@ -23,24 +22,25 @@ def page() -> None:
         if profile.figures:
             st.header(f"{profile.short}: {profile.paper}")
             with st.container(key=f"papers-{setting.name}"):
-                _cards(setting, profile.figures)
+                _cards(setting, len(profile.figures))
 
 
-def _cards(setting: type[Setting], figures: tuple[PaperFigure, ...]) -> None:
-    for start in range(0, len(figures), 3):
-        for column, figure in zip(st.columns(3), figures[start : start + 3], strict=False):
+def _cards(setting: type[Setting], n: int) -> None:
+    for start in range(0, n, 3):
+        for column, number in zip(st.columns(3), range(start, min(start + 3, n)), strict=False):
             with column, st.container(border=True, height="stretch"):
-                _card(setting, figure)
+                _card(setting, number)
 
 
-def _card(setting: type[Setting], figure: PaperFigure) -> None:
-    study = Study.from_dict(figure.study(setting.name))
+def _card(setting: type[Setting], number: int) -> None:
+    figure = profile_of(setting).figures[number]
+    n_runs, link = link_to_figure(setting.name, number)
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}\n\nHere: {figure.differs}")
     st.page_link(
         "pages/explore.py",
-        label=f"Open {figure.title} ({len(study):,} runs)",
+        label=f"Open {figure.title} ({n_runs:,} runs)",
         icon=":material/grid_on:",
-        query_params=link_to_study(study, figure.measure),
+        query_params=link,
         width="content",
     )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from dsgcore.studies import Study
 from pages.controls import controls
@@ -41,6 +43,14 @@ def link_to_study(study: Study, measure: str = SCORE) -> Link:
     for axis, control in zip(study.axes, varied, strict=True):
         link |= _said_axis(_key(control), control, axis.said)
     return link if measure == SCORE else link | {MEASURE: name_in_link(measure)}
+
+
+@cache  # a hundredth of a second each, and the same for everybody
+def link_to_figure(setting: str, number: int) -> tuple[int, Link]:
+    """Return how many runs the study of one of the setting's paper figures has, and what its link says."""
+    figure = profile_of(SETTINGS[setting]).figures[number]
+    study = Study.from_dict(figure.study(setting))
+    return len(study), link_to_study(study, figure.measure)
 
 
 def _key(control: Control) -> str:
