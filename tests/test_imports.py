@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -25,9 +26,19 @@ FILES = sorted(
 )
 
 
+@cache
+def tree(file):
+    """A file's tree; parsed once more where another test's thread did the same at that moment, which CPython 3.11 cannot bear."""
+    source = file.read_text(encoding="utf-8")
+    try:
+        return ast.parse(source)
+    except SystemError:
+        return ast.parse(source)
+
+
 def nodes(file, *, at_import=False):
     """Every node of a file, or only those that run when it is imported (not in functions, not for type checkers)."""
-    waiting = [ast.parse(file.read_text(encoding="utf-8"))]
+    waiting = [tree(file)]
     while waiting:
         node = waiting.pop()
         yield node
