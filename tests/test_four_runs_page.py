@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("streamlit")
 from test_app import open_auc, open_page
 
 from dsgcore.diagnostics import limits
+from pages.workbench.four_runs_view import _begin
+from pages.workbench.limits_view import take
 
 pytestmark = pytest.mark.compiled
 
@@ -66,3 +70,10 @@ def test_where_it_cannot_be_found_out_the_page_says_why():
     app = open_page("multiclass")
     assert "Not here: what limits a run is found for stochastic functional gradients" in said(app)
     assert "find-limits" not in [button.key for button in app.button]
+
+
+def test_clicks_that_come_in_while_other_data_are_made_ready_do_nothing():
+    bench = SimpleNamespace(live=None, diagnosis=None, given={}, wants_restart=False)
+    _begin(bench)
+    take(bench, {"step_size": 0.1})
+    assert vars(bench) == {"live": None, "diagnosis": None, "given": {}, "wants_restart": False}
