@@ -307,16 +307,33 @@ function atRest(work) {
   window.requestIdleCallback ? requestIdleCallback(work, {timeout: 1000}) : setTimeout(work);
 }
 
-let before = Promise.resolve();  // the first drawing of a chart that was begun last
+const waiting = [];  // first drawings of charts
+let isAtWork = false;
 
-/** Draw a chart for the first time: after those above it, with time for the browser to show them in between. */
-function inTurn(work) {
-  const turn = before.then(work);
-  before = turn.catch(() => {}).then(() => new Promise(done => {
+/** Wait until the browser has had time to show what is there. */
+function aFrame() {
+  return new Promise(done => {
     requestAnimationFrame(() => setTimeout(done));
     setTimeout(done, 100);  // in a page that nobody sees no frame comes
-  }));
-  return turn;
+  });
+}
+
+/** Draw a chart for the first time: one after another, with time for the browser to show each; first the one that the page waits for. */
+function inTurn(work, isWaitedFor) {
+  return new Promise((done, failed) => {
+    waiting[isWaitedFor ? "unshift" : "push"](() => Promise.resolve().then(work).then(done, failed));
+    if (!isAtWork) workOff();
+  });
+}
+
+async function workOff() {
+  isAtWork = true;
+  await aFrame();  // the others of the page have come by then
+  while (waiting.length) {
+    await waiting.shift()();
+    await aFrame();
+  }
+  isAtWork = false;
 }
 
 async function draw(chart) {
@@ -333,7 +350,7 @@ async function draw(chart) {
       if (chart.node._fullLayout) await drawNewest();
       else {
         chart.node.textContent = "";  // an error's text, see below
-        await inTurn(drawNewest);
+        await inTurn(drawNewest, chart.newest.occasion);
       }
       const {occasion} = chart.drawn;
       if (occasion && chart.occasion !== occasion.number) {

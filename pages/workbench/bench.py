@@ -66,6 +66,7 @@ class Bench:
     suggested: Any = None  # values for the controls that were asked for
     notices: list[str] = field(default_factory=list)
     drawn: int = 0  # how often the whole page has been drawn
+    has_empty_boxes: bool = False  # at its side, to be filled when the first curve is there
     answered: int = -1  # the drawing whose buttons have been answered last
     wants_restart: bool = False  # with the controls as they will be when the page is drawn next
     given: dict[str, Any] = field(default_factory=dict)  # values of controls, to be set when the page is drawn next

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from dsgcore.experiments import (
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.bad_input import BAD_INPUT
-from pages.controls.control import draw, key_of
+from pages.controls.control import Control, draw, key_of
 from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_picker import draw_kernel, make_ready
 from pages.controls.own_file import plain
@@ -46,7 +47,7 @@ from pages.workbench.presenting import left_out, set_stage
 from pages.workbench.steering import follow
 from pages.workbench.suggest_view import suggest_button, suggestion
 from pages.workbench.theory_tab import theory
-from pages.workbench.ticking import advance, is_ticking, note, pace_of, tick_here
+from pages.workbench.ticking import advance, can_tick, is_seen, is_ticking, note, pace_of, tick_here
 from pages.workbench.transport import transport
 
 OTHER_TABS = ("Details", "Limits", "Compare", "Theory", "Data", "Code")
@@ -67,12 +68,14 @@ def _page(name: str) -> None:
     lay_out(bench.hidden)
     own_file_place = st.container()
     with st.sidebar:
-        asked, step_place, suggest_place = _sidebar(problem, own_file_place)
+        asked, step_place, suggest_place = _sidebar(problem, bench, own_file_place)
     if not is_ready():
         return
     if asked is not None:
         make_ready(asked.kernel.name)
         follow(problem, bench, asked)
+    if bench.has_empty_boxes and bench.live is None:
+        st.rerun()  # there will be no curve that they could wait for
     step_limits(bench, step_place)
     suggest_button(bench, suggest_place)
     head(problem, bench)
@@ -128,7 +131,7 @@ def _sign(name: str, may_begin: bool) -> None:
         sign(bench.preparation, partial(try_again, bench), may_begin=may_begin)
 
 
-def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> tuple[Spec | None, Room, Room]:
+def _sidebar(problem: type[Setting], bench: Bench, own_file_place: DeltaGenerator) -> tuple[Spec | None, Room, Room]:
     """Draw the controls; return the spec (None, with a sentence, where it is not valid) and places for what goes with the run."""
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
@@ -143,11 +146,12 @@ def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> tuple[Sp
     values |= {name: draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
     values |= draw_kernel(problem, dataset)
     suggest_place = st.container()
-    with st.expander("Data options"):
-        values |= {name: draw(c) for name, c in offered.items() if c.section == "data"}
-    with st.expander("More"):
-        rest = {name: c for name, c in offered.items() if name not in values and c.section != "kernel"}
-        values |= {name: draw(c) for name, c in rest.items()}
+    of_data = {name: c for name, c in offered.items() if c.section == "data"}
+    rest = {name: c for name, c in offered.items() if name not in values | of_data and c.section != "kernel"}
+    bench.has_empty_boxes = _may_wait(bench, dataset, [*of_data.values(), *rest.values()])
+    for title, box in (("Data options", of_data), ("More", rest)):
+        with st.expander(title):
+            values |= {} if bench.has_empty_boxes else {name: draw(c) for name, c in box.items()}
     if dataset == FILE and own_data is None:
         return None, step_place, suggest_place  # said where the file is asked for
     try:
@@ -156,6 +160,15 @@ def _sidebar(problem: type[Setting], own_file_place: DeltaGenerator) -> tuple[Sp
     except BAD_INPUT as error:
         st.error(plain(str(error)))
         return None, step_place, suggest_place
+
+
+def _may_wait(bench: Bench, dataset: str, boxes: Sequence[Control]) -> bool:
+    """Whether the closed boxes can be filled when the first curve is there: the browser has less to do until then.
+
+    Not where one of their controls stands elsewhere than it would by itself.
+    """
+    is_first = bench.number == 0 and not bench.has_empty_boxes and dataset != FILE
+    return is_first and can_tick() and not {c.key for c in boxes} & {*st.query_params, *st.session_state}
 
 
 def _halve(bench: Bench, problem: type[Setting]) -> None:
@@ -221,7 +234,7 @@ def _live(
         look_back(bench, look)
         keep_place(SETTINGS[name], bench)
         bench.is_playing = bench.is_playing and not bench.live.is_finished
-        if bench.wants_restart or pace_of(bench) != pace:
+        if bench.wants_restart or pace_of(bench) != pace or (bench.has_empty_boxes and is_seen(bench)):
             st.rerun()  # a button in here has moved a slider outside, the first curve is there, or a tick was the last
         has_ended = _advance(bench)
         with drawing.turn(is_urgent=not is_a_tick(), look=_gives_way):

@@ -55,14 +55,19 @@ HEAD = (
 )
 
 
+def free_port(port: int = 0) -> int:
+    """Return a port of this machine that nobody listens at: the given one, if any."""
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", port))
+        return int(free.getsockname()[1])
+
+
 class Server:
     """The app in a process of its own, and what the system says of it."""
 
     def __init__(self, port: int = 0) -> None:
-        with socket.socket() as free:
-            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            free.bind(("127.0.0.1", port))
-            self.port = free.getsockname()[1]
+        self.port = free_port(port)
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
         log = Path(tempfile.gettempdir()) / f"dsglab-load-{self.port}.log"
         self.log = open(os.devnull if "--quiet" in sys.argv else log, "w")  # noqa: SIM115

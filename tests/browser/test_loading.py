@@ -102,3 +102,35 @@ def test_a_run_waits_for_nothing_that_is_not_seen_yet(open_page):
     for tab, content in {"Compare": "stDataFrame", "Code": "stCode"}.items():
         page.get_by_role("tab", name=tab).click()
         expect(page.get_by_test_id(content).first).to_be_visible(timeout=15_000)
+
+
+FIRST_SHOWN = """() => {
+    const all = window.firstShown = [];
+    new MutationObserver(() => {
+        for (const chart of document.querySelectorAll(".live-chart:has(.js-line[d], .hm)")) {
+            const key = chart.closest("[class*=st-key-chart-]").className.match(/st-key-(chart-\\w+)/)[1];
+            if (!all.includes(key)) all.push(key);
+        }
+    }).observe(document, {childList: true, subtree: true, attributes: true});
+}"""
+FILLED = '[data-testid="stExpander"] [data-testid="stSlider"]'
+
+
+def test_the_objective_comes_first_and_closed_boxes_are_filled_after_it(browser, app_url):
+    page = browser.new_page()
+    page.add_init_script(f"({FIRST_SHOWN})()")
+    page.goto(f"{app_url}/auc?at=3")  # stands still: nothing but the first curve has the page drawn anew
+    expect(page.locator(FILLED).first).to_be_attached(timeout=30_000)
+    expect(page.locator(".st-key-chart-map .js-plotly-plot")).to_be_visible(timeout=30_000)
+    assert page.evaluate("window.firstShown")[0] == "chart-objective"
+    page.get_by_text("Data options").click()
+    expect(page.get_by_test_id("stSlider").filter(has_text="Test share")).to_be_visible()
+    page.close()
+
+
+def test_a_link_that_moves_a_control_of_a_closed_box_is_kept(open_page):
+    page = open_page("auc?at=3&n=500")
+    expect(page.locator(".st-key-status")).to_contain_text("step 3 of", timeout=30_000)
+    page.get_by_text("Data options").click()
+    expect(page.get_by_test_id("stSlider").filter(has_text="500").first).to_be_visible()
+    assert "n=500" in page.url
