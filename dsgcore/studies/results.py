@@ -115,10 +115,12 @@ class Results:
         )
 
     def ranking(self) -> NDArray[np.intp]:
-        """Return the points' places, best first: those with all seeds, then those of which some are missing, then the diverged."""
+        """Return the points' places, best first, the diverged last.
+
+        A point with a value at more seeds comes before one with fewer: one lucky seed leads no ranking.
+        """
         worth = np.where(np.isnan(self.mean), -np.inf, self.mean if self.measure.is_better_high else -self.mean)
-        kind = np.where(self.n_diverged > 0, 2, np.where(self.n < self.values.shape[1], 1, 0))
-        return np.lexsort((np.arange(len(worth)), -worth, kind))
+        return np.lexsort((np.arange(len(worth)), -worth, -self.n, self.n_diverged > 0))
 
     def compared(self, place: int, with_place: int) -> Difference:
         """Return by how much one point differs from another, over the seeds that both have."""

@@ -34,6 +34,7 @@ HEIGHT, SLICE_HEIGHT = 460, 260
 MOST_RANKED = 200
 TO_SCORE = (
     "The seconds until a run's test score is first there, in the mean over the seeds that get there; blank where none does. "
+    "In the ranking a point comes first where more of its seeds get there. "
     "Of the time only a run's whole is kept: it is spread evenly over its iterations."
 )
 LIMIT = "Dashed: the stability limit. With a step above it a run grows without end, if it goes on for long enough."
