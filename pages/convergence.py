@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.studies import Ways, convergences
 from pages.shell.warm_up import is_ready
 from pages.studies import way_showing as showing
-from pages.studies.going import Exploring, exploring, refresh, store_of
+from pages.studies.going import Exploring, exploring, get_ready, refresh, store_of
 from pages.studies.looking import draw_and_look
 from pages.studies.progress import TICK_SECONDS, draw_button, say_status
 from pages.studies.way_asking import AskedWays, draw_question
@@ -24,6 +24,7 @@ def page() -> None:
         "that is promised; then break an assumption, and see what happens."
     )
     state = exploring(PLACE)
+    get_ready()
     asked = draw_and_look(state, draw_question)
     if asked is None or not is_ready():
         return

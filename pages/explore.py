@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shell.warm_up import is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
-from pages.studies.going import Exploring, exploring, refresh
+from pages.studies.going import Exploring, exploring, get_ready, refresh
 from pages.studies.looking import draw_and_look
 from pages.studies.measures import read_curves, results_of
 from pages.studies.progress import TICK_SECONDS, draw_button, say_status
@@ -20,6 +20,7 @@ def page() -> None:
     st.markdown("One run is an anecdote. Vary up to four sliders over several seeds, and see which choice holds.")
     st.page_link("pages/papers.py", label="The papers' figures, as studies", icon=":material/article:", width="content")
     state = exploring("explore")
+    get_ready()
     if draw_and_look(state, draw_question) is None or not is_ready():
         return
     status = _transport(state)

@@ -248,3 +248,14 @@ def test_a_job_must_be_something_another_process_can_find(queue):
 def test_the_shared_queue_is_one_and_has_a_limit():
     assert jobs.shared_jobs() is jobs.shared_jobs()
     assert 1 <= jobs.shared_jobs().n_at_a_time <= max(1, (os.cpu_count() or 1) - 1)
+
+
+def test_a_process_that_waits_for_a_job_is_let_go_after_a_while(monkeypatch):
+    monkeypatch.setattr(jobs, "SECONDS_IN_WAITING", 0.5)
+    with JobQueue(1, module="json") as queue:
+        queue.warm_up()
+        spare = queue._spare
+        assert spare.wait(timeout=30) != 0
+        assert queue._spare is None
+        queue.warm_up()
+        assert queue._spare not in (None, spare)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from concurrent.futures import Future
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from scipy import stats
 
 from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
+from dsgcore.experiments.jobs import JobState
 from dsgcore.studies import (
     Effect,
     ScoreCurves,
@@ -25,6 +28,7 @@ from dsgcore.studies import (
     importance,
     paired_difference,
     price_of,
+    study_jobs,
     table_of,
     time_to,
     usual_target,
@@ -178,6 +182,14 @@ def test_the_price_follows_the_number_of_runs():
     assert three.memory == one.memory
 
 
+def descendants(process):
+    """Return the processes that a process has begun, and those that they have; none where the system does not say."""
+    with contextlib.suppress(OSError):
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        return [*children, *(one for child in children for one in descendants(child))]
+    return []
+
+
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled(tmp_path):
@@ -191,10 +203,28 @@ def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled
     while len(store) < 5:
         assert time.monotonic() < deadline
         large.wait(0.05)
+    made_by = descendants(large._process.pid)
+    assert len(made_by) > 1 or not Path("/proc").is_dir()
     began = time.monotonic()
     large.cancel()
     assert large.wait(10)
     assert time.monotonic() - began < 2
+    while any(Path(f"/proc/{process}").is_dir() for process in made_by):
+        assert time.monotonic() - began < 10
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_the_process_of_the_next_study_is_ready_before(tmp_path):
+    study_jobs().warm_up()
+    spare = study_jobs()._spare
+    job = begin_study(Study.from_dict({"spec": SPEC, "seeds": [0]}), Store(tmp_path / "s"), memory=GIGABYTE)
+    study_jobs().warm_up()
+    assert study_jobs()._spare in (None, spare)  # no other one takes the cores meanwhile
+    assert job.wait(120)
+    assert job.state is JobState.DONE
+    assert spare.poll() is not None  # it was that one
 
 
 def with_curve(store, run, scores):

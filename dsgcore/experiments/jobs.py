@@ -26,6 +26,7 @@ from dsgcore.experiments.job import JobState as JobState
 START = "from dsgcore._job_process import main; main()"
 SECONDS_TO_END = 2.0
 SECONDS_BETWEEN_QUESTIONS = 1.0
+SECONDS_IN_WAITING = 600.0
 # A core is left for whoever asks. With more than one thread BLAS waits by spinning: where other work has the second core, a
 # fit of small steps then takes fifty times as long.
 THREADS_PER_JOB = 1
@@ -40,7 +41,8 @@ class JobQueue:
     n_at_a_time : int, optional
         Default: one less than there are cores, at least one; each has one thread.
     module : str, optional
-        That all jobs need and that takes long to import: a process that has done it is kept in waiting for the next job.
+        That all jobs need and that takes long to import: a process that has done it is kept in waiting for the next job, while
+        there is room for one, for `SECONDS_IN_WAITING` at most.
     """
 
     def __init__(self, n_at_a_time: int | None = None, module: str = "") -> None:
@@ -57,10 +59,22 @@ class JobQueue:
         self._spare: subprocess.Popen[bytes] | None = None
 
     def warm_up(self) -> None:
-        """Have a process ready for the next job, where one is kept."""
+        """Have a process ready for the next job, where one is kept and there is room for a job."""
         with self._changed:
-            if self._keeps_spare and not self._is_closed and (self._spare is None or self._spare.poll() is not None):
+            is_wanted = self._keeps_spare and not self._is_closed and len(self._running) < self.n_at_a_time
+            if is_wanted and (self._spare is None or self._spare.poll() is not None):
                 self._spare = self._new_process()
+                clock = threading.Timer(SECONDS_IN_WAITING, self._let_go, [self._spare])
+                clock.daemon = True
+                clock.start()
+
+    def _let_go(self, spare: subprocess.Popen[bytes]) -> None:
+        """End a process that nobody has needed: it holds a quarter of a gigabyte."""
+        with self._changed:
+            if self._spare is not spare:
+                return
+            self._spare = None
+        _end(spare)
 
     def _new_process(self) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
@@ -167,14 +181,18 @@ class JobQueue:
         for job in jobs:
             job.wait(max(0.0, deadline - time.monotonic()))
         if spare is not None:
-            spare.kill()
-            spare.communicate()
+            _end(spare)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
 
 
 def _request(

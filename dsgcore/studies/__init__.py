@@ -1,6 +1,6 @@
 """Studies: a spec varied along axes and over seeds, its runs made once and kept."""
 
-from dsgcore.studies.background import Progress, begin_study
+from dsgcore.studies.background import Progress, begin_study, study_jobs
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
 from dsgcore.studies.curves import Curves, curves_of, evaluations
 from dsgcore.studies.gathered import Gathered
@@ -58,6 +58,7 @@ __all__ = [
     "name_of",
     "paired_difference",
     "price_of",
+    "study_jobs",
     "table_of",
     "time_to",
     "usual_target",

@@ -1,15 +1,18 @@
-"""A study in the background of a server: a process of its own, whose finished runs others see in the store meanwhile."""
+"""A study in the background of a server: a process of its own, whose finished runs others see in the store meanwhile.
+
+That process is got ready before there is a study, where somebody is about to ask for one (`dsgcore._spare`).
+"""
 
 from __future__ import annotations
 
 import atexit
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from dsgcore._forks import start_method
 from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
 from dsgcore.studies.gathered import Gathered
@@ -17,8 +20,8 @@ from dsgcore.studies.store import Store
 from dsgcore.studies.study import Study
 from dsgcore.studies.ways import Ways
 
-# Whoever looks on has the cores first.
-NICENESS = 10
+# What the process imports while it waits.
+SPARE = "dsgcore._spare"
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Progress:
 @cache
 def study_jobs() -> JobQueue:
     """Return the process's one queue of studies: one study at a time, which takes all cores that nobody else wants."""
-    queue = JobQueue(1)
+    queue = JobQueue(1, module=SPARE)
     atexit.register(queue.close)
     return queue
 
@@ -81,14 +84,10 @@ def make_study(
     plain: dict, file: str, folder: str | None, memory: int, *, report: Callable[[Progress], None]
 ) -> Progress:
     """Make a study's runs in processes of this one; report how far it is, and return the last report."""
-    with suppress(AttributeError, OSError):  # not everywhere
-        os.nice(NICENESS)
-    # A study that is given up is killed: what its processes shared is tidied up by another one, which need not say so.
-    os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker"
     counted = _Counted(report)
     at_once = os.cpu_count() or 1
     study = _study_of(plain)
-    with local_processes(at_once, memory) as executor:
+    with local_processes(at_once, memory, start_method=start_method()) as executor:
         carry_out(study, Store(file), executor, at_once, counted.tell, folder)
     return counted.progress
 

@@ -36,7 +36,9 @@ class Outcome:
 
 
 @contextmanager
-def local_processes(jobs: int | None = None, memory: int | None = MEMORY) -> Iterator[Executor]:
+def local_processes(
+    jobs: int | None = None, memory: int | None = MEMORY, *, start_method: str = "spawn"
+) -> Iterator[Executor]:
     """Give processes of this machine, of one thread each; where the block is left early, they end within about a second.
 
     Parameters
@@ -45,8 +47,10 @@ def local_processes(jobs: int | None = None, memory: int | None = MEMORY) -> Ite
         How many; by default one a core.
     memory : int, optional
         Bytes that each may take.
+    start_method : {"spawn", "forkserver"}
+        As of `multiprocessing`; the second where a server of forks is ready.
     """
-    context = multiprocessing.get_context("spawn")
+    context: Any = multiprocessing.get_context(start_method)
     given_up = context.Event()
     executor = ProcessPoolExecutor(jobs or n_workers(), context, begin_worker, (given_up, memory))
     try:

@@ -31,6 +31,7 @@ from dsgcore.studies import (
     begin_study,
     check_price,
     default_store,
+    study_jobs,
 )
 from pages.controls.own_file import own_file
 from pages.controls.own_file import store as own_files
@@ -103,6 +104,12 @@ def folder_of(state: Exploring) -> Path:
         state.folder = Path(mkdtemp(prefix="dsg-lab-"))
         finalize(state, shutil.rmtree, state.folder, ignore_errors=True)
     return state.folder
+
+
+def get_ready() -> None:
+    """Let a process get ready for a study: somebody is about to ask for one."""
+    if exists():
+        study_jobs().warm_up()
 
 
 def begin(state: Exploring) -> None:

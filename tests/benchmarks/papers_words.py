@@ -68,9 +68,10 @@ are the correction costs points. Svhn and Sim could not be had.""",
     "auc-fig1": (
         f"{AUC}, Fig. 1: time against the number of points",
         """The paper: QSG-S2AUC is always faster than SAMULT and PNU-AUC, which end where memory does. On codrna the order is
-**reproduced, by factors and from one try each** (`baselines_time.md`, without a spread): ours, run until it is as good as the others, takes some hundredths of a second and 1 MB
-(what is less is drawn as 1) at every size; theirs grow by a factor of 6 to 8 in time and 3 to 4 in memory as the
-points double, to 20 s and 1.1 GB at 8,000. Only at 500 points they are as fast.""",
+**reproduced, by factors and from one try each** (`baselines_time.md`, without a spread): ours, run until it is as
+good as the others, takes some hundredths of a second and 1 MB (what is less is drawn as 1) at every size; theirs grow
+by a factor of 6 to 8 in time and 3 to 4 in memory as the points double, to 20 s and 1.1 GB at 8,000. Only at 500
+points they are as fast.""",
     ),
     "auc-fig2": (
         f"{AUC}, Fig. 2: AUC",
@@ -84,9 +85,10 @@ spread; a choice of its own was not made.""",
     "s3vm-fig2": (
         f"{S3VM}, Fig. 2: time against the size of the training set",
         """The paper: TSGS3VM is much faster than the others, of which BLS3VM and S3VM-light run out of memory. On codrna
-**reproduced, by factors and from one try each** (`baselines_time.md`, without a spread): run until it is as good as the others it takes 0.04 to 0.2 s, where S3VM-light goes
-from 0.05 to 19 s, BLS3VM to 9 s and BGS3VM to 5 s. The exception is FRS3VM, fixed random features: faster than ours
-up to 1,000 points, as fast at 2,000, and slower by a factor of 1.7 from 4,000 on.""",
+**reproduced, by factors and from one try each** (`baselines_time.md`, without a spread): run until it is as good as
+the others it takes 0.04 to 0.2 s, where S3VM-light goes from 0.05 to 19 s, BLS3VM to 9 s and BGS3VM to 5 s. The
+exception is FRS3VM, fixed random features: faster than ours up to 1,000 points, as fast at 2,000, and slower by a
+factor of 1.7 from 4,000 on.""",
     ),
     "s3vm-fig3": (
         f"{S3VM}, Fig. 3: test error",
@@ -99,9 +101,9 @@ hold there.""",
     "ordinal-fig1": (
         f"{ORDINAL}, Fig. 1: time against the number of points",
         """The paper: faster than M-SAMULT and M-PNU-AUC from 10,000 unlabeled points on, where these run out of memory.
-**Reproduced, and earlier, from one try each**: on kin40k (`baselines_time.md`, without a spread) they take more time from 2,000 points on, and at 8,000
-over a minute and more than 0.4 GB, where ours takes 1.1 s and 5 MB. SVOREX, which learns from the 500 labels alone,
-is faster than all of them.""",
+**Reproduced, and earlier, from one try each**: on kin40k (`baselines_time.md`, without a spread) they take more time
+from 2,000 points on, and at 8,000 over a minute and more than 0.4 GB, where ours takes 1.1 s and 5 MB. SVOREX, which
+learns from the 500 labels alone, is faster than all of them.""",
     ),
     "ordinal-fig2": (
         f"{ORDINAL}, Fig. 2: mean AUC",

@@ -1,0 +1,21 @@
+"""A server of forks: a process that has imported what runs need, of which others are made in an instant."""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing import forkserver
+
+FORKED = "forkserver"
+PRELOADED = "dsgcore.studies.forked"
+
+
+def start_method() -> str:
+    """Return how processes for runs are best made here: by forks where the system has them."""
+    return FORKED if FORKED in multiprocessing.get_all_start_methods() else "spawn"
+
+
+def get_ready() -> None:
+    """Begin the server of forks, which imports what runs need while others go on; nothing happens where there is none."""
+    if start_method() == FORKED:
+        multiprocessing.set_forkserver_preload([PRELOADED])
+        forkserver.ensure_running()
