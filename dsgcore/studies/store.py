@@ -20,7 +20,7 @@ from dsgcore.core.user_folders import data_folder
 
 # Names the file where nobody else does.
 VARIABLE = "DSGLAB_STORE"
-VERSION = 1
+VERSION = 2
 # A writer waits so long for another one.
 SECONDS_TO_WAIT = 60.0
 _TABLE = """
@@ -30,6 +30,17 @@ CREATE TABLE IF NOT EXISTS runs (
     machine TEXT NOT NULL, finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 ) WITHOUT ROWID
 """
+# What tables of runs say of each, apart from the histories: thousands are read at once.
+_SAID = """
+CREATE TABLE IF NOT EXISTS said (
+    sha256 TEXT PRIMARY KEY, score REAL, objective REAL, seconds REAL NOT NULL, state TEXT NOT NULL,
+    iterations INTEGER NOT NULL, error REAL, step_limit REAL
+) WITHOUT ROWID
+"""
+_SAY = (
+    "INSERT OR IGNORE INTO said SELECT sha256, score, objective, seconds, state, iterations, "
+    "json_extract(summary, '$.last.error_mean'), json_extract(summary, '$.step_limit') FROM runs"
+)
 # Specs that somebody wants to find again, whether they have been run or not.
 _PINS = """
 CREATE TABLE IF NOT EXISTS pins (
@@ -46,10 +57,6 @@ CREATE TABLE IF NOT EXISTS races (
 ) WITHOUT ROWID
 """
 MOST_RACES = 2_000
-_COLUMNS = (
-    "sha256, score, objective, seconds, state, iterations, json_extract(summary, '$.last.error_mean'), "
-    "json_extract(summary, '$.step_limit')"
-)
 # So many hashes are asked for in one question: SQLite allows no more than 32,766.
 HASHES_AT_ONCE = 10_000
 
@@ -113,23 +120,24 @@ class Store:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.opened() as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
-                self._check_version(connection)
-                connection.execute(_TABLE)
-                connection.execute(_PINS)
-                connection.execute(_RACES)
+                version = self._checked_version(connection)
+                for table in (_TABLE, _SAID, _PINS, _RACES):
+                    connection.execute(table)
+                if version < VERSION:
+                    connection.execute(_SAY)
+                    connection.execute(f"PRAGMA user_version = {VERSION}")
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"{self.file} cannot be used as a store of runs: {error}") from None
 
-    def _check_version(self, connection: sqlite3.Connection) -> None:
-        """Mark a new file as a store; refuse another program's, or a later one's."""
+    def _checked_version(self, connection: sqlite3.Connection) -> int:
+        """Return a store's version, 0 of a new file; refuse another program's, or a later one's."""
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if version == 0 and not tables:
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-        elif version != VERSION:
+        if version > VERSION or (version == 0 and tables):
             raise StoreError(
                 f"{self.file} cannot be used as a store of runs: it is another program's, or a later version's"
             )
+        return int(version)
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
@@ -166,6 +174,7 @@ class Store:
         names = "sha256, spec, summary, history, score, objective, seconds, state, iterations, machine"
         with self.opened() as connection:
             connection.execute(f"INSERT OR IGNORE INTO runs ({names}) VALUES ({', '.join('?' * len(row))})", row)
+            connection.execute(f"{_SAY} WHERE sha256 = ?", row[:1])
         return self.get([row[0]])[row[0]]
 
     def get(self, hashes: Iterable[str]) -> dict[str, StoredRun]:
@@ -175,7 +184,7 @@ class Store:
         with self.opened() as connection:
             for first in range(0, len(wanted), HASHES_AT_ONCE):
                 some = wanted[first : first + HASHES_AT_ONCE]
-                question = f"SELECT {_COLUMNS} FROM runs WHERE sha256 IN ({', '.join('?' * len(some))})"
+                question = f"SELECT * FROM said WHERE sha256 IN ({', '.join('?' * len(some))})"
                 found |= {row[0]: StoredRun(*row) for row in connection.execute(question, some)}
         return found
 

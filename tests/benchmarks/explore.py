@@ -197,6 +197,8 @@ def filled(store: Path, study: Study) -> None:
             f"INSERT OR IGNORE INTO runs ({names}) SELECT ?, {others} FROM runs WHERE sha256 = ?",
             [(made.key, drawn.random(), said["spec_sha256"]) for made in study.runs()],
         )
+        connection.execute("PRAGMA user_version = 1")  # as if they had been kept by an earlier version
+    Store(store)
 
 
 VIEWS = {
