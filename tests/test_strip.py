@@ -36,7 +36,7 @@ DATA = {
 FAULTS = {
     "too small a step": (lambda step: {"step_size": step / 50, "n_iter": 150}, "Iterations"),
     "twenty times the step": (lambda step: {"step_size": step * 20}, "Step"),
-    "four features": (lambda step: {"n_features": 4, "batch_size": 512}, "Features"),
+    "four features": (lambda step: {"n_features": 4, "batch_size": 2048}, "Features"),
     "batches of two": (lambda step: {"batch_size": 2, "n_features": 1024}, "Batches"),
 }
 

@@ -34,7 +34,9 @@ def counted(names) -> str:
 
 # What the four runs call what the strip's gauges are named after.
 CAUSES = {"Iterations": "optimisation", "Step": "optimisation", "Features": "features", "Batches": "batches"}
-SEEDS_OF_INTERVENTION = 3  # of batches and features, for each seed of the data
+SEEDS_OF_INTERVENTION = 5  # of batches and features, for each seed of the data
+# S3VM's way without noise is a run on the whole sample, minutes a case: it has no exact optimum.
+INTERVENED = [name for name in DATA if name != "s3vm"]
 
 
 def intervened(name: str, fault: str, seed: int) -> tuple[str, float]:
@@ -52,7 +54,7 @@ def intervention() -> None:
     """Print what the four runs say, and how far what a remedy brought was off."""
     print("| setting | fault | to lead | leads | brought / expected |\n|---|---|---|---|---|")
     ratios = []
-    for name in DATA:
+    for name in INTERVENED:
         for fault, (_, cause) in FAULTS.items():
             found = [intervened(name, fault, seed) for seed in SEEDS_OF_FAULTS]
             brought = [ratio for _, ratio in found if np.isfinite(ratio)]

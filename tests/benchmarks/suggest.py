@@ -34,7 +34,7 @@ ASKED = (
     ("higgs7500", BINARY, QSGS2AUC, auc_score, "AUC"),
     ("skin_nonskin", BINARY, TSGS3VM, accuracy, "accuracy"),
     ("kin40k", ORDINAL, QS3ORAO, mean_auc_score, "mean AUC"),
-    ("segment", MULTICLASS, PS3VT, accuracy, "accuracy"),
+    ("letter", MULTICLASS, PS3VT, accuracy, "accuracy"),
     ("pendigits", MULTICLASS, PS3VT, accuracy, "accuracy"),
 )
 
