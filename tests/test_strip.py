@@ -154,3 +154,9 @@ def test_an_iteration_that_is_made_again_counts_once():
     times = [reading.t for reading in run.engine.gauges.readings]
     assert times == sorted(set(times))
     assert strip(run).leading.name == "Step"
+
+
+def test_of_a_single_feature_an_iteration_nothing_is_said_that_is_no_number():
+    gauges = {gauge.name: gauge for gauge in strip(finished(spec_of("ordinal", n_features=1))).gauges}
+    assert gauges["Features"].light is Light.UNKNOWN
+    assert not any("nan" in gauge.value for gauge in gauges.values())

@@ -228,6 +228,10 @@ def _batches(at: Gauged) -> Gauge:
 
 def _features(at: Gauged) -> Gauge:
     share, m = at.relative(at.last.features), int(at.run.spec.values_at(at.t + 1)["n_features"])
+    if np.isnan(share):
+        return Gauge(
+            FEATURES, Light.UNKNOWN, "…", "A single feature an iteration has no spread from which this could be told."
+        )
     sentence = (
         f"The chance of which features are drawn has led f {_percent(share)} of its size away from the exact kernel"
     )

@@ -21,6 +21,7 @@ from pages.handouts.making import Shown
 from pages.handouts.small_charts import Scale, drawing
 
 _STRONG, _EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"(?<!\w)\*(?=\S)(.+?)(?<=\S)\*(?!\w)")
+LINES = 3 * '<div class="why"></div>'  # borders, for browsers print no backgrounds unless told to
 _STYLE = """
 :root {color-scheme: light}
 body {margin: 0 auto; padding: 1.2rem; max-width: 48rem; background: #FFFFFF; color: #1F2933; font: 15px/1.45 system-ui, sans-serif}
@@ -31,7 +32,7 @@ section {border-top: 1px solid #C4CCD3; padding: 0.8rem 0; break-inside: avoid}
 .drawings {display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: flex-start}
 svg {max-width: 100%; height: auto} svg + svg {border: 0}
 ul {list-style: none; padding: 0; margin: 0.4rem 0} li::before {content: "\\2610"; margin-right: 0.5rem}
-.why {height: 4.6rem; background: repeating-linear-gradient(#FFFFFF 0 1.4rem, #C4CCD3 1.4rem calc(1.4rem + 1px))}
+.why {height: 1.5rem; border-bottom: 1px solid #C4CCD3}
 .range {display: flex; justify-content: space-between; border-top: 2px solid #1F2933; max-width: 22rem; margin: 1.6rem 0 0.6rem}
 .link {font-size: 0.78rem; overflow-wrap: anywhere} a {color: #25577B}
 .answers {break-before: page}
@@ -91,7 +92,7 @@ def handout(setting: type[Setting], lesson: GuidedLesson, shown: Sequence[Shown]
 
 def marked(text: str) -> str:
     """Return a lesson's Markdown as HTML: bold and emphasis, for that is all there is; what is HTML in it is shown as it is."""
-    return _EMPHASIS.sub(r"<em>\1</em>", _STRONG.sub(r"<b>\1</b>", escape(text)))
+    return _EMPHASIS.sub(r"<em>\1</em>", _STRONG.sub(r"<b>\1</b>", escape(text).replace(" %", "&nbsp;%")))
 
 
 def _are_new(shown: Sequence[Shown], number: int) -> bool:
@@ -101,13 +102,13 @@ def _are_new(shown: Sequence[Shown], number: int) -> bool:
 
 def _question(number: int, step: LessonStep, shown: Shown, links: Links, *, has_points: bool) -> str:
     if step.goal is not None:
-        asked = f"<p><b>{marked(step.goal.text)}</b></p>"
+        asked = f'<p><b>{marked(step.goal.text)}</b></p><p class="who">Reached with: <span></span></p>'
     else:
         assert step.asks is not None
         asked = f"<p><b>{marked(step.asks.text)}</b></p>{room_for(step.asks, shown.end)}"
     return (
         f'<section><h2>{number}</h2><div class="step"><div><p>{marked(step.text)}</p>{asked}</div>{shown.points * has_points}</div>'
-        f'<p>Because:</p><div class="why"></div>{_link("Try it", links.exercise)}</section>'
+        f"<p>Because:</p>{LINES}{_link('Try it', links.exercise)}</section>"
     )
 
 

@@ -110,6 +110,11 @@ class Bench:
         return self.place is not None and self.place.waits
 
     @property
+    def about(self) -> frozenset[str]:
+        """The controls that a lesson's step is about, by name."""
+        return frozenset() if self.place is None else frozenset(self.place.step.controls)
+
+    @property
     def shape(self) -> tuple[int, int] | None:
         """Rows and columns of the run's data."""
         return None if self.live is None else _shape(self.live.run.split)

@@ -104,19 +104,21 @@ def _meanwhile(problem: type[Setting], bench: Bench, place: Place) -> None:
         st.caption("The run goes on." if is_exercise(bench) else "Watch: the explanation comes when the run has ended.")
         return
     with st.container(key="lesson-goal", gap="small"):
-        st.markdown(f"⚑ **{goal.text}**")
+        st.markdown(f"⚑ **{_as_it_is(goal.text)}**")
         if not is_exercise(bench):
             icon = ":material/visibility:"
             lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, type="tertiary", icon=icon)
     if bench.live is not None and bench.live.is_finished:
-        st.caption("Not yet: this run has not come there. Move what is marked at the side, and run again.")
+        st.caption(
+            "Not yet: this run has not come there. Move what is marked at the side (» on a phone), and run again."
+        )
 
 
 def _verdict(place: Place) -> None:
     """Lay the guess over the outcome."""
     asks = place.step.asks
     if asks is not None and place.guess is None:
-        st.markdown(f"**Answer:** *{asks.answer(place.outcome or {})}*.")
+        st.markdown(f"**Answer:** *{_as_it_is(asks.answer(place.outcome or {}))}*.")
     elif isinstance(asks, Pick):
         _picked(asks, place)
     elif isinstance(asks, Estimate):
@@ -144,11 +146,18 @@ def _picked(asks: Pick, place: Place) -> None:
     assert place.outcome is not None
     right, guessed = asks.right(place.outcome), asks.options[int(place.guess)]
     if right is None:
-        st.markdown(f"You guessed *{guessed.words}*. This run came to none of these: another seed will.")
+        st.markdown(f"You guessed *{_as_it_is(guessed.words)}*. This run came to none of these: another seed will.")
     elif right is guessed:
-        st.markdown(f":green[✓] You guessed *{guessed.words}*, and so it came.")
+        st.markdown(f":green[✓] You guessed *{_as_it_is(guessed.words)}*, and so it came.")
     else:
-        st.markdown(f":orange[➜] You guessed *{guessed.words}*. It came otherwise: *{right.words}*.")
+        st.markdown(
+            f":orange[➜] You guessed *{_as_it_is(guessed.words)}*. It came otherwise: *{_as_it_is(right.words)}*."
+        )
+
+
+def _as_it_is(words: str) -> str:
+    """Return words for a place within emphasis, which an asterisk of theirs, as in C*, would end."""
+    return words.replace("*", r"\*").replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _estimated(asks: Estimate, place: Place) -> None:

@@ -41,11 +41,15 @@ def step_limits(bench: Bench, place: DeltaGenerator) -> None:
         return
     run = bench.live.run
     automatic, limit = run.engine.automatic_step, step_limit(run)
-    said = [] if automatic is None else [f"auto: {automatic:.2g}"]
+    said = [] if automatic is None else [f"auto: {_two_digits(automatic)}"]
     if limit is not None:
-        said.append(f"diverges above about {limit:.2g}")
+        said.append(f"diverges above about {_two_digits(limit)}")
     with place.container(key="step-limits"):
         st.caption(" · ".join(said))
+
+
+def _two_digits(value: float) -> str:
+    return f"{float(f'{value:.2g}'):,g}"
 
 
 def _gauge(bench: Bench, gauge: Gauge) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -148,9 +148,9 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: DeltaGenerato
     suggest_place = st.container()
     of_data = {name: c for name, c in offered.items() if c.section == "data"}
     rest = {name: c for name, c in offered.items() if name not in values | of_data and c.section != "kernel"}
-    bench.has_empty_boxes = _may_wait(bench, dataset, [*of_data.values(), *rest.values()])
+    bench.has_empty_boxes = _may_wait(bench, dataset, of_data | rest)
     for title, box in (("Data options", of_data), ("More", rest)):
-        with st.expander(title):
+        with st.expander(title, expanded=not bench.about.isdisjoint(box)):
             values |= {} if bench.has_empty_boxes else {name: draw(c) for name, c in box.items()}
     if dataset == FILE and own_data is None:
         return None, step_place, suggest_place  # said where the file is asked for
@@ -162,13 +162,16 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: DeltaGenerato
         return None, step_place, suggest_place
 
 
-def _may_wait(bench: Bench, dataset: str, boxes: Sequence[Control]) -> bool:
+def _may_wait(bench: Bench, dataset: str, boxes: Mapping[str, Control]) -> bool:
     """Whether the closed boxes can be filled when the first curve is there: the browser has less to do until then.
 
-    Not where one of their controls stands elsewhere than it would by itself.
+    Not where one of their controls stands elsewhere than it would by itself, or where a lesson's step opens one of them.
     """
     is_first = bench.number == 0 and not bench.has_empty_boxes and dataset != FILE
-    return is_first and can_tick() and not {c.key for c in boxes} & {*st.query_params, *st.session_state}
+    keys = {c.key for c in boxes.values()}
+    return (
+        is_first and can_tick() and bench.about.isdisjoint(boxes) and not keys & {*st.query_params, *st.session_state}
+    )
 
 
 def _halve(bench: Bench, problem: type[Setting]) -> None:

@@ -16,8 +16,8 @@ OWN_ERRORS = GuidedLesson(
         LessonStep(
             "Two moons, and **four** random features an iteration. |f − h|², the error that the features have brought in, is "
             "around a tenth of |h|² itself: less on some seeds, and several times as much on others.",
-            "Nearly all pairs are ranked right, and most after a tenth of the iterations. An error of a tenth of the "
-            "function, and yet a good score: so is the error what it seems?",
+            "Nearly all pairs are ranked right, and most after a tenth of the iterations. So large an error, and yet a good "
+            "score: is the error what it seems?",
             _MOONS | {"n_features": 4},
             ("n_features",),
             Curve(
@@ -88,9 +88,8 @@ DECAYING = GuidedLesson(
         LessonStep(
             "Mini-batches of four points are a noisy guide. With a *constant* step of **2**, look at the objective's "
             "second half.",
-            "It comes down quickly and then jumps about for ever, by several percent from an iteration to the next: each "
-            "step follows "
-            "four points only, and the last ones count as much as all before.",
+            "It jumps about to the end, by more than 5 % from one iteration to the next: each step follows four points only, "
+            "and the last ones count as much as all before.",
             _NOISY | {"step_size": 2.0},
             ("step_size",),
             Pick(
@@ -109,8 +108,8 @@ DECAYING = GuidedLesson(
         ),
         LessonStep(
             "A hundredth of it: a constant step of **0.02**.",
-            "Quiet, and far away: |f − f*|² is more than half of |f*|². A hundred such steps together are worth two "
-            "large ones.",
+            "Quiet, and far away: |f − f*|² is more than half of |f*|². A hundred such steps together are as long as one step "
+            "of 2.",
             {"step_size": 0.02},
             ("step_size",),
             Pick(

@@ -23,9 +23,8 @@ GRAPH_AND_RANK = GuidedLesson(
     2,
     (
         LessonStep(
-            "Four arms of a spiral, **five** labels on each. A graph joins each point to its nearest neighbours and asks "
-            "that they "
-            "score alike (weight τ_I). The dotted curve learns from the labels alone.",
+            "Four arms of a spiral, **five** labels on each. A graph joins each point to its nearest neighbours and asks that "
+            "they score alike, with the weight τ_I (“Trust in the graph”). The dotted curve learns from the labels alone.",
             "Along an arm each point has neighbours of its own class, so the few labels are handed on from one to the "
             "next, all "
             "the way to its end.",
@@ -42,9 +41,8 @@ GRAPH_AND_RANK = GuidedLesson(
             "what would happen where arms touch.",
         ),
         LessonStep(
-            "The weights of four classes are a matrix of rank four at most. τ_S pulls its singular values towards "
-            "zero: a strong "
-            "pull, **0.5**.",
+            "The weights of four classes are a matrix of rank four at most. τ_S (“Pull to low rank”) pulls its singular "
+            "values towards zero, here strongly: **0.5**.",
             "The smallest ones reach zero exactly: that is what this kind of pull does, where a square would only shrink them. "
             "With two directions left, four classes can no longer be told apart: on 17 of 20 seeds and more the "
             "labels alone do better.",
@@ -107,8 +105,8 @@ TAIL = GuidedLesson(
             "Four arms of a spiral: three directions are needed. τ_S = **0.5** pulls the tail strongly; θ, where the "
             "tail begins, is at "
             "the start.",
-            "One direction too few: the pull has taken a singular value that was needed, and about three in ten test "
-            "points are lost.",
+            "One direction too few: the pull has taken a singular value that was needed, and two in ten test points and more "
+            "are lost.",
             {"data": "spirals", "n_labeled": 20, "tau_S": 0.5},
             ("tau_S",),
             Pick(
@@ -158,7 +156,7 @@ CURVES = GuidedLesson(
             _SPIRALS | {"features": "linear"},
             ("features",),
             Pick(
-                "How many test points will be right? (a coin with four sides: 25 %)",
+                "How many test points will be right? (by chance: 25 %)",
                 (
                     Option("fewer than half", (Claim("score", high=0.5),)),
                     Option("50 to 80 %", (Claim("score", low=0.5, high=0.8),)),
@@ -170,7 +168,8 @@ CURVES = GuidedLesson(
         ),
         LessonStep(
             "**64 random features** instead: waves of random direction, which stand in for a kernel.",
-            "Eight in ten and more, on 17 of 20 seeds at least, and about half after the very first step. In 64 directions there "
+            "Eight in ten and more, on 17 of 20 seeds at least, and four in ten and more after the very first step. In 64 "
+            "directions there "
             "is room for boundaries that curl.",
             {"features": "fourier"},
             ("features",),
@@ -221,8 +220,7 @@ HOW_MANY_LABELS = GuidedLesson(
         LessonStep(
             "Four arms, and **one** label on each. The graph is to hand them on to all others.",
             "Fewer than seven in ten. One label says where its arm is at one place; where arms come close, some links "
-            "lead across, and "
-            "nothing gainsays them.",
+            "lead across, and nothing contradicts them.",
             _SPIRALS | {"n_labeled": 4},
             ("n_labeled",),
             Pick(
@@ -257,11 +255,12 @@ HOW_MANY_LABELS = GuidedLesson(
             "Back to five on each, but a graph with a weight of **τ_I = 0.1**: too much of a good thing. Mend it. "
             "(“auto” on the "
             "slider is what the run finds by itself.)",
-            "Agreement with neighbours was all that counted, and each step overshot for its sake: the objective rose a "
-            "hundredfold. "
+            "Agreement with neighbours was all that counted, and each step overshot for its sake: the objective rose more "
+            "than a hundredfold. "
             "A penalty that is too strong for the step is too big a step.",
             {"n_labeled": 20, "tau_I": 0.1},
             ("tau_I",),
+            claims=(Claim("objective", low=100.0),),
             goal=Goal(
                 "Get 78 % of the test points right, with τ_I alone.", (Claim("score", low=0.78),), {"tau_I": None}
             ),

@@ -26,7 +26,7 @@ _AGAINST_LABELS = (
 ORDER = GuidedLesson(
     "order",
     "How does one score rank five classes?",
-    "One score ranks all classes; unlabeled points help to place it where labels are few, and a sharp kernel wants features.",
+    "One score ranks all classes; unlabeled points help to place it where labels are few, and a sharp kernel wants many features.",
     2,
     (
         LessonStep(
@@ -42,9 +42,8 @@ ORDER = GuidedLesson(
         ),
         LessonStep(
             "A *sharp* kernel (σ = 20) sees only the closest points; it is drawn from **one** random feature an iteration.",
-            "One wave is no likeness of a kernel, and a sharp one, which has many directions, least of all: a third "
-            "and more of "
-            "what f is, is error. Compare f with h on the map. (Lower on 17 of 20 seeds and more: one wave can be lucky.)",
+            "One wave is no likeness of a kernel, and of a sharp one, which has many directions, least of all: |f − h|² is a "
+            "third of |h|² and more. Compare f with h on the map. (Lower on 17 of 20 seeds and more: one wave can be lucky.)",
             {"n_features": 1, "n_labeled": 50, "sigma": 20.0, "lam": 0.01},
             ("n_features", "sigma"),
             Pick("With 50 labels, where will the mean AUC end, against the labels alone?", _AGAINST_LABELS, 2),
@@ -53,7 +52,8 @@ ORDER = GuidedLesson(
         ),
         LessonStep(
             "The same, with **64** features.",
-            "Sixty-four times as many waves, a sixty-fourth of the error: f is close to h now. What is left is what the "
+            "Sixty-four times as many waves: each step brings in a sixty-fourth of the error, and f is close to h now. What "
+            "is left is what the "
             "labels and "
             "the kernel's width allow.",
             {"n_features": 64},
@@ -82,7 +82,7 @@ THRESHOLDS = GuidedLesson(
         LessonStep(
             "Five rings, 90 labels. The score ranks; *thresholds* cut it into classes, one between each two neighbours, "
             "laid where "
-            "the labeled points are cut best. A coin with five sides is right one time in five.",
+            "the labeled points are cut best. By chance one in five is right.",
             "About half. Rings touch, and wherever the score is a little off at a cut, a point falls on the wrong side of it.",
             SHORT | {"n_labeled": 90, "lam": 0.01},
             ("n_labeled",),
@@ -101,8 +101,8 @@ THRESHOLDS = GuidedLesson(
         LessonStep(
             "The same run. Now a neighbour's class counts as right, too.",
             "More than four in five. A score cannot mistake the first class for the fifth without passing all those "
-            "between: who "
-            "is wrong is wrong by one. That is what the order is worth, and what a plain accuracy does not show.",
+            "between: who is wrong is mostly wrong by one. That is what the order is worth, and what a plain accuracy does "
+            "not show.",
             {},
             (),
             Estimate("Which part is right within one class?", "near", "the part", 0.0, 1.0, 0.08),
@@ -160,8 +160,7 @@ AVERAGE = GuidedLesson(
         ),
         LessonStep(
             "The same run, by its mean AUC on the test points.",
-            "0.85 and more. Whoever stops a noisy run stops it at a moment, good or bad; the average does not depend on "
-            "the moment.",
+            "0.85 and more. Whoever stops a noisy run stops it at a moment, good or bad; the average hardly depends on the moment.",
             {},
             (),
             Pick(
@@ -223,8 +222,8 @@ WIDTH = GuidedLesson(
         ),
         LessonStep(
             "A very sharp one, **σ = 300**: every point is like its closest neighbours only.",
-            "All labeled pairs are in order, and the others are not: 0.99 and more on the labels, about 0.77 on the "
-            "test points. "
+            "Nearly all labeled pairs are in order, and the others are not: 0.98 and more on the labels, less than 0.85 on "
+            "the test points. "
             "Judge by points that have not been learned from.",
             {"sigma": 300.0},
             ("sigma",),
@@ -244,12 +243,11 @@ WIDTH = GuidedLesson(
         ),
         LessonStep(
             "Find a width between them.",
-            "As wide as a ring is: a label then speaks for its ring, and not for the next.",
+            "A wide range does: likeness has to reach from one label to the next, and to fade before it covers all the rings.",
             {},
             ("sigma",),
             goal=Goal("Reach a mean AUC of 0.86 on the test points.", (Claim("score", low=0.86),), {"sigma": 10.0}),
-            notes="Take bids between the two ends and write the scores down: a hill, with its top where a label speaks "
-            "for its own ring.",
+            notes="Take bids between the two ends and write the scores down: a hill with a broad top.",
         ),
     ),
 )

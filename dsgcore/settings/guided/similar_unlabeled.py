@@ -25,7 +25,8 @@ NEGATIVE_RISK = GuidedLesson(
     (
         LessonStep(
             "No label at all, only 20 *pairs* of points that share their class, unlabeled points, and the share of positives. "
-            "From these the risk can be *estimated* without bias: as a sum in which some parts are taken off. The loss of a "
+            "From these the risk, the mean loss of all points, can be *estimated* without bias: as a sum in which some parts "
+            "are taken off. The loss of a "
             "point is never negative.",
             "It falls far below zero, and goes on falling. The part that is taken off is a mean over few points; a flexible "
             "score makes it as large as it likes, for it learns these few points by heart. The estimate stays right on "
@@ -66,7 +67,7 @@ NEGATIVE_RISK = GuidedLesson(
             "The method must be told the share of positives. It is 0.7 here; say **0.95**, with 200 pairs and a "
             "smoother kernel.",
             "Told so many positives, it takes the risk of the negatives for overfitting, clips it away, and calls nearly every "
-            "point positive. A correction trusts what it is told; the uncorrected run is wrong too, but less so.",
+            "point positive. A correction trusts what it is told; the uncorrected run is told the same, and errs less.",
             {"prior": 0.95, "sigma": 20.0, "lam": 0.01, "n_labeled": 200},
             ("prior",),
             Pick(
@@ -84,7 +85,8 @@ NEGATIVE_RISK = GuidedLesson(
         ),
         LessonStep(
             "Mend it.",
-            "With the share that the data have, nine in ten test points are right. Where the share is not known it has to be "
+            "With the share that the data have, 85 % of the test points and more are right. Where the share is not known it "
+            "has to be "
             "estimated, and the answer is only as good as that estimate.",
             {},
             ("prior",),
@@ -167,7 +169,7 @@ PAIRS = GuidedLesson(
     (
         LessonStep(
             "**Five** pairs, and no correction. The estimated risk takes off a mean over the ten points in them.",
-            "Lower than −2, after a start of 1 at most. To be certain about ten points is easy, and each unit of it is "
+            "Lower than −2, after a start of 1 at most. To be certain about ten points is easy, and that certainty is what is "
             "taken off.",
             _FLEXIBLE | {"n_labeled": 5, "correction": "identity"},
             ("n_labeled",),
@@ -202,7 +204,8 @@ PAIRS = GuidedLesson(
         ),
         LessonStep(
             "**Ninety** pairs, and a smoother kernel (σ = 20, λ = 0.01). The correction is on again.",
-            "Seven in ten test points and more, without a single label. Pairs and a share of positives are enough to tell the "
+            "More than by calling all positive, and without a single label (on nine of ten seeds; else as many). Pairs and a "
+            "share of positives are enough to tell the "
             "classes apart, if there are pairs enough and the score is not too flexible.",
             _SMOOTH | {"correction": "absolute value"},
             ("n_labeled", "sigma"),
@@ -210,8 +213,8 @@ PAIRS = GuidedLesson(
                 "How many test points are right, with no label seen at all?",
                 (
                     Option("half, as by a coin", (Claim("score", high=0.6),)),
-                    Option("60 to 70 %", (Claim("score", low=0.6, high=0.7),)),
-                    Option("more than 70 %", (Claim("score", low=0.7),)),
+                    Option("60 to 72 %: calling all positive gets 70 %", (Claim("score", low=0.6, high=0.72),)),
+                    Option("more than 72 %", (Claim("score", low=0.72),)),
                 ),
                 2,
             ),
@@ -231,7 +234,8 @@ EQUAL_SHARES = GuidedLesson(
             "A pair says “these two are of one class”, never which. That positives are commoner, **70 %**, is what "
             "tells the two "
             "apart: there are more positive pairs than negative ones.",
-            "Three in four and more are right.",
+            "Three in four and more are right. Of a hundred random pairs, 49 are both positive and 9 both negative: so "
+            "similar pairs lie mostly where positives do.",
             _SMOOTH,
             ("prior",),
             Pick(
@@ -242,6 +246,7 @@ EQUAL_SHARES = GuidedLesson(
                 ),
                 1,
             ),
+            claims=(Claim("score", low=0.75),),
             notes="Of a hundred random pairs at 70 %, 49 are both positive and 9 both negative: of the similar ones "
             "five in six are positive, and that is all there is to go by.",
         ),
@@ -278,7 +283,7 @@ EQUAL_SHARES = GuidedLesson(
                 ),
                 1,
             ),
-            claims=(Claim("commonest", low=0.89, high=0.91),),
+            claims=(Claim("commonest", low=0.89, high=0.91), Claim("score", low=0.9)),
             notes="Ask before: is nine in ten good? Then say what “positive” for everybody gets.",
         ),
     ),
