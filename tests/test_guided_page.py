@@ -125,3 +125,15 @@ def test_a_click_that_comes_in_when_the_lesson_has_just_been_left_does_nothing()
         _while_there(left, action, *arguments)
     assert left.place is None
     assert left.is_playing == was_playing
+
+
+def test_the_box_with_what_a_step_is_about_is_open_and_the_other_is_closed():
+    app = open_lesson("unlabeled:2")
+    assert {box.label: box.proto.expanded for box in app.sidebar.expander} == {"Data options": True, "More": False}
+    assert not any(box.proto.expanded for box in open_lesson("step-size:1").sidebar.expander)
+
+
+def test_an_asterisk_in_an_answer_ends_no_emphasis():
+    app = open_lesson("decaying-step:3:1")
+    finished(app)
+    assert "It came otherwise: *below 1\N{NO-BREAK SPACE}% of |f\\*|²*." in words(app)

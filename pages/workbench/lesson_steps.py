@@ -56,4 +56,4 @@ def light_up(problem: type[Setting], place: Place) -> None:
         style = f"{lit} {{box-shadow: -4px 0 0 var(--lit), -14px 0 12px -10px var(--lit); padding-left: 0.4rem}} "
         rest = f'{side} [data-testid="stElementContainer"][class*="st-key-"]:not({lit})'
         box = f'[data-testid="stLayoutWrapper"]:has(> [data-testid="stExpander"]):has({lit})'
-        st.html(f"<style>{style}{rest} {{opacity: 0.82}} {box} {{order: -1}}</style>")
+        st.html(f"<style>{style}{rest} {{opacity: 0.82}} {box} {{order: -2}}</style>")
