@@ -3,7 +3,7 @@
     python tests/benchmarks/explore.py filling killed views writers --markdown tests/benchmarks/explore.md
 
 - filling: 8 x 8 points and 5 seeds of the first run that Explore offers, made by the page's server for a websocket client;
-  meanwhile another session watches a run (n = 2000, 256 features, "slow").
+  meanwhile another session watches a run (n = 2000, 256 features, "slow"). It is begun 20 s after the page was opened.
 - killed: the same once more in a new store; the server is killed (SIGKILL) when half of the runs are there, and another one
   goes on. A row that was kept before must be the same afterwards, its seconds too: nothing was made twice.
 - views: 2,000 kept runs looked at in each view, by streamlit's own test client; of 50,000 the ranking.
@@ -45,6 +45,7 @@ STUDY = f"x_step_size_n={SIDE}&x_sigma_n={SIDE}&x_seeds={SEEDS}"
 WATCHED = "n=2000&n_features=256&n_iter=3000&speed=slow"
 THERE = re.compile(r"([\d,]+) (?:there|of them)")
 MOST_SECONDS = 1200.0
+SECONDS_TO_LOOK = 20.0  # that a person looks at the question before the click
 SPEC = {"setting": "auc", "data": {"name": "two_moons", "n": 200, "n_labeled": 20}, "solver": {"n_iter": 50}}
 
 
@@ -107,6 +108,7 @@ async def fill(server: Server) -> list[str]:
         await until(lambda: watcher.updates > 5, 120)
         async with come_in(Explorer("explore", STUDY), server.port) as explorer:
             await until(lambda: "start" in getattr(explorer, "_buttons", {}), 120)
+            await asyncio.sleep(SECONDS_TO_LOOK)
             begun, updates = time.monotonic(), watcher.updates
             await begin(explorer)
             first = await until(lambda: explorer.n_there > 0)
