@@ -107,6 +107,15 @@ def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
     assert news["kept"]["at"] == "1-playing"
 
 
+def test_a_tick_names_the_average_once_there_is_one(bench):
+    bench.live = LiveRun(small("auc", solver={"n_iter": 12, "average": "tail"}))
+    bench.live.advance(4)
+    assert news_of(tick(bench))[0]["scoreLabel"] == "Test AUC"
+    bench.live.advance(4)
+    label = news_of(tick(bench))[0]["scoreLabel"]
+    assert label == f"Test AUC, average {bench.live.run.history.last()['score_average']:.3f}"
+
+
 def test_the_parts_of_the_objective_come_by_ticks_where_they_are_asked_for(bench):
     bench.noted = {"speed": "slow", "parts": True}
     before, now = (news_of(tick(bench))[1] for _ in range(2))

@@ -68,9 +68,8 @@ def tiles(live: LiveRun) -> None:
     name, values = run.problem.score_name, tile_values(live)
     objective.metric("Objective", values[0], help=meaning("objective"))
     made = compare(run, live.supervised) if live.supervised is not None else None
-    averaged = row.get("score_average") if run.t > tail_start(run.n_iter) else None
     score.metric(
-        f"Test {name}" if averaged is None else f"Test {name}, average {averaged:.3f}",
+        score_label(live),
         values[1],
         delta=comparison_words(made, run.problem.twin_name) if made is not None else None,
         delta_color=VERDICT_COLORS[made.verdict if made is not None else None],
@@ -88,6 +87,13 @@ def tiles(live: LiveRun) -> None:
         delta_arrow="off",
         help=f"{words.measured(run)} {words.F} {words.H}",
     )
+
+
+def score_label(live: LiveRun) -> str:
+    """Return what the score's tile is called: with that of the average, once there is one."""
+    run, name = live.run, live.run.problem.score_name
+    averaged = run.history.last().get("score_average") if run.t > tail_start(run.n_iter) else None
+    return f"Test {name}" if averaged is None else f"Test {name}, average {averaged:.3f}"
 
 
 def tile_values(live: LiveRun) -> tuple[str, str, str]:

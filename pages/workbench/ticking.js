@@ -30,9 +30,13 @@ function redraw(feed) {
 function show(news, figures) {
   const status = document.querySelector(".st-key-status");
   if (status) write(status, /step \d+ of .*/, news.status);
-  const tiles = document.querySelectorAll('.st-key-part-tiles [data-testid="stMetricValue"]');
+  const part = ".st-key-part-tiles", tiles = document.querySelectorAll(`${part} [data-testid="stMetricValue"]`);
   // While the script draws, a tile may stand there twice: what follows it would be told another one's number.
-  if (tiles.length === news.values.length) news.values.forEach((value, place) => write(tiles[place], /.*\S.*/, value));
+  if (tiles.length && tiles.length === news.values.length) {
+    news.values.forEach((value, place) => write(tiles[place], /.*\S.*/, value));
+    const labels = document.querySelectorAll(`${part} [data-testid="stMetricLabel"]`);
+    write(labels[1], /.*\S.*/, news.scoreLabel);
+  }
   news.charts.forEach(({key, alt}, place) =>
     window.dsgCharts?.get(key)?.({order: news.order, alt, figure: figures[place]}));
   if (!window.dsgLab?.isLeaving?.()) window.dsgLab?.keep?.(news.page, news.kept);

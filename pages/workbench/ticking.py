@@ -158,6 +158,7 @@ def _news(bench: Bench) -> bytes:
         "order": time.time(),
         "status": views.status_words(live, is_playing=True, going_to=bench.going_to),
         "values": [] if "tiles" in bench.hidden else views.tile_values(live),
+        "scoreLabel": views.score_label(live),
         "page": problem.name,
         "kept": place_of(problem, bench),
         "charts": [{"key": chart.key, "alt": chart.alt} for chart in made],
