@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-from multiprocessing import forkserver
 
 FORKED = "forkserver"
 PRELOADED = "dsgcore.studies.forked"
@@ -17,5 +16,7 @@ def start_method() -> str:
 def get_ready() -> None:
     """Begin the server of forks, which imports what runs need while others go on; nothing happens where there is none."""
     if start_method() == FORKED:
+        from multiprocessing import forkserver  # here: not every system has it
+
         multiprocessing.set_forkserver_preload([PRELOADED])
         forkserver.ensure_running()
