@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+from contextlib import suppress
 
 FORKED = "forkserver"
 PRELOADED = "dsgcore.studies.forked"
+# Whoever looks on has the cores first.
+NICENESS = 10
 
 
 def start_method() -> str:
@@ -20,3 +24,9 @@ def get_ready() -> None:
 
         multiprocessing.set_forkserver_preload([PRELOADED])
         forkserver.ensure_running()
+
+
+def give_way() -> None:
+    """Leave the cores to others where they want them, this process and those that it makes; to get ready is done before."""
+    with suppress(AttributeError, OSError):  # not everywhere
+        os.nice(NICENESS)

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
-# Whoever looks on has the cores first.
-NICENESS = 10
-
-with suppress(AttributeError, OSError):  # not everywhere
-    os.nice(NICENESS)
 # A study that is given up is killed: what its processes shared is tidied up by another one, which need not say so.
 os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker"
 
 # The server of forks first: it imports while this process does.
-from dsgcore._forks import get_ready  # noqa: E402
+from dsgcore._forks import get_ready
 
 get_ready()
 

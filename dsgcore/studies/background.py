@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from dsgcore._forks import start_method
+from dsgcore._forks import give_way, start_method
 from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
 from dsgcore.studies.gathered import Gathered
@@ -84,6 +84,7 @@ def make_study(
     plain: dict, file: str, folder: str | None, memory: int, *, report: Callable[[Progress], None]
 ) -> Progress:
     """Make a study's runs in processes of this one; report how far it is, and return the last report."""
+    give_way()
     counted = _Counted(report)
     at_once = os.cpu_count() or 1
     study = _study_of(plain)

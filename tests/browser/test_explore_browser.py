@@ -8,9 +8,14 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
+from test_accessibility import found_on
 
 SMALL = "explore?x_n_iter=16&x_batch_size=16&x_n_features=16&x_seeds=2&x_step_size_n=2&x_sigma_n=2"
 AT_5_AND_5 = re.compile("Step size 5, Kernel sharpness 5: ")
+THREE = (
+    "explore?x_vary=Step+size&x_vary=Regularisation&x_vary=Kernel+sharpness&x_n_iter=16&x_batch_size=16&x_n_features=16"
+    "&x_seeds=1&x_step_size_n=2&x_lam_n=2&x_sigma_n=2"
+)
 TRACES = "() => document.querySelector('.st-key-chart-study .js-plotly-plot').data"
 CELL = """() => { const box = document.querySelector('.st-key-chart-study .plotly .nsewdrag').getBoundingClientRect();
     return [box.x + box.width * 0.75, box.y + box.height * 0.25]; }"""
@@ -80,3 +85,33 @@ def test_a_study_that_is_given_up_ends_and_keeps_what_is_there(open_page, wait_r
     expect(page.get_by_role("button", name="Start")).to_be_visible(timeout=10_000)
     wait_ready(page)
     expect(page.locator(".st-key-study-status")).to_contain_text("of them are there already")
+
+
+def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_page, wait_ready):
+    page = open_page(THREE, (390, 844), "dark")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".st-key-study-status")).to_contain_text("All are there", timeout=120_000)
+    wait_ready(page)
+    assert len(page.evaluate(f"() => ({TRACES})().filter(trace => trace.name === 'not selected')")) == 0
+    page.get_by_role("slider", name="Select by Step size").last.press("ArrowLeft")
+    page.wait_for_function(f"() => ({TRACES})().some(trace => trace.name === 'not selected')")
+    wait_ready(page)
+    assert found_on(page, "dark") == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+
+    page.get_by_role("button", name="Pin").click()
+    expect(page.get_by_role("link", name="Compare 1 pinned run")).to_be_visible()
+    wait_ready(page)
+    point = page.get_by_role("combobox", name="Point")
+    first = point.input_value()
+    point.press("ArrowDown")
+    point.press("ArrowDown")
+    point.press("Enter")
+    expect(point).not_to_have_value(first)
+    wait_ready(page)
+    page.get_by_role("button", name="Pin").click()
+    page.get_by_role("link", name="Compare 2 pinned runs").click()
+    expect(page.get_by_role("heading", name="Compare", level=1)).to_be_visible()
+    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
+    wait_ready(page)
+    assert found_on(page, "dark") == []
