@@ -1,4 +1,4 @@
-"""The command line, ``python -m dsgcore``: ``run``, ``check``, ``sweep`` (of a spec or study), ``predict``, ``data``, ``bench``."""
+"""The command line, ``python -m dsgcore``: ``run``, ``check``, ``sweep``, ``fit``, ``predict``, ``data``, ``bench``."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out a command; return the exit code (2: bad input, told in one sentence)."""
     given = _parser(names_data=_names(arguments, "data")).parse_args(arguments)
-    carry_out = {"run": _run, "check": _check, "sweep": _sweep, "predict": _predict, "bench": _bench, "data": _data}[
-        given.command
-    ]
+    carry_out = {"run": _run, "check": _check, "sweep": _sweep, "fit": _fit, "predict": _predict}
+    carry_out |= {"bench": _bench, "data": _data}
     try:
-        return carry_out(given)
+        return carry_out[given.command](given)
     except (ValueError, OSError) as error:
         print(f"dsgcore: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -34,13 +33,16 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
     bench = commands.add_parser("bench", help="measure speed and memory on this machine")
     bench.add_argument("--only", metavar="NAME", help="one group of measurements")
-    bench.add_argument("--long", action="store_true", help="also train from a file of 20 million points")
+    bench.add_argument(
+        "--long", action="store_true", help="also train from a file of 20 million points, and on two worker processes"
+    )
     bench.add_argument("--json", type=Path, metavar="FILE", help="where the results are written")
     check = commands.add_parser("check", help="say whether a run has converged, what limits it, and what to change")
     check.add_argument("spec", type=Path, metavar="SPEC.json")
     check.add_argument("--json", type=Path, metavar="FILE", help="where the verdict is written as data")
     check.add_argument("--seeds", type=int, default=5, metavar="N", help="how many seeds (default: 5)")
     _add_sweep(commands.add_parser("sweep", help="carry out a study: a spec along axes and over seeds"))
+    _add_fit(commands.add_parser("fit", help="train a method on the rows of Parquet files"))
     _add_predict(commands.add_parser("predict", help="write a model's scores of the rows of Parquet files"))
     data = commands.add_parser("data", help="list, fetch, describe and convert data sets")
     if names_data:
@@ -57,6 +59,18 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--jobs", type=int, metavar="N", help="how many processes (default: one a core)")
     sweep.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes the runs")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
+
+
+def _add_fit(fit: argparse.ArgumentParser) -> None:
+    fit.add_argument("method", metavar="METHOD", help="QSGS2AUC, TSGS3VM, QS3ORAO or TSGSU")
+    fit.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
+    fit.add_argument("--label", required=True, metavar="COLUMN", help="the labels; -1, or none, where a row has none")
+    fit.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets model.npz and fit.json")
+    fit.add_argument("--features", metavar="A,B,..", help="the columns that are coordinates (default: all others)")
+    fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the method; may come again")
+    fit.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that carries the visited rows")
+    fit.add_argument("--every", type=int, default=50, metavar="N", help="iterations between two checkpoints")
+    fit.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def _add_predict(predict: argparse.ArgumentParser) -> None:
@@ -125,6 +139,12 @@ def _sweep(given: argparse.Namespace) -> int:
     if given.jobs is not None and given.jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {given.jobs}")
     return sweep(given)
+
+
+def _fit(given: argparse.Namespace) -> int:
+    from dsgcore.estimators.command import fit
+
+    return fit(given)
 
 
 def _predict(given: argparse.Namespace) -> int:

@@ -36,6 +36,7 @@ TINY = Sizes(
     demo_iter=2,
     predicted=100,
     stored=3000,
+    shared=100,
 )
 # Compiling from nothing takes seconds even at the smallest size.
 QUICK = [name for name in (*GROUPS, *LONG_GROUPS) if name != "start"]

@@ -14,7 +14,6 @@ from dsgcore.cluster import ClusterError, SharedPoints
 from dsgcore.cluster.where import OnCluster
 from dsgcore.core.carried import training_points
 from dsgcore.core.model_files import ModelError
-from dsgcore.core.parameters import ParameterError
 from dsgcore.core.solver import solve
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
@@ -151,8 +150,7 @@ def test_a_stop_comes_at_the_same_iteration_and_a_checkpoint_is_gone_on_from(cli
     same(gone_on.iterate_, here.iterate_)
     with pytest.raises(ModelError, match=r"run.npz is of another run than this one"):
         make(QSGS2AUC, lam=0.5).fit(*points, client=client, checkpoint=file)
-    with pytest.raises(ParameterError, match="give the client, too"):
-        make(QSGS2AUC).fit(*points, checkpoint=file)
+    same(make(QSGS2AUC, **parameters).fit(*points, checkpoint=file).iterate_, here.iterate_)  # on one machine, too
 
 
 def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_the_checkpoint_is_kept(
@@ -177,6 +175,37 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_the_checkpoint_i
     same(gone_on.model_, make(QSGS2AUC).fit(*points).model_)
 
 
+def kill_a_worker(cluster, address):
+    os.kill(next(w.pid for w in cluster.workers.values() if w.worker_address == address), signal.SIGKILL)
+
+
+def test_where_the_only_worker_is_killed_the_one_that_comes_in_its_place_is_waited_for(points):
+    shared = []
+    with (
+        distributed.LocalCluster(n_workers=1, processes=True, **OPTIONS) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        task = task_of(points)
+
+        def share(task, model):
+            shared.append(SharedPoints(task, model, client))
+            return shared[0]
+
+        first = trained(task, share, {5: lambda: kill_a_worker(cluster, shared[0].workers[0].address)})
+    same(first, trained(task, training_points))
+    assert shared[0].replaced >= 1
+
+
+def test_a_cluster_to_which_no_worker_comes_is_waited_for_no_longer_than_said(points, monkeypatch):
+    monkeypatch.setattr("dsgcore.cluster.shared.SECONDS_WITHOUT_WORKERS", 0.3)
+    with (
+        distributed.LocalCluster(n_workers=0, **OPTIONS) as empty,
+        distributed.Client(empty, set_as_default=False) as client,
+        pytest.raises(ClusterError, match=r"no worker, and none has come for 0\.3 seconds"),
+    ):
+        make(QSGS2AUC).fit(*points, client=client)
+
+
 # The last one: its cluster then has a worker that is still coming back.
 def test_a_worker_that_is_killed_on_the_way_changes_no_bit(cluster, client, points, monkeypatch):
     monkeypatch.setattr("dsgcore.cluster.shared.DEALT_ROWS", 384)
@@ -188,8 +217,7 @@ def test_a_worker_that_is_killed_on_the_way_changes_no_bit(cluster, client, poin
         return shared[0]
 
     def kill():
-        victims = {worker.worker_address: worker.pid for worker in cluster.workers.values()}
-        os.kill(victims[shared[0].workers[rng.integers(2)].address], signal.SIGKILL)
+        kill_a_worker(cluster, shared[0].workers[rng.integers(2)].address)
 
     same(trained(task, share, {int(rng.integers(1, 12)): kill}), trained(task, training_points))
     assert shared[0].replaced >= 1

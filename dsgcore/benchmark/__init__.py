@@ -20,7 +20,7 @@ def _groups(*names: str) -> Groups:
 
 
 GROUPS = _groups("machine", "kernel", "runs", "growth", "memory", "demo", "prediction", "start", "structured")
-LONG_GROUPS = _groups("out_of_core")
+LONG_GROUPS = _groups("out_of_core", "shared_out")
 
 
 def run_benchmark(

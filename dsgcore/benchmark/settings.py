@@ -28,6 +28,8 @@ class Sizes:
         Points of the prediction.
     stored : int
         Points of the file that does not fit in memory.
+    shared : int
+        Points of the run that worker processes share.
     """
 
     repeats: int = 9
@@ -43,3 +45,4 @@ class Sizes:
     demo_iter: int = 300
     predicted: int = 32_768
     stored: int = 20_000_000
+    shared: int = 1_000_000

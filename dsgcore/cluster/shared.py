@@ -8,6 +8,7 @@ Who dies is replaced: another worker gets the rows, and takes all blocks so far 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from concurrent.futures import CancelledError
 from typing import Any
@@ -26,6 +27,8 @@ DEALT_ROWS = 8 * TILE_ROWS
 # Between two looks whether a worker that does not answer is still there.
 SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_TO_BEGIN = 60.0
+# All workers may have died at once, and their cluster be about to begin others in their place.
+SECONDS_WITHOUT_WORKERS = 30.0
 MOST_REPLACED = 100
 
 
@@ -62,6 +65,7 @@ class SharedPoints:
         self.owner = dealt
         self.workers = [_Worker(np.flatnonzero(dealt == number)) for number in range(n_workers)]
         self.replaced = 0
+        self.gathered: tuple[int, NDArray] | None = None
         self.bytes_taken = self.bytes_given = 0
         for worker in self.workers:
             self._begin(worker)
@@ -78,14 +82,17 @@ class SharedPoints:
             self.rows[rank] = visited
 
     def _threads(self) -> dict[str, int]:
-        """Return how many threads each worker has that is there now."""
-        try:
-            there = dict(self.client.nthreads())
-        except Exception:
-            there = {}
-        if not there:
-            raise ClusterError("the cluster has gone away, or has no worker")
-        return there
+        """Return how many threads each worker has that is there now; wait for one where there is none."""
+        until = time.monotonic() + SECONDS_WITHOUT_WORKERS
+        while time.monotonic() < until:
+            try:
+                there = dict(self.client.nthreads())
+            except Exception:
+                raise ClusterError("the cluster has gone away") from None
+            if there:
+                return there
+            time.sleep(SECONDS_BETWEEN_LOOKS / 10)
+        raise ClusterError(f"the cluster has no worker, and none has come for {SECONDS_WITHOUT_WORKERS:g} seconds")
 
     def _begin(self, worker: _Worker) -> None:
         """Give a share to a worker that has the fewest, and let it take the blocks so far."""
@@ -101,8 +108,8 @@ class SharedPoints:
             with self.client.as_current():  # an actor belongs to the client that is current when it is first asked
                 worker.actor = made.result(timeout=SECONDS_TO_BEGIN)
                 worker.answer = worker.actor.catch_up(list(self.model.blocks), list(self.model.decays))  # type: ignore[attr-defined]
-        except (Exception, CancelledError):
-            self._replace(worker)
+        except (Exception, CancelledError) as error:
+            self._replace(worker, error)
 
     def _own(self, worker: _Worker) -> dict[str, Any]:
         """Return what a share is made of."""
@@ -121,10 +128,14 @@ class SharedPoints:
             "host": os.getpid(),
         }
 
-    def _replace(self, worker: _Worker) -> None:
+    def _replace(self, worker: _Worker, error: BaseException) -> None:
+        """Let another worker take a share whose own has failed."""
         self.replaced += 1
-        if self.replaced > MOST_REPLACED or self.client.status != "running":
-            raise ClusterError("the cluster has gone away, or its workers die one after the other")
+        if self.client.status != "running":
+            raise ClusterError("the cluster has gone away")
+        if self.replaced > MOST_REPLACED:
+            reason = " ".join(str(error).split())[:300] or type(error).__name__
+            raise ClusterError(f"the cluster's workers fail one after the other: {reason}")
         self._begin(worker)
 
     def _answer(self, worker: _Worker) -> NDArray:
@@ -134,12 +145,12 @@ class SharedPoints:
             try:
                 values: NDArray = answer.result(timeout=SECONDS_BETWEEN_LOOKS)
                 return values
-            except TimeoutError:
+            except TimeoutError as error:
                 if worker.address not in self._threads():
-                    self._replace(worker)
-            except (Exception, CancelledError):
+                    self._replace(worker, error)
+            except (Exception, CancelledError) as error:
                 self._threads()
-                self._replace(worker)
+                self._replace(worker, error)
 
     def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return f at the batch points of each source."""
@@ -156,14 +167,22 @@ class SharedPoints:
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""
-        return as_points(self.task.X[np.concatenate(list(batch.values()))], self.task.dtype)
+        if self.gathered is None or self.gathered[0] != t:
+            self._gather(t)
+        assert self.gathered is not None
+        return self.gathered[1]
+
+    def _gather(self, t: int) -> None:
+        self.gathered = t, as_points(self.task.X[self.rows[self.positions[t - 1]]], self.task.dtype)
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
-        """Send one iteration's block to all workers; their answers are waited for when they are needed."""
+        """Send one iteration's block to all workers; while they take it, gather the next batch's points."""
         for worker in self.workers:
             self.bytes_taken += block.nbytes
             actor: Any = worker.actor
             try:
                 worker.answer = actor.step(block, decay)
-            except (Exception, CancelledError):
-                self._replace(worker)
+            except (Exception, CancelledError) as error:
+                self._replace(worker, error)
+        if len(self.model) < len(self.positions):
+            self._gather(len(self.model) + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -11,43 +11,33 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cluster.shared import SharedPoints
-from dsgcore.core.carried import TrainingPoints
+from dsgcore.core.carried import TrainingPoints, training_points
 from dsgcore.core.expansion import Expansion, restore
 from dsgcore.core.model_files import ModelError, read
-from dsgcore.core.parameters import Integer, ParameterError
+from dsgcore.core.parameters import Integer
 from dsgcore.core.solver import Task
 
 
-class Here:
-    """In the process that asks for it."""
-
-    def begun(self, task: Task) -> Expansion:
-        """Return the model that the run begins with."""
-        return task.new_model()
-
-    def training(self, task: Task, model: Expansion) -> TrainingPoints | None:
-        """Return what carries the training points; None: the solver's own."""
-        return None
-
-    def keep(self, model: Expansion) -> None:
-        """Keep what an iteration has made, where it is kept elsewhere than in memory."""
+def _say_nothing(made: int) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
-class OnCluster(Here):
-    """The workers of a cluster, and a file where the blocks are kept.
+class Here:
+    """In the process that asks for it.
 
     Attributes
     ----------
-    client : distributed.Client
     checkpoint : path or None
-        A file: written every so many iterations, and where it is there already, gone on from.
+        A file where the blocks are kept: written every so many iterations, and where it is there already, gone on from.
     every : int
+    tell : callable
+        Is called after each iteration, with how many are made.
     """
 
-    client: Any
     checkpoint: str | os.PathLike[str] | None = None
     every: int = 50
+    tell: Callable[[int], object] = _say_nothing
 
     def begun(self, task: Task) -> Expansion:
         """Return the model that the file holds, or a new one."""
@@ -57,18 +47,42 @@ class OnCluster(Here):
         _check_same(task, model, str(self.checkpoint))
         return model
 
+    def training(self, task: Task, model: Expansion) -> TrainingPoints | None:
+        """Return what carries the training points; None: the solver's own.
+
+        After a file's iterations these are the points of the whole run, carried so far: in the same tiles, and so the same bits.
+        """
+        if self.checkpoint is None or not len(model):
+            return None
+        training = training_points(task, task.new_model())
+        for t, (block, decay) in enumerate(zip(model.blocks, model.decays, strict=True), start=1):
+            training.advance(model.frequencies(t, block.shape[1]), block, decay)
+        return training
+
+    def keep(self, model: Expansion) -> None:
+        """Write the model's blocks, as a whole or not at all, where it is time for that; tell how many there are."""
+        if self.checkpoint is not None and len(model) % self.every == 0:
+            part = f"{os.fspath(self.checkpoint)}.{os.getpid()}.part"
+            with open(part, "wb") as file:
+                model.save(file)
+            os.replace(part, self.checkpoint)
+        self.tell(len(model))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnCluster(Here):
+    """The workers of a cluster.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    """
+
+    client: Any
+
     def training(self, task: Task, model: Expansion) -> TrainingPoints:
         """Return the training points, shared out to the workers."""
         return SharedPoints(task, model, self.client)
-
-    def keep(self, model: Expansion) -> None:
-        """Write the model's blocks, as a whole or not at all, where it is time for that."""
-        if self.checkpoint is None or len(model) % self.every:
-            return
-        part = f"{os.fspath(self.checkpoint)}.{os.getpid()}.part"
-        with open(part, "wb") as file:
-            model.save(file)
-        os.replace(part, self.checkpoint)
 
 
 def _check_same(task: Task, model: Expansion, name: str) -> None:
@@ -94,11 +108,15 @@ def where_made() -> Here:
 
 
 @contextmanager
-def made_on(client: Any, checkpoint: str | os.PathLike[str] | None, every: int) -> Iterator[None]:
+def made_on(
+    client: Any,
+    checkpoint: str | os.PathLike[str] | None,
+    every: int,
+    tell: Callable[[int], object] | None = None,
+) -> Iterator[None]:
     """Let runs in the block be made on a cluster; without a client, here."""
-    if client is None and checkpoint is not None:
-        raise ParameterError("a checkpoint is of a run on a cluster: give the client, too")
-    token = _where.set(Here() if client is None else OnCluster(client, checkpoint, _EVERY.check(every)))
+    how = (checkpoint, _EVERY.check(every), tell or _say_nothing)
+    token = _where.set(Here(*how) if client is None else OnCluster(*how, client=client))
     try:
         yield
     finally:

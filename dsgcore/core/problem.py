@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import Parameter, parameters_of_fields
 
 UNLABELED = -1
+# Rows looked at in one go when their numbers are made.
+ROWS_AT_ONCE = 2**20
 Values = Mapping[str, NDArray]
 
 
@@ -148,7 +150,23 @@ class Problem(Setting, Protocol):
 
 def unlabeled_rows(is_unlabeled: NDArray) -> NDArray:
     """Return the row numbers of the unlabeled points, or of all points where there is none."""
-    return np.flatnonzero(is_unlabeled) if is_unlabeled.any() else np.arange(len(is_unlabeled))
+    return rows_where(is_unlabeled) if is_unlabeled.any() else rows_where(~is_unlabeled)
+
+
+def rows_where(is_one: NDArray) -> NDArray:
+    """Return the numbers of the rows that are true: four bytes each where that is enough, and next to no memory on the way.
+
+    Parameters
+    ----------
+    is_one : ndarray of shape (n,)
+    """
+    few_enough = len(is_one) <= np.iinfo(np.int32).max
+    rows, done = np.empty(np.count_nonzero(is_one), dtype=np.int32 if few_enough else np.int64), 0
+    for first in range(0, len(is_one), ROWS_AT_ONCE):
+        own = np.flatnonzero(is_one[first : first + ROWS_AT_ONCE])
+        rows[done : done + len(own)] = own + first
+        done += len(own)
+    return rows
 
 
 def two_class_rows(y: NDArray, who: str) -> dict[str, NDArray]:
@@ -161,14 +179,15 @@ def two_class_rows(y: NDArray, who: str) -> dict[str, NDArray]:
         Needs a point of each class, or else a `ProblemError` is raised.
     """
     y = np.asarray(y)
-    strange = y[~np.isin(y, (1, 0, UNLABELED))]
+    is_one = {source: y == label for source, label in (("positive", 1), ("negative", 0), ("unlabeled", UNLABELED))}
+    strange = y[~(is_one["positive"] | is_one["negative"] | is_one["unlabeled"])]
     if len(strange):
         raise ProblemError(f"a label must be 1, 0, or -1 for unlabeled, got {strange[0]}")
-    rows = {"positive": np.flatnonzero(y == 1), "negative": np.flatnonzero(y == 0)}
+    rows = {source: rows_where(is_one[source]) for source in ("positive", "negative")}
     for source, held in rows.items():
         if not len(held):
             raise ProblemError(f"{who} needs at least one labeled positive and one labeled negative, got no {source}")
-    return {**rows, "unlabeled": unlabeled_rows(y == UNLABELED)}
+    return {**rows, "unlabeled": unlabeled_rows(is_one["unlabeled"])}
 
 
 def objective(terms: Mapping[str, float]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -105,6 +105,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         client: Any = None,
         checkpoint: str | PathLike[str] | None = None,
         every: int = 50,
+        tell: Callable[[int], object] | None = None,
     ) -> Self:
         """Learn from labeled and unlabeled points.
 
@@ -120,8 +121,10 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
             A Dask cluster, whose workers carry the visited rows: the model is the same, bit for bit, whatever their number, and
             whichever of them die. It pays for long runs on many rows.
         checkpoint : path, optional
-            With a client: a file that the iterations so far are written to, every so many, and from which the same call goes on.
+            A file that the iterations so far are written to, every so many, and from which the same call goes on, to the same bits.
         every : int, default 50
+        tell : callable, optional
+            Is called after each iteration, with how many are made.
 
         Returns
         -------
@@ -138,7 +141,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         X, y = opened(X, y)
         y, order = self._labels(y)
         points, given = validated(self, X, y, dtype=[np.float32, np.float64])
-        with made_on(client, checkpoint, every):
+        with made_on(client, checkpoint, every, tell):
             return self._learn(points, *encode(given, order), None)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -192,7 +195,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
 
     def _check_classes(self, classes: NDArray, codes: NDArray) -> None:
         (check_two_classes if self.is_binary else check_some_classes)(classes)
-        missing = classes[~np.isin(np.arange(len(classes)), codes)]
+        missing = [label for code, label in enumerate(classes) if not (codes == code).any()]
         if len(missing):
             raise ValueError(f"y must hold labeled points of every class, got none of class {missing[0]!s}")
 
@@ -253,7 +256,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         read_ahead(X, labels, lambda t: batches(seed, t, rows, sizes), iterations)
         kernel = self._kernel(X, dtype) if model is None else model.kernel
         if s["lam"] is None:
-            s["lam"] = self._ridge(problem, kernel, X, labels) if model is None else self.lam_
+            s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_
         task = Task(
             problem=problem,
             kernel=kernel,
@@ -269,9 +272,11 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         settle_step(task)
         return task
 
-    def _ridge(self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray) -> float:
+    def _ridge(
+        self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray, rows: Mapping[str, NDArray]
+    ) -> float:
         """Return the ridge that "auto" stands for."""
-        return problem.usual_ridge(problem.rows(labels))
+        return problem.usual_ridge(rows)
 
     def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation."""

@@ -87,16 +87,21 @@ def encode(y: NDArray, classes: NDArray | None = None) -> tuple[NDArray, NDArray
     labels = np.array(y[is_labeled].tolist()) if y.dtype == object else y[is_labeled]
     if len(labels):
         check_classification_targets(labels)
-    codes = np.full(len(y), UNLABELED)
     if classes is None:
-        classes, codes[is_labeled] = np.unique(labels, return_inverse=True)
-        return classes, codes
+        classes, known = np.unique(labels, return_inverse=True)
+        return classes, _codes(is_labeled, known, len(classes))
     unknown = labels[~np.isin(labels, classes)]
     if len(unknown):
         raise ValueError(f"y must hold the classes {_listed(classes)}, or -1 for unlabeled points, got {unknown[0]!s}")
     order = np.argsort(classes)
-    codes[is_labeled] = order[np.searchsorted(classes[order], labels)]
-    return classes, codes
+    return classes, _codes(is_labeled, order[np.searchsorted(classes[order], labels)], len(classes))
+
+
+def _codes(is_labeled: NDArray, known: NDArray, n_classes: int) -> NDArray:
+    """Return the classes' numbers, -1 for unlabeled: of as few bytes as hold them, for the points may be very many."""
+    codes = np.full(len(is_labeled), UNLABELED, dtype=np.min_scalar_type(-max(1, n_classes)))
+    codes[is_labeled] = known
+    return codes
 
 
 def ordered_labels(y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -111,10 +111,12 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
             )
         return cut
 
-    def _ridge(self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray) -> float:
+    def _ridge(
+        self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray, rows: Mapping[str, NDArray]
+    ) -> float:
         is_labeled = labels != UNLABELED
         factor = held_out_factor(problem, kernel, X[is_labeled], labels[is_labeled])
-        return factor * super()._ridge(problem, kernel, X, labels)
+        return factor * super()._ridge(problem, kernel, X, labels, rows)
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
         cut, is_labeled = self._checked_cut(), codes != UNLABELED

@@ -118,6 +118,7 @@ class TSGSU(BinaryEstimator):
         client: Any = None,
         checkpoint: str | PathLike[str] | None = None,
         every: int = 50,
+        tell: Callable[[int], object] | None = None,
     ) -> Self:
         """Learn from similar pairs and unlabeled points.
 
@@ -129,8 +130,8 @@ class TSGSU(BinaryEstimator):
             Pair ids or classes, as `y_holds` says, and -1 for unlabeled points.
         pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
             Instead of `y`: the similar pairs' members (stacked two after two).
-        client, checkpoint, every
-            As in `dsgcore.QSGS2AUC`: a cluster that carries the visited rows.
+        client, checkpoint, every, tell
+            As in `dsgcore.QSGS2AUC`: a cluster that carries the visited rows, and a file from which the run goes on.
 
         Raises
         ------
@@ -140,7 +141,7 @@ class TSGSU(BinaryEstimator):
         """
         self._is_part = False
         points, given = self._validated(X, y, pairs, is_first=True)
-        with made_on(client, checkpoint, every):
+        with made_on(client, checkpoint, every, tell):
             if self._holds_pairs():
                 return self._learn_pairs(points, pair_ids(given), None)
             return self._learn(points, *encode(given), None)

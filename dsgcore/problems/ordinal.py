@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Real, choice, said
-from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, unlabeled_rows
+from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, rows_where, unlabeled_rows
 from dsgcore.problems import pairwise
 from dsgcore.problems.thresholds import check_classes, mean_auc
 
@@ -135,7 +135,7 @@ class SemiSupervisedOrdinal(Problem):
         classes = check_classes(y[y != UNLABELED])
         if self.shares is not None and len(classes) != len(self.shares):
             raise ProblemError(f"this problem is bound to {len(self.shares)} classes, got {len(classes)}")
-        rows = {f"class {j + 1}": np.flatnonzero(y == j) for j in range(len(classes))}
+        rows = {f"class {j + 1}": rows_where(y == j) for j in range(len(classes))}
         return {**rows, "unlabeled": unlabeled_rows(y == UNLABELED)}
 
     @cached_property

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import ParameterError, choice, real
-from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values
+from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, rows_where
 
 SIMILAR = "similar"
 # The risk divides by 2 prior - 1: this close to one half, noise is magnified five hundred times and more.
@@ -121,7 +121,7 @@ class SimilarUnlabeled(Problem):
             If an id does not occur exactly twice or is below -1, or if there are no pairs or no unlabeled points.
         """
         y = np.asarray(y)
-        rows = {SIMILAR: np.flatnonzero(y != UNLABELED), "unlabeled": np.flatnonzero(y == UNLABELED)}
+        rows = {SIMILAR: rows_where(y != UNLABELED), "unlabeled": rows_where(y == UNLABELED)}
         ids, counts = np.unique(y[rows[SIMILAR]], return_counts=True)
         if (ids < 0).any():
             raise ProblemError(f"a pair id must be 0 or more, and -1 marks unlabeled points, got {ids[0]}")

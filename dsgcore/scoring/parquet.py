@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from dsgcore.models import load_model
 KEY = b"dsgcore"
 # Row groups handed to an executor before they are needed.
 MOST_WAITING = 16
+PARTS_AT_ONCE = 2
 POINTS_AT_A_TIME = 65_536
 
 
@@ -81,8 +83,9 @@ def score_parquet(
     tasks = list(_tasks(model, data, out, _tuple(features), rows))
     missing = [task for task in tasks if not _is_there(task)]
     tell(len(tasks) - len(missing), len(tasks), 0)
-    for new, _ in enumerate(_made(missing, executor), start=1):
-        tell(len(tasks) - len(missing) + new, len(tasks), new)
+    with _here() if executor is None else nullcontext(executor) as pool:
+        for new, _ in enumerate(_made(missing, pool), start=1):
+            tell(len(tasks) - len(missing) + new, len(tasks), new)
     for left in out.glob("part-*.parquet.*.part"):  # of who was killed while it wrote
         left.unlink(missing_ok=True)
     return len(missing)
@@ -123,11 +126,18 @@ def _is_there(task: _Task) -> bool:
     return True
 
 
-def _made(tasks: Sequence[_Task], executor: Executor | None) -> Iterator[None]:
-    """Do the tasks, here or elsewhere; yield after each."""
-    if executor is None:
-        yield from map(score_part, tasks)
-        return
+@contextmanager
+def _here() -> Iterator[Executor]:
+    """Give this process: one part is read, or written, while the other one is evaluated on all cores."""
+    pool = ThreadPoolExecutor(PARTS_AT_ONCE)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _made(tasks: Sequence[_Task], executor: Executor) -> Iterator[None]:
+    """Do the tasks; yield after each."""
     waiting: list[Future[None]] = []
     for task in tasks:
         if len(waiting) == MOST_WAITING:

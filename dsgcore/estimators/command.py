@@ -1,0 +1,115 @@
+"""The command ``python -m dsgcore fit METHOD DATA --label COLUMN --out DIR``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dsgcore.cluster import ClusterError
+from dsgcore.core.parameters import Choice, ParameterError
+from dsgcore.core.whole_files import whole_files
+from dsgcore.data.anywhere import rows_of
+from dsgcore.estimators.auc import QSGS2AUC
+from dsgcore.estimators.base import FunctionalGradientEstimator
+from dsgcore.estimators.ordinal import QS3ORAO
+from dsgcore.estimators.s3vm import TSGS3VM
+from dsgcore.estimators.similar_unlabeled import TSGSU
+from dsgcore.studies.command import INTERRUPTED, bar, client_of
+
+METHODS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
+_METHOD = Choice("METHOD", None, options=tuple(METHODS))
+RESULTS = ("model.npz", "fit.json")
+# What a run that was ended goes on from, and its seed where none is given: with another one it would be another run.
+CHECKPOINT, SEED = "checkpoint.npz", 0
+_LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "thresholds_", "shift_", "prior_")
+
+
+def fit(given: argparse.Namespace) -> int:
+    """Train a method on the rows of Parquet files, and write its model; return the exit code."""
+    estimator = METHODS[_METHOD.check(given.method)](**_parameters(given.method, given.set or ()))
+    given.out.mkdir(parents=True, exist_ok=True)  # tried before anything is computed
+    checkpoint, progress = given.out / CHECKPOINT, _Progress(estimator.n_iter, is_quiet=given.quiet)
+    kept = f"what is made is kept in {checkpoint}, and the same command goes on"
+    try:
+        _train(estimator, given, checkpoint, progress)
+    except KeyboardInterrupt:
+        print(f"\ndsgcore: stopped; {kept}", file=sys.stderr)
+        return INTERRUPTED
+    except ClusterError as error:
+        progress.end()
+        raise ClusterError(f"{error}; {kept}" if checkpoint.exists() else str(error)) from None
+    with whole_files(given.out, RESULTS) as part:
+        estimator.model_.save(part / RESULTS[0])
+        (part / RESULTS[1]).write_text(json.dumps(_said(estimator, given), indent=2) + "\n", encoding="utf-8")
+    checkpoint.unlink(missing_ok=True)
+    progress.end()
+    return 0
+
+
+def _parameters(method: str, said: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters of NAME=VALUE; a value is JSON, or else text."""
+    known = METHODS[method]().get_params()
+    found: dict[str, Any] = {"random_state": SEED}
+    for one in said:
+        name, is_given, value = one.partition("=")
+        if not is_given or name not in known:
+            raise ParameterError(f"--set must be NAME=VALUE, of {', '.join(known)}, got {one!r}")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def _train(
+    estimator: FunctionalGradientEstimator, given: argparse.Namespace, checkpoint: Path, progress: _Progress
+) -> None:
+    """Train, here or on a cluster, from the file's iterations on where there are some."""
+    features = None if given.features is None else given.features.split(",")
+    with nullcontext() if given.dask is None else client_of(given.dask) as client:
+        rows, labels = rows_of(given.data, given.label, features=features, tell=progress.read)
+        estimator.fit(rows, labels, client=client, checkpoint=checkpoint, every=given.every, tell=progress.made)
+
+
+def _said(estimator: FunctionalGradientEstimator, given: argparse.Namespace) -> dict[str, Any]:
+    """Return what belongs to a model but is not in its file: how it was made, and where its values are cut into classes."""
+    learned = {name.strip("_"): getattr(estimator, name) for name in _LEARNED if hasattr(estimator, name)}
+    return {
+        "method": given.method,
+        "data": str(given.data),
+        "label": given.label,
+        "features": list(getattr(estimator, "feature_names_in_", ())),
+        "parameters": estimator.get_params(),
+        **{name: np.asarray(value).tolist() for name, value in learned.items()},
+    }
+
+
+class _Progress:
+    """A bar on the error stream: parts that are read, then iterations."""
+
+    def __init__(self, n_iter: int, *, is_quiet: bool) -> None:
+        self.n_iter, self.is_quiet = n_iter, is_quiet
+
+    def read(self, name: str, done: int, of: int) -> None:
+        """Say that a part has been read, for its labels or its points."""
+        self._show(f"{bar(done, of)} read {done} of {of}: {name}")
+
+    def made(self, t: int) -> None:
+        """Say that an iteration is made."""
+        self._show(f"{bar(t, self.n_iter)} {t} of at most {self.n_iter} iterations")
+
+    def _show(self, text: str) -> None:
+        if not self.is_quiet:
+            print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the bar's line."""
+        if not self.is_quiet:
+            print(file=sys.stderr)

@@ -1,0 +1,76 @@
+"""Beyond one machine's memory and cores, on one machine: kills, rows, bytes, workers, prediction; and what follows for a plan.
+
+    python tests/benchmarks/scale.py kills rows bytes messages workers prediction --figures scale.json
+    python tests/benchmarks/scale.py write --figures scale.json --markdown tests/benchmarks/scale.md
+
+kills: a worker of two is killed at a random iteration, again and again on one cluster; rows: 10^8 rows of Parquet, made on the spot
+(7 GB) and deleted; bytes: what an iteration puts on the wire; messages: how long that takes; workers: one process and two, in turn;
+prediction: `python -m dsgcore predict` of 10^7 rows, and of as many killed half way. Each part's figures go into the file; `write`
+makes the page of them, and computes there what they mean for 10^9 rows and 64 workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import scale_cluster
+import scale_rows
+import scale_words
+
+SMALL = "a tenth of the rows and iterations"
+
+
+def _rows(is_small: bool) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        scale_rows.write(Path(folder), 10**7 if is_small else 10**8)
+        return scale_rows.trained(Path(folder), 800)
+
+
+def _prediction(is_small: bool) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        data, to = Path(folder) / "data", Path(folder)
+        scale_rows.write(data, 10**6 if is_small else 10**7)
+        return {
+            **scale_rows.predicted(data, to, 100, 256, 1 if is_small else 2),
+            "resumed": scale_rows.resumed(data, to, 10, 64),
+        }
+
+
+PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
+    "kills": lambda is_small: scale_cluster.kills(3 if is_small else 20),
+    "rows": _rows,
+    "bytes": lambda is_small: scale_cluster.traffic(100 if is_small else 1000),
+    "messages": lambda is_small: scale_cluster.messages(50 if is_small else 300, 1 if is_small else 5),
+    "workers": lambda is_small: scale_cluster.efficiency(
+        1 if is_small else 3, *((400_000, 60, 2500, 64) if is_small else (4_000_000, 350, 4000, 64))
+    ),
+    "prediction": _prediction,
+}
+
+
+def main() -> None:
+    """Measure what the command line names, or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="+", choices=[*PARTS, "write"])
+    parser.add_argument("--figures", type=Path, required=True, help="where the figures are kept")
+    parser.add_argument("--markdown", type=Path, help="where `write` writes")
+    parser.add_argument("--small", action="store_true", help=SMALL)
+    arguments = parser.parse_args()
+    for part in arguments.parts:
+        kept = json.loads(arguments.figures.read_text()) if arguments.figures.exists() else {}
+        if part == "write":
+            text = scale_words.page(kept)
+            (arguments.markdown.write_text if arguments.markdown else print)(text)
+        else:
+            kept[part] = {**PARTS[part](arguments.small), "load at the end": os.getloadavg()[0]}
+            arguments.figures.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""The command that trains from Parquet files, and files of iterations from which a run goes on to the same bits."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
+from dsgcore.__main__ import main
+from dsgcore.cluster.where import Here
+
+pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.compiled
+N, D = 4000, 3
+SMALL = {"n_iter": 40, "n_features": 16, "batch_size": 16, "tol": None}
+SET = [word for name, value in SMALL.items() for word in ("--set", f"{name}={json.dumps(value)}")]
+
+
+@pytest.fixture(scope="module")
+def points():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(N, D)).astype(np.float32)
+    return X, np.where(rng.random(N) < 0.1, (X[:, 0] > 0).astype(int), -1)
+
+
+@pytest.fixture(scope="module")
+def data(points, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    table = pd.DataFrame(points[0], columns=list("abc")).assign(label=points[1].astype(np.int8), town="x")
+    for number, own in enumerate(np.split(np.arange(N), [1300, 1301])):
+        table.iloc[own].to_parquet(folder / f"{number}.parquet", row_group_size=700)
+    return folder
+
+
+def same(one, other):
+    assert one.decays == other.decays
+    assert all(np.array_equal(a, b) for a, b in zip(one.blocks, other.blocks, strict=True))
+
+
+def command(data, out, *options, method="QSGS2AUC"):
+    given = [data, "--label", "label", "--features", "a,b,c", "--out", out, *SET, *options]
+    return ["fit", method, *map(str, given)]
+
+
+@pytest.mark.parametrize("cls", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
+def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(points, data, tmp_path, cls, capsys):
+    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
+    more = [word for name, value in of_classes.items() for word in ("--set", f"{name}={value}")]
+    assert main(command(data, tmp_path / "out", *more, method=cls.__name__)) == 0
+    model = cls(random_state=0, **SMALL, **of_classes).fit(*points)
+    same(load_model(tmp_path / "out" / "model.npz"), model.model_)
+    said = json.loads((tmp_path / "out" / "fit.json").read_text())
+    assert said["features"] == ["a", "b", "c"]
+    assert said["classes"] == [0, 1]
+    assert said["parameters"] == model.get_params()
+    for name in ("n_iter", "step_size", "lam", "threshold", "thresholds", "shift", "prior"):
+        assert np.array_equal(said.get(name, 0.0), getattr(model, f"{name}_", 0.0))
+    assert "40 of at most 40 iterations" in capsys.readouterr().err
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["fit.json", "model.npz"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("cls", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
+@pytest.mark.parametrize("batch_size", [16, 5000])
+def test_a_run_goes_on_from_its_file_to_the_same_bits(points, tmp_path, monkeypatch, cls, dtype, batch_size):
+    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
+    if batch_size > N:  # so many visits that all points are carried
+        monkeypatch.setattr("dsgcore.core.carried.MAX_VISITS_PER_POINT", 10)
+    given = {**SMALL, **of_classes, "dtype": dtype, "batch_size": batch_size, "n_iter": 12, "random_state": 0}
+    here, file, made = cls(**given).fit(*points), tmp_path / "run.npz", []
+
+    def end(t):
+        made.append(t)
+        if t == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cls(**given).fit(*points, checkpoint=file, every=5, tell=end)
+    gone_on = cls(**given).fit(*points, checkpoint=file, every=5, tell=made.append)
+    assert made == [1, 2, 3, 4, 5, 6, 7, 8, 6, 7, 8, 9, 10, 11, 12]
+    same(gone_on.iterate_, here.iterate_)
+
+
+def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
+    out = tmp_path / "out"
+    slow = (
+        "import sys, threading; from dsgcore.cluster.where import Here; from dsgcore.__main__ import main; keep = Here.keep\n"
+        "def late(self, model):\n    keep(self, model); threading.Event().wait(0.05)\n"
+        "Here.keep = late\nsys.exit(main(sys.argv[1:]))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", slow, *command(data, out, "--every", 3, "--quiet")])
+    deadline = time.monotonic() + 120
+    while not (out / "checkpoint.npz").exists() and process.poll() is None and time.monotonic() < deadline:
+        threading.Event().wait(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert 0 < len(load_model(out / "checkpoint.npz")) < 40
+    assert main(command(data, out, "--every", 3, "--quiet")) == 0
+    assert main(command(data, tmp_path / "whole", "--quiet")) == 0
+    for name in ("model.npz", "fit.json"):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert not (out / "checkpoint.npz").exists()
+
+
+def test_who_stops_it_is_told_that_it_goes_on(data, tmp_path, monkeypatch, capsys):
+    keep = Here.keep
+
+    def end(self, model):
+        keep(self, model)
+        if len(model) == 20:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Here, "keep", end)
+    assert main(command(data, tmp_path, "--every", 10)) == 130
+    assert "checkpoint.npz, and the same command goes on" in capsys.readouterr().err
+    assert len(load_model(tmp_path / "checkpoint.npz")) == 20
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # the cluster's own, as its processes go
+def test_on_a_cluster_it_writes_the_same_files_and_after_it_has_gone_away_goes_on(data, tmp_path, monkeypatch, capsys):
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
+    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    keep = Here.keep
+    with distributed.LocalCluster(n_workers=2, processes=True, **options) as cluster:
+
+        def end(self, model):
+            keep(self, model)
+            if len(model) == 7:
+                cluster.close()
+
+        monkeypatch.setattr(Here, "keep", end)
+        assert main(command(data, tmp_path / "dask", "--every", 5, "--dask", cluster.scheduler_address)) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("dsgcore: the cluster has gone away; what is made is kept in ")
+    monkeypatch.setattr(Here, "keep", keep)
+    with distributed.LocalCluster(n_workers=2, processes=True, **options) as cluster:
+        assert main(command(data, tmp_path / "dask", "--quiet", "--dask", cluster.scheduler_address)) == 0
+    assert main(command(data, tmp_path / "here", "--quiet")) == 0
+    for name in ("model.npz", "fit.json"):
+        assert (tmp_path / "dask" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "said"),
+    [
+        ("SVC", [], "METHOD must be one of "),
+        ("QSGS2AUC", ["--set", "depth=3"], "--set must be NAME=VALUE, of "),
+        ("QSGS2AUC", ["--set", "n_iter"], "--set must be NAME=VALUE, of "),
+        ("QSGS2AUC", ["--set", "n_iter=many"], "n_iter must be a whole number"),
+        ("QSGS2AUC", ["--features", "a,town"], "column 'town' holds no numbers"),
+        ("QSGS2AUC", ["--every", "0"], "every must be a whole number"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_exit_code_2(data, tmp_path, capsys, method, options, said):
+    assert main(command(data, tmp_path, "--quiet", *options, method=method)) == 2
+    errors = capsys.readouterr().err
+    assert said in errors
+    assert errors.count("\n") == 1
