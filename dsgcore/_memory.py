@@ -40,6 +40,14 @@ def resident() -> int:
     return 0
 
 
+def give_back() -> None:
+    """Give memory that is free within this process back to the system, where the C library can (glibc)."""
+    with suppress(OSError, AttributeError, TypeError):
+        import ctypes
+
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def of_machine() -> int:
     """Return the memory that the machine has, in bytes; where the system does not say, 8 GB."""
     try:

@@ -21,9 +21,8 @@ def home() -> None:
     """Draw the home page."""
     st.title("DSG Lab")
     st.markdown(
-        "Move a slider and watch: the map, the test score beside that of the labels "
-        "alone, and the error that random features make. Kernel methods **scaled by sampling everything**: points, pairs, and "
-        "the features of the kernel itself."
+        "Move a slider and watch kernel methods learn, **scaled by sampling everything**: points, pairs, and the features of "
+        "the kernel itself."
     )
     _start_here(SETTINGS[START])
     cards: list[Callable[[], None]] = [*(partial(_setting_card, setting) for setting in SETTINGS.values()), _data_card]

@@ -3,10 +3,13 @@
 import asyncio
 import os
 import socket
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from pages.shell import life
 from pages.shell.no_delay import without_delay
 
 
@@ -34,9 +37,23 @@ def test_it_leaves_no_file_open(tmp_path: Path) -> None:
         assert len(os.listdir("/dev/fd")) == before
 
 
-def test_the_app_begins_with_it() -> None:
+def test_the_app_begins_with_it_and_gets_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     # Read, not imported: where the server's module is, pages count on ticks.
-    assert "lifespan=without_delay" in (Path(__file__).parents[1] / "app.py").read_text(encoding="utf-8")
+    assert "lifespan=life)" in (Path(__file__).parents[1] / "app.py").read_text(encoding="utf-8")
+    is_ready = threading.Event()
+    monkeypatch.setattr(life, "warm_up", is_ready.set)
+
+    async def begin() -> None:
+        async with life.life(None):
+            pass
+
+    with socket.socket() as listening:
+        listening.bind(("localhost", 0))
+        listening.listen()
+        asyncio.run(begin())
+        assert _sends_at_once(listening)
+    assert is_ready.wait(60)
+    assert "pages.workbench.page" in sys.modules
 
 
 async def _live() -> None:

@@ -85,6 +85,25 @@ async def opened(visitor, port, cookie, until):
     await asyncio.gather(task, return_exceptions=True)
 
 
+class Ticking(Visitor):
+    """Counts the ticks that brought news of the run."""
+
+    ticks = 0
+
+    async def _news(self, reader):
+        news = await super()._news(reader)
+        self.ticks += "status" in news
+        return news
+
+
+def test_ticks_are_answered_by_the_server_of_their_page(class_of_two):
+    _, port = class_of_two
+    visitor = Ticking("auc", "n=500&n_iter=100000&speed=slow")
+    # Where no browser says that it has drawn the first curve, a run goes on by ticks after half a minute.
+    asyncio.run(opened(visitor, port, answer_of(port), lambda v: v.ticks > 2))
+    assert visitor.exceptions == 0
+
+
 def test_a_browser_stays_with_one_server_and_goes_on_at_the_other_where_that_ends(class_of_two):
     servers, port = class_of_two
     cookie = answer_of(port)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import platform
 import weakref
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.testing.v1 import AppTest
 from test_app import APP
 
+from dsgcore._memory import give_back, resident
 from pages.shell import admission, watch
 from pages.shell.admission import Door
 from pages.shell.watch import Pulse, free_closed_sessions, said
@@ -93,7 +95,20 @@ def runtime_with(storage, loop):
     return SimpleNamespace(_session_mgr=manager, _get_async_objs=lambda: SimpleNamespace(eventloop=loop))
 
 
-def test_closed_sessions_are_freed_though_nobody_comes(caplog):
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+def test_memory_between_what_is_held_is_given_back():
+    held = [bytearray(4000) for _ in range(50_000)]  # 200 MB, in pieces that the C library keeps
+    kept = held[::500]
+    before = resident()
+    del held
+    give_back()
+    assert resident() < before - 150e6
+    assert len(kept) == 100
+
+
+def test_closed_sessions_are_freed_though_nobody_comes(caplog, monkeypatch):
+    given_back = []
+    monkeypatch.setattr(watch, "give_back", lambda: given_back.append(True))
     storage, session = MemorySessionStorage(ttl_seconds=0), Session()
     storage.save(SimpleNamespace(session=SimpleNamespace(id="a", held=session)))
     held = weakref.ref(session)
@@ -105,6 +120,7 @@ def test_closed_sessions_are_freed_though_nobody_comes(caplog):
     loop.run_forever()
     loop.close()
     assert held() is None
+    assert given_back
     assert "1 sessions" in caplog.text
 
 

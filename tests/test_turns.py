@@ -43,6 +43,26 @@ def test_who_has_waited_longest_goes_first():
     assert order == names
 
 
+def test_while_a_click_is_answered_others_begin_no_turn_for_a_moment_at_most(monkeypatch):
+    turns, order = Turns(1), []
+
+    def take():
+        with turns.turn():
+            order.append("other")
+
+    with turns.preference():
+        thread = in_thread(take)
+        wait_until(lambda: turns.n_waiting == 1)
+        with turns.turn():
+            order.append("own")
+    thread.join(LONG)
+    assert order == ["own", "other"]
+    monkeypatch.setattr("pages.shell.turns.LONGEST_PREFERENCE", 0.0)
+    with turns.preference():
+        in_thread(take).join(LONG)
+        assert order == ["own", "other", "other"]
+
+
 def test_long_work_lets_others_in_between():
     turns = Turns(1)
     begun, done, order = threading.Event(), threading.Event(), []

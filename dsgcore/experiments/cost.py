@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dsgcore._memory import give_back as give_back
 from dsgcore._memory import of_machine as of_machine
 from dsgcore._memory import resident as resident
 from dsgcore.core.cost import Cost, Sizes

@@ -4,7 +4,9 @@ A run's link says where it is and what was changed on the way, which no control 
 (streamlit 1.67 then sends the whole link anew), it would undo what is being moved at that moment, and make an entry of the
 history each time, so that Back would lead through all of them. As a page is left, streamlit first takes the page's values
 out of the link: Back would lead to the defaults. And keys of buttons are not heard while a slider has the focus, though it
-uses none of them. Only what browsers and components offer in public is used; where it is missing, the pages work without.
+uses none of them. And where a server is killed and another one takes its place, or a session is forgotten while the wire is
+cut, streamlit connects anew but draws nothing: the page is read again, as soon as there is an answer. Only what browsers and
+components offer in public is used; where it is missing, the pages work without.
 """
 
 from __future__ import annotations
@@ -15,12 +17,24 @@ from typing import Any
 
 import streamlit as st
 
+from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
+
 __all__ = ["keep_in_link", "mind_the_browser"]
+
+_KNOWN = "_known"
 
 
 def mind_the_browser() -> None:
-    """Have the browser keep an entry of the history for each page and none for its changes, and hear keys beside a slider."""
-    _mount("part-state-browser", {})
+    """Have the browser keep an entry of the history for each page and none for its changes, and the rest that is said above."""
+    _mount("part-state-browser", {"session": {"name": _session(), "address": ADDRESS}} if are_served() else {})
+
+
+def _session() -> str:
+    """Return a name that the server knows for as long as it keeps this session."""
+    if _KNOWN not in st.session_state:
+        st.session_state[_KNOWN] = Ticker(lambda: GONE)
+    ticker: Ticker = st.session_state[_KNOWN]
+    return ticker.token
 
 
 def keep_in_link(page: str, values: Mapping[str, str], owner: str = "") -> None:
@@ -51,6 +65,7 @@ def _component() -> Callable[..., Any] | None:
 _JS = """
 const RECENT = 500;  // milliseconds in which the server may not have heard yet of what was moved
 const LEAVING = 5000;
+const SERVER_AWAY = 500;
 // Values kept in this page's link; names kept in any page's; when Back was pressed, until the page is there.
 const lab = window.dsgLab ??= {kept: {}, names: new Set(), poppedAt: -Infinity};
 
@@ -134,6 +149,39 @@ function hearRemotes() {
   });
 }
 
+/** Return an address of the server, which need not be at the root of its host. */
+lab.resolved = path => {
+  const own = document.querySelector('script[src*="static/js/index"]');
+  return new URL(path, own ? new URL("../../", own.src) : document.baseURI);
+};
+
+/** Read the page again where the server does not know its session any more; where there is none, nothing is known. */
+async function readAgainIfForgotten() {
+  if (!lab.session) return;
+  const {address, name} = lab.session;
+  const answer = await fetch(lab.resolved(address), {method: "POST", body: name}).catch(() => null);
+  if (answer?.ok && JSON.parse(await answer.text()).isLost) location.reload();
+}
+
+/** Look after the page when the connection is gone, until it is there again: streamlit asks for the server ever more seldom. */
+function mindReturns() {
+  const app = document.querySelector("[data-test-connection-state]");
+  let isAway = false;
+  const seek = async () => {
+    while (isAway) {
+      await new Promise(done => setTimeout(done, SERVER_AWAY));
+      await readAgainIfForgotten();
+    }
+    await readAgainIfForgotten();  // a moment ago there may have been none
+  };
+  const look = () => {
+    const wasAway = isAway;
+    isAway = app.dataset.testConnectionState !== "CONNECTED";
+    if (isAway && !wasAway) seek();
+  };
+  if (app) new MutationObserver(look).observe(app, {attributeFilter: ["data-test-connection-state"]});
+}
+
 /**
  * Ask something of the server when it has sent all of the drawing before: where the next one is asked for as its script ends,
  * streamlit 1.67 throws away what it has not sent yet, and the next drawing has no place to stand. Not on a page that is left.
@@ -160,7 +208,9 @@ export default function ({data}) {
     mindHistory();
     hearKeysBesideSliders();
     hearRemotes();
+    mindReturns();
   }
+  if (data.session) lab.session = data.session;
   if (!data.values) return;
   const isLost = lab.owner && lab.owner.page === data.page && lab.owner.name !== data.owner;
   if (isLost && Object.values(lab.kept).some(text => text)) {

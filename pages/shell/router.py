@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Literal
 
@@ -11,6 +12,8 @@ from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.shell.admission import is_admitted
 from pages.shell.browser import mind_the_browser
+from pages.shell.sending import is_a_tick
+from pages.shell.turns import turns
 from pages.shell.visits import note_visit
 from pages.workbench.link import without_others
 
@@ -55,8 +58,9 @@ def route() -> None:
     if note_visit(page.url_path):
         _forget_runs_of_others(page.url_path)
     mind_the_browser()
-    if is_admitted():
-        page.run()
+    with nullcontext() if is_a_tick() else turns.preference():
+        if is_admitted():
+            page.run()
     # Says that all is there: until then the style keeps the page unseen.
     st.html('<span class="page-end"></span>')  # not as Markdown, whose HTML is read by code that comes later
 

@@ -14,6 +14,8 @@ from dsgcore.core.pauses import pausing
 # Longer work waits for another turn where others wait: turns are about equally long, so who waits longest has had least.
 LONGEST_TURN = 0.1
 SECONDS_BETWEEN_LOOKS = 0.05
+# So long at most nobody else begins a turn while a click is answered: a page is drawn in less, and who plays sees no gap.
+LONGEST_PREFERENCE = 0.3
 
 
 class Turns:
@@ -31,6 +33,21 @@ class Turns:
         self._order = count()
         # By whether they can wait, and when they came: what is set when their turn has come.
         self._waiting: dict[tuple[bool, int], threading.Event] = {}
+        # By thread, when what somebody waits for was begun.
+        self._preferred: dict[int, float] = {}
+
+    @contextmanager
+    def preference(self) -> Iterator[None]:
+        """While this thread is in the block, for a moment at most, give turns to it alone and to who is urgent."""
+        thread = threading.get_ident()
+        with self._lock:
+            self._preferred[thread] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._preferred[thread]
+                self._give()
 
     @property
     def n_waiting(self) -> int:
@@ -60,13 +77,16 @@ class Turns:
             self._leave()
 
     def _enter(self, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> None:
-        number, has_come = (not is_urgent, next(self._order)), threading.Event()
+        has_come = threading.Event()
         with self._lock:
+            number = (not (is_urgent or self._is_preferred(threading.get_ident())), next(self._order))
             self._waiting[number] = has_come
             self._give()
         try:
             while not has_come.wait(SECONDS_BETWEEN_LOOKS):
                 look()
+                with self._lock:
+                    self._give()  # a preference may have lasted its longest
         except BaseException:
             self._give_up(number)
             raise
@@ -74,8 +94,15 @@ class Turns:
     def _give(self) -> None:
         """Give what turns are free to who are next, and wake them alone: of many who wait, all others sleep on."""
         while self._free and self._waiting:
+            number = min(self._waiting)
+            if number[0] and any(map(self._is_preferred, self._preferred)):
+                return
             self._free -= 1
-            self._waiting.pop(min(self._waiting)).set()
+            self._waiting.pop(number).set()
+
+    def _is_preferred(self, thread: int) -> bool:
+        begun = self._preferred.get(thread)
+        return begun is not None and time.monotonic() - begun < LONGEST_PREFERENCE
 
     def _give_up(self, number: tuple[bool, int]) -> None:
         with self._lock:

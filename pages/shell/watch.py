@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime import Runtime, exists, get_instance
 
-from dsgcore.experiments.cost import resident
+from dsgcore.experiments.cost import give_back, resident
 from pages.shell.turns import turns
 
 log = logging.getLogger("dsg-lab")
@@ -101,3 +101,4 @@ def free_closed_sessions(runtime: Runtime) -> None:
 def _expire(cache: Any) -> None:
     if cache.expire():
         gc.collect()
+        give_back()

@@ -49,6 +49,13 @@ def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
         server = _killed(server)
         page.wait_for_function("!window.wasHere", timeout=LONG)
         expect(status).to_contain_text(f"{where} · paused", timeout=LONG)
+        # Nor does streamlit draw one that has no run.
+        page.goto(f"http://127.0.0.1:{server.port}/auc?data=Your+own+file")
+        page.locator("input[type=file]").wait_for(state="attached", timeout=LONG)
+        page.evaluate("window.wasHere = true")
+        server = _killed(server)
+        page.wait_for_function("!window.wasHere", timeout=LONG)
+        page.locator("input[type=file]").wait_for(state="attached", timeout=LONG)
         assert page.get_by_test_id("stException").count() == 0
     finally:
         context.close()
