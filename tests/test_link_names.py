@@ -49,3 +49,13 @@ def test_a_seed_of_the_data_page_that_is_none_is_left_out(seed):
     app = open_page("data", set="Iris", look_seed=seed)
     assert not app.exception
     assert app.number_input(key="look_seed").value == 0
+
+
+@pytest.mark.parametrize("name", ["map", "class_map", "speed", "slider"])
+def test_a_choice_of_the_view_that_a_link_leaves_empty_is_its_default(name):
+    page = "multiclass" if name == "class_map" else "s3vm"
+    app = open_page(page, **{f"{PAGES[page]}{name}": ""})
+    assert not app.exception
+    app.session_state[f"{PAGES[page]}{name}"] = None  # as streamlit's own half of the page reads it
+    app.run()
+    assert not app.exception

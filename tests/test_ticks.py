@@ -13,12 +13,13 @@ from types import SimpleNamespace
 import pytest
 from small_specs import small
 
-from dsgcore.experiments import FileStore, LiveRun
+from dsgcore.experiments import FileStore, LiveRun, compare
 from pages.shell.asked import as_noted, asked
 from pages.shell.ticks import GONE, LOST, Hold, Ticker, tick_route
 from pages.workbench import ticking
 from pages.workbench.bench import Bench
 from pages.workbench.curves import objective_figure
+from pages.workbench.live_views import VERDICT_COLORS, comparison_words
 from pages.workbench.ticking import BUSY, tick
 
 LONG = 20.0  # seconds after which a test gives up
@@ -114,6 +115,22 @@ def test_a_tick_names_the_average_once_there_is_one(bench):
     bench.live.advance(4)
     label = news_of(tick(bench))[0]["scoreLabel"]
     assert label == f"Test AUC, average {bench.live.run.history.last()['score_average']:.3f}"
+
+
+def test_a_tick_brings_the_verdict_of_its_own_score(bench):
+    bench.noted = {"speed": "normal"}
+    for _ in range(3):
+        news, live = news_of(tick(bench))[0], bench.live
+        made = compare(live.run, live.supervised)
+        assert news["values"][1] == f"{live.run.history.last()['score_test']:.3f}"
+        assert news["notes"][1] == [comparison_words(made, live.run.problem.twin_name), VERDICT_COLORS[made.verdict]]
+
+
+def test_a_tick_brings_the_tail_of_its_own_singular_values(bench):
+    bench.live = LiveRun(small("multiclass", solver={"n_iter": 12}))
+    for _ in range(2):
+        note = news_of(tick(bench))[0]["notes"][2]
+        assert note == [f"tail {bench.live.run.history.last()['tail_sum']:.3g}", "gray"]
 
 
 def test_the_parts_of_the_objective_come_by_ticks_where_they_are_asked_for(bench):

@@ -70,8 +70,8 @@ def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
 
 
 def viewed(problem: type[Setting], choice: Choice) -> str:
-    """Return what has been chosen of the view, or of how the run goes on."""
-    return str(asked(key_of(problem, choice.name), choice.default))
+    """Return what has been chosen of the view, or of how the run goes on; of a link that leaves it empty, the default."""
+    return str(asked(key_of(problem, choice.name)) or choice.default)
 
 
 def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = False) -> None:

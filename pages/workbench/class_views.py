@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.experiments import History, LiveRun, Run
-from dsgcore.glossary import meaning
 from dsgcore.multiclass.engine import MultiClassEngine
 from pages.charts import figures as charts
 from pages.charts import words
@@ -118,14 +117,7 @@ def rank(run: Run) -> str:
     return f"{row['rank']:.0f} of {len(engine_of(run).singular_values)}" if row else "–"
 
 
-def rank_tile(live: LiveRun, place: Any) -> None:
-    """Draw the rank of the weights, and the sum of the tail."""
-    row = live.run.history.last()
-    place.metric(
-        "Rank of W",
-        rank(live.run),
-        delta=f"tail {row['tail_sum']:.3g}" if row else None,
-        delta_color="off",
-        delta_arrow="off",
-        help=meaning("rank"),
-    )
+def tail(run: Run) -> str:
+    """Say the sum of the tail of the singular values."""
+    row = run.history.last()
+    return f"tail {row['tail_sum']:.3g}" if row else ""

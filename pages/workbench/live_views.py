@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import streamlit as st
@@ -29,11 +29,12 @@ from pages.workbench.looking_back import marked, seen
 from pages.workbench.map_view import map_chart
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
-VERDICT_COLORS: dict[Verdict | None, Any] = {
+TileColor = Literal["green", "red", "gray"]
+VERDICT_COLORS: dict[Verdict | None, TileColor] = {
     Verdict.BETTER: "green",
     Verdict.WORSE: "red",
-    Verdict.TIE: "off",
-    None: "off",
+    Verdict.TIE: "gray",
+    None: "gray",
 }
 VERDICT_HELP = (
     "After ±, half of its 95 % interval: other test points would move it so far; within it is a tie. "
@@ -63,30 +64,13 @@ def status_words(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> str:
 
 def tiles(live: LiveRun) -> None:
     """Draw the three numbers to watch."""
-    run, row = live.run, live.run.history.last()
-    objective, score, error = st.columns(3)
-    name, values = run.problem.score_name, tile_values(live)
-    objective.metric("Objective", values[0], help=meaning("objective"))
-    made = compare(run, live.supervised) if live.supervised is not None else None
-    score.metric(
-        score_label(live),
-        values[1],
-        delta=comparison_words(made, run.problem.twin_name) if made is not None else None,
-        delta_color=VERDICT_COLORS[made.verdict if made is not None else None],
-        delta_arrow="off",
-        help=_score_help(name, run.problem.twin_name, made),
-    )
-    if is_multiclass(run):
-        class_views.rank_tile(live, error)
-        return
-    error.metric(
-        "|f − h|²",
-        values[2],
-        delta=f"at {words.probes(run)}" if row else None,
-        delta_color="off",
-        delta_arrow="off",
-        help=f"{words.measured(run)} {words.F} {words.H}",
-    )
+    names = ("Objective", score_label(live), "Rank of W" if is_multiclass(live.run) else "|f − h|²")
+    notes = tile_notes(live)
+    helps = (meaning("objective"), _score_help(live, bool(notes[1][0])), _third_help(live.run))
+    for place, name, value, (said, color), help_ in zip(
+        st.columns(3), names, tile_values(live), notes, helps, strict=True
+    ):
+        place.metric(name, value, delta=said or None, delta_color=color, delta_arrow="off", help=help_)
 
 
 def score_label(live: LiveRun) -> str:
@@ -106,18 +90,37 @@ def tile_values(live: LiveRun) -> tuple[str, str, str]:
     )
 
 
+def tile_notes(live: LiveRun) -> tuple[tuple[str, TileColor], ...]:
+    """Return what stands beside each of the three numbers, and in which colour; "" where nothing does."""
+    run, row = live.run, live.run.history.last()
+    probes = f"at {words.probes(run)}" if row else ""
+    third = class_views.tail(run) if is_multiclass(run) else probes
+    return ("", "gray"), _comparison(live), (third, "gray")
+
+
+def _comparison(live: LiveRun) -> tuple[str, TileColor]:
+    """Say how the score compares with the twin's, where there is one."""
+    made = compare(live.run, live.supervised) if live.supervised is not None else None
+    if made is None:
+        return "", "gray"
+    return comparison_words(made, live.run.problem.twin_name), VERDICT_COLORS[made.verdict]
+
+
 def comparison_words(made: Comparison, twin: str) -> str:
     """Say how the score compares with the twin's: a verdict where the test points allow one."""
     if made.verdict is None:
         return made.reason
-    return f"{made.verdict.value} {twin} ({made.difference:+.3f} ± {made.half_width:.3f})"
+    return f"{made.verdict.value} {twin} ({round(made.difference, 3) + 0.0:+.3f} ± {made.half_width:.3f})"
 
 
-def _score_help(name: str, twin: str, made: Comparison | None) -> str:
-    said = f"{meaning(name)} Here on held-out points, with the difference to the same run, {twin}."
-    if made is None:
-        return said
-    return f"{said} {VERDICT_HELP}"
+def _score_help(live: LiveRun, is_compared: bool) -> str:
+    problem = live.run.problem
+    said = f"{meaning(problem.score_name)} Here on held-out points, with the difference to the same run, {problem.twin_name}."
+    return f"{said} {VERDICT_HELP}" if is_compared else said
+
+
+def _third_help(run: Run) -> str:
+    return meaning("rank") if is_multiclass(run) else f"{words.measured(run)} {words.F} {words.H}"
 
 
 def is_multiclass(run: Run) -> bool:

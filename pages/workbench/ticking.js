@@ -1,13 +1,8 @@
 // Asks for ticks while a run goes on and its page is seen, and puts what they bring into the page. Used by ticking.py.
 const feeds = new WeakMap();  // the component's element -> what it asks for
-const TRY_AGAIN = 100, SERVER_AWAY = 1000;  // milliseconds
+const NOTE = '[data-testid="stMetricDelta"]';
+const TRY_AGAIN = 100, SERVER_AWAY = 500;  // milliseconds
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
-
-/** Return an address of the server, which need not be at the root of its host. */
-function resolved(path) {
-  const own = document.querySelector('script[src*="static/js/index"]');
-  return new URL(path, own ? new URL("../../", own.src) : document.baseURI);
-}
 
 /** Give the first text of an element that `pattern` fits another one; streamlit's own stays where it is. */
 function write(element, pattern, text) {
@@ -27,7 +22,21 @@ function redraw(feed) {
   ask(feed.page, feed.ask);
 }
 
-function show(news, figures) {
+/** Write what stands beside a tile's number, in its colour; where the script drew nothing there, it does so next time. */
+function annotate(tile, [text, color], theme) {
+  const note = tile.querySelector(NOTE);
+  if (!note) return;
+  write(note, /.*\S.*/, text || "–");
+  note.style.color = theme.getPropertyValue(`--st-${color}-text-color`);
+  note.style.backgroundColor = theme.getPropertyValue(`--st-${color}-background-color`);
+}
+
+/** Leave the colours to the script, which has just drawn the tiles. */
+function leaveColours() {
+  document.querySelectorAll(`.st-key-part-tiles ${NOTE}`).forEach(({style}) => style.color = style.backgroundColor = "");
+}
+
+function show(feed, news, figures) {
   const status = document.querySelector(".st-key-status");
   if (status) write(status, /step \d+ of .*/, news.status);
   const part = ".st-key-part-tiles", tiles = document.querySelectorAll(`${part} [data-testid="stMetricValue"]`);
@@ -36,6 +45,7 @@ function show(news, figures) {
     news.values.forEach((value, place) => write(tiles[place], /.*\S.*/, value));
     const labels = document.querySelectorAll(`${part} [data-testid="stMetricLabel"]`);
     write(labels[1], /.*\S.*/, news.scoreLabel);
+    news.notes.forEach((note, place) => annotate(tiles[place].parentElement, note, getComputedStyle(feed.root)));
   }
   news.charts.forEach(({key, alt}, place) =>
     window.dsgCharts?.get(key)?.({order: news.order, alt, figure: figures[place]}));
@@ -46,7 +56,7 @@ function show(news, figures) {
 async function once(feed, token) {
   let text;
   try {
-    const answer = await fetch(resolved(feed.address), {method: "POST", body: token});
+    const answer = await fetch(window.dsgLab.resolved(feed.address), {method: "POST", body: token});
     if (!answer.ok) return SERVER_AWAY;
     text = await answer.text();
   } catch {
@@ -60,29 +70,9 @@ async function once(feed, token) {
     return null;
   }
   feed.hasTicked = true;
-  if (news.order > feed.order) show(news, figures);
+  if (news.order > feed.order) show(feed, news, figures);
   if (news.redraw) redraw(feed);
   return news.isOver ? null : 0;
-}
-
-/** Read the page's link again where the server that is there again is one that does not know the page. */
-async function readAgainIfLost(feed) {
-  if (feed.isGoing || !feed.known) return;  // who asks for ticks is told
-  const answer = await fetch(resolved(feed.address), {method: "POST", body: feed.known});
-  if (answer.ok && JSON.parse((await answer.text()).split("\n")[0]).isLost && location.pathname.endsWith("/" + feed.page))
-    location.reload();
-}
-
-/** Look after the page each time the connection is there again: streamlit draws nothing then. */
-function mindReturns(feed) {
-  const app = document.querySelector("[data-test-connection-state]");
-  const returns = new MutationObserver(() => {
-    const isAway = app.dataset.testConnectionState !== "CONNECTED";
-    if (feed.wasAway && !isAway) readAgainIfLost(feed);
-    feed.wasAway = isAway;
-  });
-  if (app) returns.observe(app, {attributeFilter: ["data-test-connection-state"]});
-  return returns;
 }
 
 async function go(feed) {
@@ -105,15 +95,14 @@ export default function ({data, parentElement, setTriggerValue}) {
     feed = {root: parentElement, isGoing: false};
     feed.look = () => go(feed);
     document.addEventListener("visibilitychange", feed.look);
-    feed.returns = mindReturns(feed);
     feeds.set(parentElement, feed);
   }
+  if (data.order !== feed.order) leaveColours();
   Object.assign(feed, data, {ask: () => setTriggerValue("redraw", true)});
   go(feed);
   return () => {  // also called for an update that another one overtook
     if (parentElement.isConnected) return;
     document.removeEventListener("visibilitychange", feed.look);
-    feed.returns.disconnect();
     feeds.delete(parentElement);
     feed.token = "";
   };

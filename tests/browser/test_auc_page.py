@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import subprocess
 import sys
@@ -90,6 +91,25 @@ def test_every_click_counts_once_while_the_page_ticks(open_page):
         pause(page)
         page.locator(".st-key-play button").first.click()
         expect(page.locator(".st-key-status")).to_contain_text("running", timeout=15_000)
+
+
+def test_a_verdict_is_of_the_score_beside_it_while_the_run_plays(open_page):
+    page = open_page("auc?speed=slow")
+    wait_for_points(page, 2)
+    pill = page.locator('.st-key-part-tiles [data-testid="stMetricDelta"]').first
+    ink, inks = "pill => getComputedStyle(pill).color + getComputedStyle(pill).backgroundColor", {}
+    for _ in range(12):
+        with page.expect_response("**/tick") as answer:
+            pass
+        news = json.loads(answer.value.text().split("\n")[0])
+        if not news.get("isBusy"):
+            expect(pill).to_have_text(news["notes"][1][0], timeout=2_000)
+            inks[news["notes"][1][1]] = pill.evaluate(ink)
+    pause(page)
+    expect(pill).not_to_have_attribute("style", re.compile("color"))  # the script's own again
+    said = pill.text_content()
+    drawn = "green" if "better" in said else "red" if "worse" in said else "gray"
+    assert inks.get(drawn, pill.evaluate(ink)) == pill.evaluate(ink)
 
 
 def test_a_page_that_nobody_sees_asks_for_nothing(open_page):
