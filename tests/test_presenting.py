@@ -38,20 +38,20 @@ def charts(app):
 def test_a_step_is_shown_as_text_question_run_and_outcome_one_at_a_time():
     app = presented(lesson="unlabeled")
     place = bench(app).place
-    assert "A score is to rank the inner" in words(app)
-    assert "against the dotted one" not in words(app)
+    assert "A score should rank the inner" in words(app)
+    assert "Where will the solid" not in words(app)
     assert charts(app) == {"map"}
     press(app, "next")
-    assert "**A** higher: they help" in words(app)
-    assert "A score is to rank" not in words(app)
+    assert "**A** above the dotted: they help" in words(app)
+    assert "A score should rank" not in words(app)
     assert bench(app).live.run.t == 0
     assert charts(app) == set()
     press(app, "next")
     finished(app)
     assert charts(app) == {"map", "objective", "score"}
     press(app, "next")
-    assert "# A. higher: they help" in words(app)
-    assert "With ten labels alone the score leans" in words(app)
+    assert "# A. above the dotted: they help" in words(app)
+    assert "Ten labels alone tilt the score" in words(app)
     assert place.guess is None
     press(app, "next")
     app.run()

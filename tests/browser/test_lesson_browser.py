@@ -42,12 +42,12 @@ def test_a_curve_is_drawn_by_keys_and_laid_over_the_outcome(open_page, wait_read
 def test_a_lesson_before_a_class_goes_on_by_keys_and_is_large(open_page, wait_ready):
     page = open_page("auc?present=1&notes=1&lesson=unlabeled&speed=instant")
     seen = page.locator(".st-key-presented")
-    expect(seen).to_contain_text("A score is to rank the inner", timeout=30_000)
+    expect(seen).to_contain_text("A score should rank the inner", timeout=30_000)
     expect(seen).to_contain_text("Notes. Point at the few filled points")
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.st-key-presented p')).fontSize)") >= 24
     wait_ready(page)
     page.keyboard.press("PageDown")  # of a remote control
-    expect(seen).to_contain_text("against the dotted one")
+    expect(seen).to_contain_text("Where will the solid curve end?")
     wait_ready(page)
     found = [line for theme in THEMES for line in found_on(page, theme)]
     page.keyboard.press("ArrowRight")
@@ -57,5 +57,5 @@ def test_a_lesson_before_a_class_goes_on_by_keys_and_is_large(open_page, wait_re
     wait_ready(page)
     found += [line for theme in THEMES for line in found_on(page, theme)]
     page.keyboard.press("ArrowRight")
-    expect(seen).to_contain_text("With ten labels alone the score leans")
+    expect(seen).to_contain_text("Ten labels alone tilt the score")
     assert not found, "\n".join(found)

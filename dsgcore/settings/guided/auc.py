@@ -20,11 +20,11 @@ from dsgcore.settings.guided.lesson import (
 )
 
 _AGAINST_LABELS = (
-    Option("higher: they help", (BETTER,)),
+    Option("above the dotted: they help", (BETTER,)),
     Option("about the same", (TIE,)),
-    Option("lower: they hurt", (WORSE,)),
+    Option("below: they hurt", (WORSE,)),
 )
-_QUESTION = "Where will the solid curve end, against the dotted one?"
+_QUESTION = "Where will the solid curve end?"
 _DIGITS = {"data": "digits", "sigma": 0.5, "lam": 0.01}
 
 WHAT_FOR = GuidedLesson(
@@ -35,11 +35,11 @@ WHAT_FOR = GuidedLesson(
     2,
     (
         LessonStep(
-            "Two circles. **Ten** points carry a label (the filled ones), hundreds carry none. A score is to rank the inner "
-            "circle above the outer one; the *AUC* says how often it does: 1 always, 0.5 as a coin would. The dotted curve "
-            "learns from the labels alone, the solid one from all points.",
-            "With ten labels alone the score leans to the side where they happen to lie. Unlabeled points lie on every side, "
-            "and pull it upright. (On 17 of 20 seeds and more; else it is a tie.)",
+            "**Ten** points on two circles carry a label (the filled ones), hundreds none. A score should rank the inner circle "
+            "above the outer; the *AUC* is how often it does: 1 always, 0.5 as a coin. Dotted: from the labels alone; solid: "
+            "from all points.",
+            "Ten labels alone tilt the score to where they happen to lie; unlabeled points lie on every side, and pull it "
+            "upright. (On at least 17 of 20 seeds; else a tie.)",
             asks=Pick(_QUESTION, _AGAINST_LABELS, 0),
             claims=(Claim("gain", low=-0.01),),
             notes="Point at the few filled points first, and ask where a line drawn from them alone would run. Let the "
@@ -56,10 +56,10 @@ WHAT_FOR = GuidedLesson(
             "result: nothing was lost either.",
         ),
         LessonStep(
-            "Other data: images of handwritten digits, even ones against odd ones, with **20** labels.",
-            "Here they harm. Even and odd digits lie side by side in many small groups, and the many unlabeled points drown "
-            "the few labels. More data are not always more knowledge.",
-            _DIGITS | {"n_labeled": 20},
+            "Other data: handwritten digits, even against odd, with **20** labels.",
+            "Even and odd digits lie side by side in many small groups: the unlabeled points drown the few labels. More data are "
+            "not always more knowledge.",
+            _DIGITS | {"n_labeled": 20, "n_iter": 150},
             ("data", "n_labeled"),
             Pick(_QUESTION, _AGAINST_LABELS, 2),
             claims=(Claim("gain", high=-0.06),),
@@ -67,14 +67,12 @@ WHAT_FOR = GuidedLesson(
             "to a 4.",
         ),
         LessonStep(
-            "What would have to change, so that they no longer harm?",
-            "Twenty labels are too few here, five hundred are not. (Or trust the labels more: at γ = 1 the others are not "
-            "asked at all.)",
+            "What has to change, so that they no longer harm?",
+            "Five hundred labels are enough here. (Or trust the labels alone: γ = 1.)",
             {},
             ("n_labeled", "gamma"),
             goal=Goal(
-                "Change the number of labels, or the trust in them (γ), until a finished run is at least a tie with the "
-                "labels alone.",
+                "Change the number of labels, or the trust in them (γ), until a run ends no worse than the labels alone.",
                 (Claim("verdict", low=0.0),),
                 {"n_labeled": 500},
             ),
