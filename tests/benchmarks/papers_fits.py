@@ -291,25 +291,25 @@ FIGURES = {
     "tsgsu-fig1": Figure(
         present("covtype20k", instead="digits"),
         ("TSGSU", "CUU (all)", "CUU (200)", "SU-SL", "SU-DH"),
-        2,
+        5,
         of_pairs,
     ),
     "tsgsu-fig2": Figure(
         ("covtype20k, 2,700 unlabeled",) if (FOLDER / "covtype20k.npz").exists() else ("digits",),
         ("TSGSU", "CUU (all)", "CUU (200)", "SU-SL", "SU-DH"),
-        1,
+        3,
         of_pairs,
     ),
     "tsgsu-fig3": Figure(
         ("covtype20k", "covtype20k, 60 pairs") if (FOLDER / "covtype20k.npz").exists() else ("digits",),
         ("TSGSU", "TSGSU, no correction"),
-        3,
+        10,
         of_pairs,
     ),
     "tsgsu-fig4": Figure(
         ("mnist10k-unit",) if (FOLDER / "mnist10k.npz").exists() else ("digits",),
         ("TSGSU", "CUU (all)", "CUU (200)", "SU-SL"),
-        2,
+        5,
         of_pairs,
     ),
     "auc-fig2": Figure(
