@@ -179,13 +179,13 @@ def test_the_process_that_reads_next_is_ready_before():
 @linux
 def test_a_reader_may_compute_for_so_long(monkeypatch):
     words = b" ".join(b"w%d" % i for i in range(200))
-    content = b"text,label\n" + b"".join(words + b",%d\n" % (i % 2) for i in range(30_000))
-    monkeypatch.setattr(reading_apart, "SECONDS", 1.0)
+    content = b"text,label\n" + b"".join(words + b",%d\n" % (i % 2) for i in range(45_000))
+    monkeypatch.setattr(reading_apart, "SECONDS", 0.25)
     job = finished(begin_reading(content, "texts.csv", ASK))
     assert job.state is JobState.FAILED
     [(question, refusal)] = answers_of(job, ASK)
     assert question == ASK
-    assert str(refusal) == "the file cannot be read: this takes longer than its limit of 1 s"
+    assert str(refusal) == "the file cannot be read: this takes longer than its limit of 0.25 s"
 
 
 @linux

@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
@@ -82,12 +83,19 @@ def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor,
 @contextmanager
 def on_cluster(address: str) -> Iterator[tuple[Executor, int]]:
     """Give what lets the workers of a Dask cluster do things, and how many they do at a time."""
+    with client_of(address) as client:
+        yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
+
+
+@contextmanager
+def client_of(address: str) -> Iterator[Any]:
+    """Give a client of the Dask cluster whose scheduler has this address."""
     try:
         from distributed import Client
     except ImportError:
         raise StudyError("--dask needs the package distributed: install dsg-lab[dask]") from None
     with Client(address, timeout=10, set_as_default=False) as client:
-        yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
+        yield client
 
 
 def _write(file: Path, text: str) -> None:

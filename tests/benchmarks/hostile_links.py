@@ -159,7 +159,8 @@ def table(seen: list[Seen], memory: list[float]) -> str:
         ),
         "CPU seconds, median / p99 / most": " / ".join(f"{v:.2f}" for v in np.quantile(cpu, [0.5, 0.99, 1])),
         "more than 2 s to the answer": int((seconds > 2).sum()),
-        "MB before / most / last": f"{memory[0]:.0f} / {max(memory):.0f} / {memory[-1]:.0f}",
+        "MB that one link added, most": f"{max(np.diff(memory)):.0f}",
+        "MB before / most / last, of all sessions that are still held": f"{memory[0]:.0f} / {max(memory):.0f} / {memory[-1]:.0f}",
     }
     return (
         "\n".join(["| of the links | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())])

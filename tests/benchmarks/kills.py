@@ -1,11 +1,12 @@
-"""The app's server killed at random moments while a run plays, stands still or a study is written: what the open page does then.
+"""The app's server killed at random moments while a run plays or stands still, a study, a race or a file is at work.
 
     python tests/benchmarks/kills.py --kills 20 --markdown tests/benchmarks/kills.md
 
 A browser has a page open; the server is ended with SIGKILL and started again at the same port, with the same store. Measured
-are the seconds from the new server's first answer until the page is where it was (a run that played has gone on; one that stood
-still makes its next step when that is asked for; a study ends), the exceptions that were shown, and what SQLite says of the
-store.
+are the seconds from the new server's first answer until the page is, by itself, where it was: a run that played has gone on, one
+that stood still is at its step, a race's run is done, a study can be gone on with, a file is asked for. Then it is looked at
+whether nothing finished was lost and all goes on: the next step is made, a race that had ended before (another one was going) has
+its result, the study comes to its end, the file is read. Last the exceptions that were shown, and what SQLite says of the store.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ from load import Server
 from playwright.sync_api import Page, expect, sync_playwright
 
 LONG, SOON = 120_000, 3_000
+CURVE = ".st-key-chart-objective .scatterlayer .trace path.js-line[d]"
 RUN = "auc?speed=slow&lam=0.01&n_iter=3000"
 STUDY = "explore"
+RACE = "s3vm?speed=instant&svm_n=300&svm_n_iter=50"
 
 
 @dataclass
@@ -43,55 +46,130 @@ class Back:
     store: str
 
 
-def _playing(page: Page, address: str) -> Callable[[], None]:
+# What waits until the page is back, and what sees that all goes on.
+Waits = tuple[Callable[[], None], Callable[[], None]]
+
+
+def _playing(page: Page, address: str) -> Waits:
     """Let a run play; return what waits until it has gone on."""
     page.goto(f"{address}/{RUN}")
     page.wait_for_url(re.compile(r"at=\d+-playing"), timeout=LONG)
     page.wait_for_timeout(random.uniform(0, 4000))
-    kept = re.search(r"at=(\d+)-playing", page.url)[1]
 
     def is_back() -> None:
         page.wait_for_function(f"Number(/at=(\\d+)-playing/.exec(location.search)?.[1]) > {kept}", timeout=LONG)
         expect(page.locator(".st-key-status")).to_contain_text("running", timeout=LONG)
 
-    return is_back
+    kept = re.search(r"at=(\d+)-playing", page.url)[1]
+    return is_back, lambda: None
 
 
-def _paused(page: Page, address: str) -> Callable[[], None]:
-    """Let a run stand still; return what asks for its next step."""
+def _paused(page: Page, address: str) -> Waits:
+    """Let a run stand still; return what waits for it, and what asks for its next step."""
     at = random.randint(5, 60)
-    page.goto(f"{address}/{RUN}&at={at}")
-    expect(page.locator(".st-key-status")).to_contain_text(f"step {at} of 3000 · paused", timeout=LONG)
-    page.wait_for_url(re.compile(f"at={at}"), timeout=LONG)
+    status = page.locator(".st-key-status")
 
-    def is_back() -> None:
+    def is_there() -> None:
+        expect(status).to_contain_text(f"step {at} of 3000 · paused", timeout=LONG)
+        page.locator(CURVE).first.wait_for(timeout=LONG)
+
+    def goes_on() -> None:
         step, until = page.get_by_role("button", name=re.compile("^Step")).first, time.monotonic() + LONG / 1000
         while time.monotonic() < until:  # a click before the page has found its server again is nobody's
             step.click(timeout=LONG)
             with contextlib.suppress(AssertionError):
-                expect(page.locator(".st-key-status")).to_contain_text(f"step {at + 1} of 3000", timeout=SOON)
+                expect(status).to_contain_text(f"step {at + 1} of 3000", timeout=SOON)
                 return
         raise TimeoutError(f"the run stays at step {at}")
 
+    page.goto(f"{address}/{RUN}&at={at}")
+    is_there()
+    page.wait_for_url(re.compile(f"at={at}"), timeout=LONG)
+    return _read_again(page, is_there), goes_on
+
+
+def _read_again(page: Page, is_there: Callable[[], None]) -> Callable[[], None]:
+    """Return what waits until a page has been read again, and then for what is to be there."""
+    page.evaluate("window.isOld = true")
+
+    def is_back() -> None:
+        page.wait_for_function("!window.isOld", timeout=LONG)
+        is_there()
+
     return is_back
 
 
-def _studied(page: Page, address: str) -> Callable[[], None]:
+def _studied(page: Page, address: str) -> Waits:
     """Let a study be written; return what begins it again, of which nothing is made twice."""
-    page.goto(f"{address}/{STUDY}")
     start = page.get_by_role("button", name=re.compile("Start|Go on"))
-    start.click(timeout=LONG)
-    page.wait_for_timeout(random.uniform(500, 4000))
 
-    def is_back() -> None:
-        page.reload()
+    def goes_on() -> None:
         start.click(timeout=LONG)
         expect(page.get_by_text(re.compile(r"of 3 seeds|mean of 3 seeds")).first).to_be_visible(timeout=LONG)
 
-    return is_back
+    page.goto(f"{address}/{STUDY}")
+    start.click(timeout=LONG)
+    page.wait_for_timeout(random.uniform(500, 4000))
+    return _read_again(page, lambda: start.wait_for(timeout=LONG)), goes_on
 
 
-WAYS = {"a run that plays": _playing, "a run that stands still": _paused, "a study": _studied}
+def _raced(page: Page, address: str) -> Waits:
+    """Let a race end and another one go on; return what waits for the run, and for the first one's result."""
+    result = page.locator(".st-key-chart-race .js-plotly-plot")
+
+    def is_there() -> None:
+        expect(page.locator(".st-key-status")).to_contain_text("done", timeout=LONG)
+        page.locator(CURVE).first.wait_for(timeout=LONG)
+
+    def start(title: str) -> None:
+        page.locator(".st-key-race-s3vm input").click(timeout=LONG)
+        page.get_by_role("option", name=title, exact=True).click(timeout=LONG)
+        page.locator(".st-key-race-start button").get_by_text(f"Race against {title}").click(timeout=LONG)
+
+    def has_result() -> None:
+        page.get_by_role("tab", name="Compare").click(timeout=LONG)
+        expect(result).to_be_visible(timeout=LONG)
+
+    page.goto(f"{address}/{RACE}")
+    is_there()
+    page.get_by_role("tab", name="Compare").click(timeout=LONG)
+    start("QN-S3VM")
+    expect(result).to_be_visible(timeout=LONG)
+    page.wait_for_url(re.compile("race="), timeout=LONG)
+    start("BGS3VM")
+    page.wait_for_timeout(random.uniform(0, 1500))
+    return _read_again(page, is_there), has_result
+
+
+def _uploaded(page: Page, address: str) -> Waits:
+    """Let a file be read; return what waits until it is asked for, and what gives it again."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 20))
+    rows = "\n".join(",".join(f"{x:.5f}" for x in row) + f",{int(row[0] > 0)}" for row in X)
+    content = ",".join([*(f"x{j}" for j in range(20)), "label"]) + "\n" + rows
+    file = {"name": "own.csv", "mimeType": "text/csv", "buffer": content.encode()}
+    chooser = page.locator("input[type=file]")
+
+    def give() -> None:
+        chooser.set_input_files(file, timeout=LONG)
+
+    def is_read() -> None:
+        give()
+        expect(page.locator(".st-key-status")).to_contain_text("step", timeout=LONG)
+
+    page.goto(f"{address}/auc?data=Your+own+file")
+    give()
+    page.wait_for_timeout(random.uniform(0, 3000))
+    return _read_again(page, lambda: chooser.wait_for(state="attached", timeout=LONG)), is_read
+
+
+WAYS = {
+    "a run that plays": _playing,
+    "a run that stands still": _paused,
+    "a study": _studied,
+    "a race": _raced,
+    "a file being read": _uploaded,
+}
 
 
 def _kill(server: Server) -> Server:
@@ -120,11 +198,12 @@ def kills(n: int, store: str) -> list[Back]:
             for i in range(n):
                 name = list(WAYS)[i % len(WAYS)]
                 page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-                is_back = WAYS[name](page, f"http://127.0.0.1:{server.port}")
+                is_back, goes_on = WAYS[name](page, f"http://127.0.0.1:{server.port}")
                 server = _kill(server)
                 begun = time.perf_counter()
                 is_back()
                 seconds = time.perf_counter() - begun
+                goes_on()
                 seen.append(Back(name, seconds, page.get_by_test_id("stException").count(), _checked(store)))
                 print(seen[-1], flush=True)
                 page.context.close()
