@@ -4,7 +4,7 @@ A run's link says where it is and what was changed on the way, which no control 
 (streamlit 1.67 then sends the whole link anew), it would undo what is being moved at that moment, and make an entry of the
 history each time, so that Back would lead through all of them. As a page is left, streamlit first takes the page's values
 out of the link: Back would lead to the defaults. And keys of buttons are not heard while a slider has the focus, though it
-uses none of them. And where a server is killed and another one takes its place, or a session is forgotten while the wire is
+uses none of them; a list stays open over what one of its buttons shows. And where a server is killed and another one takes its place, or a session is forgotten while the wire is
 cut, streamlit connects anew but draws nothing: the page is read again, as soon as there is an answer. Only what browsers and
 components offer in public is used; where it is missing, the pages work without.
 """
@@ -149,6 +149,14 @@ function hearRemotes() {
   });
 }
 
+/** Close a list as soon as one of its buttons is pressed: streamlit only closes it for a click beside it, or for Escape. */
+function closeChosenLists() {
+  addEventListener("click", event => {
+    if (!event.target.closest?.(".st-key-choices button")) return;
+    setTimeout(() => document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"})));
+  });
+}
+
 /** Return an address of the server, which need not be at the root of its host. */
 lab.resolved = path => {
   const own = document.querySelector('script[src*="static/js/index"]');
@@ -208,6 +216,7 @@ export default function ({data}) {
     mindHistory();
     hearKeysBesideSliders();
     hearRemotes();
+    closeChosenLists();
     mindReturns();
   }
   if (data.session) lab.session = data.session;

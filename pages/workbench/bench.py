@@ -95,7 +95,6 @@ class Bench:
     place: Place | None = None  # in a guided lesson
     room: Key | None = None  # of the class that it is shown to
     asked_room: Asked | None = None  # what that room was asked last
-    chosen_at: float = -math.inf  # when a lesson was last taken from the list
 
     @property
     def spec(self) -> Spec | None:

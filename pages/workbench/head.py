@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,15 +31,9 @@ def head(problem: type[Setting], bench: Bench) -> None:
             _lessons(problem, bench)
 
 
-LESSONS = "lessons"
-CLOSING_SECONDS = 5.0
-
-
 def _lessons(problem: type[Setting], bench: Bench) -> None:
-    # One that tells whether it is open can be closed from here; what a tick says of it may be older than the choice.
-    if time.monotonic() - bench.chosen_at < CLOSING_SECONDS:
-        st.session_state[LESSONS] = False
-    with st.popover("Lessons", icon=":material/school:", width="content", key=LESSONS, on_change="rerun"):
+    # The browser closes the list as one is chosen (shell/browser.py): open it would lie over what the lesson shows.
+    with st.popover("Lessons", icon=":material/school:", width="content", key="lessons"), st.container(key="choices"):
         for guided in profile_of(problem).guided:
             _guided(problem, bench, guided)
         for number, lesson in enumerate(profile_of(problem).lessons):
@@ -57,14 +50,13 @@ def _guided(problem: type[Setting], bench: Bench, lesson: GuidedLesson) -> None:
 def _guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
     """Begin a guided lesson at its first step."""
     bench.place = Place(lesson)
-    bench.given = given_for(problem, lesson.values_at(0)) | {LESSONS: False}
-    bench.wants_restart, bench.chosen_at = True, time.monotonic()
+    bench.given = given_for(problem, lesson.values_at(0))
+    bench.wants_restart = True
 
 
 def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
-    # Open it would lie over what the lesson shows.
-    bench.given = given_for(problem, lesson.values) | {LESSONS: False}
-    bench.wants_restart, bench.chosen_at = True, time.monotonic()
+    bench.given = given_for(problem, lesson.values)
+    bench.wants_restart = True
 
 
 def given_for(problem: type[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
