@@ -9,13 +9,17 @@ which of these copies a process runs depends on what it compiled itself and what
 """
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_features
 
 from dsgcore.core._compiling import compiled
 from dsgcore.core._loops_waves import FLAGS, cosine, exp2, rescale
 
 TILE_ROWS = 96  # enough to keep packing cheap at large d, few enough that a tile stays in the second-level cache
 _MAX_COLUMNS = 512
-_DIRECT = 4  # the largest d whose distances are summed from differences
+_DIRECT = 4  # the largest d whose distances are summed from differences, and whose products are made on the way
+# On AVX-512 OpenBLAS has a faster product, without packing, for as many multiply-adds at most.
+_MOST_UNPACKED = 1_000_000
+_HAS_UNPACKED = bool(get_host_cpu_features().get("avx512f"))
 
 
 def scratch(dtype):
@@ -24,11 +28,29 @@ def scratch(dtype):
 
 
 @compiled(forceinline=True)
-def _columns_per_tile(d):
-    """Return how many features to take at a time."""
-    # OpenBLAS has a faster product without packing, for fewer than 10^6 multiply-adds, on AVX-512.
-    columns = 1_000_000 // (TILE_ROWS * d) // 32 * 32
-    return min(columns, _MAX_COLUMNS) if columns >= 64 else _MAX_COLUMNS
+def _tile(d):
+    """Return how many points and how many features to take at a time; TILE_ROWS is a multiple of the points."""
+    columns = _MOST_UNPACKED // (TILE_ROWS * d) // 32 * 32
+    if columns >= 64:
+        return TILE_ROWS, min(columns, _MAX_COLUMNS)
+    if _HAS_UNPACKED and 16 * 64 * d <= _MOST_UNPACKED:
+        return 16, 64
+    return TILE_ROWS, _MAX_COLUMNS
+
+
+@compiled(forceinline=True)
+def _panels(W, left, right, step):
+    """Return W[:, left:right], `step` columns after `step` columns, each part of it contiguous."""
+    d, panels = W.shape[0], np.empty(W.shape[0] * (right - left), W.dtype)
+    for a in range(left, right, step):
+        b = min(a + step, right)
+        _part(panels, d, a - left, b - left)[:] = W[:, a:b]
+    return panels
+
+
+@compiled(forceinline=True)
+def _part(panels, d, a, b):
+    return panels[d * a : d * b].reshape(d, b - a)
 
 
 @compiled(forceinline=True)
@@ -57,6 +79,28 @@ def add_cosines(turns, amplitude, phase, out):
     """Add sum_j amplitude[j] cos(2 pi (turns[i, j] - phase[j])) to out[i]."""
     for i in range(len(turns)):
         out[i] += _sum_cosines(turns[i], amplitude, phase)
+
+
+@compiled(forceinline=True)
+def _with_zeros(rows):
+    filled = np.zeros((_DIRECT, rows.shape[1]), rows.dtype)
+    filled[: len(rows)] = rows
+    return filled
+
+
+@compiled(fastmath=FLAGS, forceinline=True)
+def _add_cosines_of_few(X, W, amplitude, phase, out):
+    """Add sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])) to out[i], for _DIRECT coordinates at most."""
+    d, zero, quarter = X.shape[1], X.dtype.type(0), X.dtype.type(0.25)
+    w = _with_zeros(W)
+    for i in range(len(X)):
+        x, y = X[i, 0], X[i, 1] if d > 1 else zero
+        z, v = X[i, 2] if d > 2 else zero, X[i, 3] if d > 3 else zero
+        total = zero
+        for j in range(len(amplitude)):
+            turns = x * w[0, j] + y * w[1, j] + z * w[2, j] + v * w[3, j]
+            total += amplitude[j] * cosine(turns - phase[j], quarter)
+        out[i] += total
 
 
 @compiled(fastmath=FLAGS, forceinline=True)
@@ -146,13 +190,20 @@ def evaluate(X, W, amplitude, phase, decay, out, tile):
     X (n, d), W (d, m) in turns per unit, amplitude (m,), phase (m,) in turns, out (n,), tile from `scratch`.
     """
     rescale(out, decay)
-    step = _columns_per_tile(W.shape[0])
-    for left in range(0, W.shape[1], step):
-        panel = np.ascontiguousarray(W[:, left : left + step])
-        r, theta = amplitude[left : left + step], phase[left : left + step]
-        for top in range(0, X.shape[0], TILE_ROWS):
-            Z = _product(X[top : top + TILE_ROWS], panel, tile)
-            add_cosines(Z, r, theta, out[top : top + TILE_ROWS])
+    d, m = W.shape
+    rows, step = _tile(d)
+    wide = _MAX_COLUMNS // step * step
+    for left in range(0, m, wide):
+        right = min(left + wide, m)
+        if d <= _DIRECT:
+            _add_cosines_of_few(X, W[:, left:right], amplitude[left:right], phase[left:right], out)
+            continue
+        panels = _panels(W, left, right, step)
+        for top in range(0, X.shape[0], rows):
+            for a in range(left, right, step):
+                b = min(a + step, right)
+                Z = _product(X[top : top + rows], _part(panels, d, a - left, b - left), tile)
+                add_cosines(Z, amplitude[a:b], phase[a:b], out[top : top + rows])
 
 
 @compiled(fastmath=FLAGS)
@@ -160,12 +211,12 @@ def evaluate_with_squares(X, W, amplitude, phase, decay, out, squares, tile):
     """Do as `evaluate`, and set squares[i] to sum_j (amplitude[j] cos(...))^2; squares (n,)."""
     rescale(out, decay)
     squares[:] = 0
-    step = _columns_per_tile(W.shape[0])
+    rows, step = _tile(W.shape[0])
     for left in range(0, W.shape[1], step):
         panel = np.ascontiguousarray(W[:, left : left + step])
         r, theta = amplitude[left : left + step], phase[left : left + step]
-        for top in range(0, X.shape[0], TILE_ROWS):
-            Z = _product(X[top : top + TILE_ROWS], panel, tile)
+        for top in range(0, X.shape[0], rows):
+            Z = _product(X[top : top + rows], panel, tile)
             for i in range(len(Z)):
                 total, square = _sum_cosines_and_squares(Z[i], r, theta)
                 out[top + i] += total
@@ -180,11 +231,11 @@ def accumulate(X, c, W, cosines, sines, tile):
     """
     cosines[:] = 0
     sines[:] = 0
-    step = _columns_per_tile(W.shape[0])
+    rows, step = _tile(W.shape[0])
     for left in range(0, W.shape[1], step):
         panel = np.ascontiguousarray(W[:, left : left + step])
-        for top in range(0, X.shape[0], TILE_ROWS):
-            Z = _product(X[top : top + TILE_ROWS], panel, tile)
+        for top in range(0, X.shape[0], rows):
+            Z = _product(X[top : top + rows], panel, tile)
             for b in range(len(Z)):
                 _add_waves(Z[b], c[top + b], cosines[left : left + step], sines[left : left + step])
 
@@ -198,13 +249,13 @@ def gaussian_sums(X, c, Z, sigma, decay, out, tile):
     rescale(out, decay)
     d = X.shape[1]
     scale = sigma * c.dtype.type(-1.4426950408889634)  # exp(x) = 2^(x / log 2)
-    step = _columns_per_tile(d)
+    rows, step = _tile(d)
     for left in range(0, X.shape[0], step):
         centre = _centre(X)
         columns = np.ascontiguousarray(_subtract(X[left : left + step], centre).T)
         norms = _squared_norms(columns)
-        for top in range(0, Z.shape[0], TILE_ROWS):
-            points = _subtract(Z[top : top + TILE_ROWS], centre)
+        for top in range(0, Z.shape[0], rows):
+            points = _subtract(Z[top : top + rows], centre)
             # In few dimensions points have near neighbours, and their distances would cancel.
             if d <= _DIRECT:
                 D = _distances_by_difference(points, columns, tile)
