@@ -3,10 +3,11 @@
 A run's link says where it is and what was changed on the way, which no control holds. Were the server to write that there
 (streamlit 1.67 then sends the whole link anew), it would undo what is being moved at that moment, and make an entry of the
 history each time, so that Back would lead through all of them. As a page is left, streamlit first takes the page's values
-out of the link: Back would lead to the defaults. And keys of buttons are not heard while a slider has the focus, though it
-uses none of them; a list stays open over what one of its buttons shows. And where a server is killed and another one takes its place, or a session is forgotten while the wire is
-cut, streamlit connects anew but draws nothing: the page is read again, as soon as there is an answer. Only what browsers and
-components offer in public is used; where it is missing, the pages work without.
+out of the link: Back would lead to the defaults. Keys of buttons are not heard while a slider has the focus, though it uses
+none of them; a list stays open over what one of its buttons shows. And where a server is killed and another one takes its
+place, or a session is forgotten while the wire is cut, streamlit connects anew but draws nothing: the page is read again, as
+soon as there is an answer. Only what browsers and components offer in public is used; where it is missing, the pages work
+without.
 """
 
 from __future__ import annotations
