@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.automatic_step import StepSizes, settle_step, step_sizes
+from dsgcore.core.automatic_step import StepSizes, step_sizes
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.core.cost import Cost, Sizes
 from dsgcore.core.diagnostics import AverageNorm
@@ -58,7 +58,7 @@ class StochasticEngine(BroughtForward):
     def _begin(self, n_probes: int) -> None:
         """Make the model before the first iteration, and all that iterations bring forward."""
         start = time.perf_counter()
-        settle_step(self.task)
+        self._settle_step()
         self.model = self.task.new_model()
         self._training = self._new_training()
         self.training_seconds += time.perf_counter() - start
@@ -98,6 +98,11 @@ class StochasticEngine(BroughtForward):
     def step_sizes(self) -> StepSizes:
         """The automatic step, and the one above which the iterate grows without end."""
         return step_sizes(self.task)
+
+    def _settle_step(self) -> None:
+        """Fill in the automatic step where it is asked for; it is looked for once, for that may take a second."""
+        if self.task.plan.is_open:
+            self.task.plan.automatic_step = self.step_sizes.automatic
 
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None where there is no further one."""
@@ -194,7 +199,7 @@ class StochasticEngine(BroughtForward):
     def follow(self, spec: Spec) -> None:
         """Take over a spec's changes."""
         self.task.plan.changes[:] = spec.changes
-        settle_step(self.task)
+        self._settle_step()
 
     def extend(self, spec: Spec) -> None:
         """Go on to a longer spec's end; values that were no longer carried are computed again once."""
@@ -211,6 +216,7 @@ class StochasticEngine(BroughtForward):
                     points.average_from(plan.average_after)
             self.average_norm = AverageNorm(plan.average_after, self.t)
         self.task = replace(self.task, plan=plan)
+        self.__dict__.pop("step_sizes", None)  # a schedule may know the run's length
         if isinstance(self._training, VisitedPoints):
             self._training = training_points(self.task, self.model)
         self._iterates = self._solve()

@@ -1,12 +1,13 @@
 """Beyond one machine's memory and cores, on one machine: kills, rows, bytes, workers, prediction; and what follows for a plan.
 
-    python tests/benchmarks/scale.py kills rows bytes messages workers prediction --figures scale.json
+    python tests/benchmarks/scale.py kills rows bytes messages workers features prediction --figures scale.json
     python tests/benchmarks/scale.py write --figures scale.json --markdown tests/benchmarks/scale.md
 
 kills: a worker of two is killed at a random iteration, again and again on one cluster; rows: 10^8 rows of Parquet, made on the spot
 (7 GB) and deleted; bytes: what an iteration puts on the wire; messages: how long that takes; workers: one process and two, in turn;
-prediction: `python -m dsgcore predict` of 10^7 rows, and of as many killed half way. Each part's figures go into the file; `write`
-makes the page of them, and computes there what they mean for 10^9 rows and 64 workers.
+features: the same with four times as many features; prediction: `python -m dsgcore predict` of 10^7 rows, and of as many killed
+half way. Each part's figures go into the file; `write` makes the page of them, and computes there what they mean for 10^9 rows and
+64 workers.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _prediction(is_small: bool) -> dict[str, Any]:
         data, to = Path(folder) / "data", Path(folder)
         scale_rows.write(data, 10**6 if is_small else 10**7)
         return {
-            **scale_rows.predicted(data, to, 100, 256, 1 if is_small else 2),
+            **scale_rows.predicted(data, to, 80 if is_small else 800, 64, 1 if is_small else 2),
             "resumed": scale_rows.resumed(data, to, 10, 64),
         }
 
@@ -49,6 +50,9 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "messages": lambda is_small: scale_cluster.messages(50 if is_small else 300, 1 if is_small else 5),
     "workers": lambda is_small: scale_cluster.efficiency(
         1 if is_small else 3, *((400_000, 60, 2500, 64) if is_small else (4_000_000, 350, 4000, 64))
+    ),
+    "features": lambda is_small: scale_cluster.efficiency(
+        1 if is_small else 3, *((200_000, 30, 2500, 256) if is_small else (2_000_000, 175, 4000, 256))
     ),
     "prediction": _prediction,
 }

@@ -11,9 +11,8 @@ from scale_plan import plan
 HEAD = """# Beyond one machine's memory and cores
 
 Written by `python tests/benchmarks/scale.py` (which says what each part is) on one machine of two cores (AMD EPYC, AVX-512),
-where other work went on at the same time: the load beside a figure is that of the last minute, of which this program's
-own part is 1
-to 3. Seconds are therefore upper bounds, and ratios of seconds worth no more than their spread.
+on which nothing else was run meanwhile: the load beside a figure is that of the last minute, of which this program's own
+part is 1 to 3.
 """
 
 
@@ -173,7 +172,7 @@ def _workers(kept: Mapping[str, Any]) -> str:
     reached, T = median(each) >= 0.85, kept["T"] / 1e3
     ours = median(run["seconds"] - run["waited"] for run in kept["runs"] if run["name"] == "1 process") / T
     whole, longer = median(own["1 process"]) / T, (median(own["1 process"]) - median(own["here, 1 thread"])) / T
-    return f"""## Two processes against one
+    return f"""## Two processes against one, with {kept["m"]} features an iteration
 
 {kept["visited"]:,} visited rows of {kept["n"]:,}, d = 18, m = {kept["m"]}, T = {kept["T"]}, B = {kept["B"]}, two sources;
 each way in turn, {len(cores)} times or more, load {min(loads):.1f} to {max(loads):.1f}. Seconds of all iterations, median
@@ -206,8 +205,8 @@ def _prediction(kept: Mapping[str, Any]) -> str:
 
 `python -m dsgcore predict` of {kept["n"]:,} x 18 rows, all cores (two), a model of {kept["T"]} x {
         kept["m"]
-    } features (the estimators' own have up to twice
-as many); all of the command's time, with the {
+    } features, as of
+an estimator with its own arguments; all of the command's time, with the {
         kept[
             "start"
         ]:.1f} s in which a process begins. The kernel's rate is that of the evaluation alone, in memory, measured
@@ -238,5 +237,6 @@ _PARTS = {
     "bytes": _bytes,
     "messages": _messages,
     "workers": _workers,
+    "features": _workers,
     "prediction": _prediction,
 }
