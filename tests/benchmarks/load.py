@@ -6,7 +6,7 @@
 - training: 8 sessions train on 20,000 points with 1,024 features while 24 watch.
 - links: two links that would take the cores for themselves are open beside 8 watching sessions.
 - replicas: two servers at once, each with 32 sessions that watch.
-- visits: so many sessions one after another (--visits, 500); then a minute of nothing.
+- visits: 500 sessions one after another; then a minute of nothing; and all of it once more.
 
 Every visitor ticks as the browser's page does. Who watches clicks Pause and Play now and then: the seconds from a click to the
 page's whole answer. An update is a drawing that came to its end and showed another iteration. The server's CPU time, memory,
@@ -234,18 +234,23 @@ async def _come_and_go(port: int, n: int) -> None:
 
 
 def visits(seconds: float, n: int = 500) -> Iterator[str]:
-    """Measure what is held before, right after, and a while after many sessions."""
+    """Measure what is held before, right after, and a while after many sessions, and after as many again."""
     yield f"\n| {n} sessions one after another | MB | threads | descriptors |"
     yield "|---|---|---|---|"
     with served() as server:
         asyncio.run(_come_and_go(server.port, 20))
         time.sleep(200)
-        for name, wait in (("before", 0), ("right after", 0), ("60 s after their time is over", 180), ("later", 60)):
-            if name == "right after":
-                asyncio.run(_come_and_go(server.port, n))
-            time.sleep(wait)
-            memory, threads, files = server.held()
-            yield f"| {name} | {memory:.0f} | {threads} | {files} |"
+        yield _held(server, "before")
+        for which in ("", "once more: "):
+            asyncio.run(_come_and_go(server.port, n))
+            for name, wait in (("right after", 0), ("60 s after their time is over", 180), ("later", 60)):
+                time.sleep(wait)
+                yield _held(server, which + name)
+
+
+def _held(server: Server, when: str) -> str:
+    memory, threads, files = server.held()
+    return f"| {when} | {memory:.0f} | {threads} | {files} |"
 
 
 LOADS = {"watching": watching, "training": training, "links": links, "replicas": replicas, "visits": visits}
