@@ -81,6 +81,12 @@ def test_folds_follow_from_random_state_alone(kind, options, y):
     assert kind(n_splits=7).get_n_splits() == 7
 
 
+def test_a_class_with_a_single_label_is_always_in_training():
+    y = np.array([0, 1, 2, 0, 1, 0, 1, -1])
+    tested = [test for _, test in LabeledFolds(3, unlabeled="train", random_state=0).split(None, y)]
+    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), [0, 1, 3, 4, 5, 6])
+
+
 @pytest.mark.parametrize("unlabeled", ["folded", "train"])
 def test_each_labeled_point_is_tested_once_and_classes_keep_their_shares(unlabeled):
     y = labels()

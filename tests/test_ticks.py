@@ -14,6 +14,7 @@ import pytest
 from small_specs import small
 
 from dsgcore.experiments import FileStore, LiveRun, compare
+from pages.shell import ticks, watch
 from pages.shell.asked import as_noted, asked
 from pages.shell.ticks import GONE, LOST, Hold, Ticker, tick_route
 from pages.workbench import ticking
@@ -188,6 +189,17 @@ def test_an_address_answers_who_knows_a_token_for_as_long_as_its_page_is_there()
     assert answered(token) == (200, LOST)
     assert answered("x", length=10**9)[0] == 400
     assert answered("x", length="no")[0] == 400
+
+
+def test_a_token_of_a_session_that_the_server_has_let_go_of_is_lost(monkeypatch):
+    monkeypatch.setattr(ticks, "get_script_run_ctx", lambda **_: SimpleNamespace(session_id="one"))
+    manager = SimpleNamespace(get_session_info={"one": "still held"}.get)
+    monkeypatch.setattr(watch, "exists", lambda: True)
+    monkeypatch.setattr(watch, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    ticker = Ticker(lambda: b"there")
+    assert answered(ticker.token) == (200, b"there")
+    manager.get_session_info = {}.get
+    assert answered(ticker.token) == (200, LOST)
 
 
 def test_what_is_noted_holds_for_a_tick_alone():

@@ -97,7 +97,8 @@ class LabeledFolds(_Folds):
     Notes
     -----
     The classes' points are dealt out one after the other, so the folds' sizes differ by one at most, and a class of two
-    points or more is in every training set.
+    points or more is in every training set. A class with a single label is in every training set, too, and in no test set;
+    two classes at least must have more than that.
     """
 
     def __init__(
@@ -115,9 +116,11 @@ class LabeledFolds(_Folds):
         classes, codes = encoded(y)
         labeled = np.flatnonzero(codes != UNLABELED)
         _check_count("labeled points", len(labeled), self.n_splits)
-        for code, name in enumerate(classes):
-            _check_count(f"labeled points of class {name}", int((codes == code).sum()), 2)
-        fold = np.full(len(codes), -1)
+        counts = np.bincount(codes[labeled], minlength=len(classes))
+        for code in np.argsort(-counts, kind="stable")[:2]:
+            _check_count(f"labeled points of class {classes[code]}", int(counts[code]), 2)
+        fold, labeled = np.full(len(codes), -1), labeled[counts[codes[labeled]] > 1]
+        _check_count("labeled points of classes with two or more", len(labeled), self.n_splits)
         drawn = labeled[generator(seed, "folds of labeled points").permutation(len(labeled))]
         fold[drawn[np.argsort(codes[drawn], kind="stable")]] = np.arange(len(labeled)) % self.n_splits
         if not keeps:

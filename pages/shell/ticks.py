@@ -19,6 +19,9 @@ from anyio import CapacityLimiter
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.shell.watch import is_kept
 
 ADDRESS = "tick"
 # As many may wait for their turn at a time.
@@ -70,7 +73,7 @@ class Hold:
 
 
 class Ticker:
-    """What answers the ticks of one page: for as long as that page keeps it, and to whom knows its token.
+    """What answers the ticks of one page: for as long as its session is kept, and to whom knows its token.
 
     Parameters
     ----------
@@ -79,7 +82,14 @@ class Ticker:
 
     def __init__(self, answer: Callable[[], bytes]) -> None:
         self.answer, self.token = answer, token_hex(16)
+        context = get_script_run_ctx(suppress_warning=True)
+        self._session = context.session_id if context else ""
         _tickers[self.token] = self
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the server has let go of its session, whose memory may stay for a while."""
+        return bool(self._session) and not is_kept(self._session)
 
 
 _tickers: WeakValueDictionary[str, Ticker] = WeakValueDictionary()
@@ -102,7 +112,9 @@ async def _answer(request: Request) -> Response:
     if not length.isdigit() or int(length) > LONGEST_TOKEN:
         return Response(status_code=400)
     ticker = _tickers.get((await request.body()).decode("ascii", "replace"))
-    content = LOST if ticker is None else await anyio.to_thread.run_sync(ticker.answer, limiter=_limiter())
+    content = (
+        LOST if ticker is None or ticker.is_lost else await anyio.to_thread.run_sync(ticker.answer, limiter=_limiter())
+    )
     return Response(content, headers={"Cache-Control": "no-store"}, media_type="text/plain; charset=utf-8")
 
 

@@ -87,6 +87,15 @@ def said(sessions: int, playing: int, updates: float, memory: int, waiting: int)
     )
 
 
+def is_kept(session: str) -> bool:
+    """Whether a session is connected, or may still be taken up again; to be asked in the thread that the server keeps them in.
+
+    Streamlit 1.67 offers nothing in public for the latter; where its inner side is another one, every session is kept.
+    """
+    manager: Any = getattr(get_instance(), "_session_mgr", None) if exists() else None
+    return not hasattr(manager, "get_session_info") or manager.get_session_info(session) is not None
+
+
 def free_closed_sessions(runtime: Runtime) -> None:
     """Let go of sessions whose time to come back is over, in the thread that the server keeps them in.
 
