@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from dsgcore.settings import panels
 from dsgcore.settings.drawing import TRUST, USUAL
-from dsgcore.settings.guided import auc as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.papers import auc as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorems import convex_theorem
@@ -52,7 +52,7 @@ AUC = Profile(
     suggested=USUAL | {"gamma": TRUST},
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
-    guided=guided.LESSONS,
+    guided=lessons_of("auc"),
     figures=papers.FIGURES,
     lessons=(
         Lesson(

@@ -11,8 +11,8 @@ from dsgcore.multiclass.automatic import RIDGE, TAIL
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
 from dsgcore.settings.drawing import USUAL, Among, Times
-from dsgcore.settings.guided import multiclass as guided
 from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
+from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.papers import multiclass as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import Assumption, Theorem
@@ -149,7 +149,7 @@ MULTICLASS = Profile(
         _papers_algorithm,
         names_kernel=False,
     ),
-    guided=guided.LESSONS,
+    guided=lessons_of("multiclass"),
     figures=papers.FIGURES,
     lessons=(
         Lesson(

@@ -11,8 +11,8 @@ from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
 from dsgcore.settings.drawing import TRUST, USUAL
-from dsgcore.settings.guided import ordinal as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.papers import ordinal as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorems import convex_theorem
@@ -81,7 +81,7 @@ ORDINAL = Profile(
     suggested=USUAL | {"gamma": TRUST},
     details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),
-    guided=guided.LESSONS,
+    guided=lessons_of("ordinal"),
     figures=papers.FIGURES,
     lessons=(
         Lesson(

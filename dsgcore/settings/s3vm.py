@@ -8,8 +8,8 @@ import numpy as np
 
 from dsgcore.settings import panels
 from dsgcore.settings.drawing import USUAL, Times
-from dsgcore.settings.guided import s3vm as guided
 from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
+from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.papers import s3vm as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate
@@ -135,7 +135,7 @@ $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|
         C=4.0,
         C_star=4.0,
     ),
-    guided=guided.LESSONS,
+    guided=lessons_of("s3vm"),
     figures=papers.FIGURES,
     lessons=(
         Lesson(

@@ -11,8 +11,8 @@ from dsgcore.problems import UNLABELED
 from dsgcore.problems.similar_unlabeled import CORRECTIONS
 from dsgcore.settings import panels
 from dsgcore.settings.drawing import USUAL, Among
-from dsgcore.settings.guided import similar_unlabeled as guided
 from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.papers import similar_unlabeled as papers
 from dsgcore.settings.profile import Lesson, Profile, short, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Rate
@@ -139,7 +139,7 @@ point, not the optimum.""",
         lam=0.5,
         batch_size=64,
     ),
-    guided=guided.LESSONS,
+    guided=lessons_of("similar_unlabeled"),
     figures=papers.FIGURES,
     lessons=(
         Lesson(

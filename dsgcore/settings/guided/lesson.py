@@ -24,8 +24,6 @@ class Claim:
         return self.low <= outcome.get(self.measure, math.nan) <= self.high
 
 
-# A run on few points that is over in a blink: enough for what most lessons show.
-SHORT = {"n": 400, "n_iter": 100, "n_features": 64, "batch_size": 64}
 # Where on the way a curve is drawn: at the first iteration, and at so many shares of all.
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 BETTER, WORSE = Claim("verdict", low=1.0), Claim("verdict", high=-1.0)

@@ -1,0 +1,196 @@
+"""Guided lessons as they are written: one TOML file each, in a folder for each setting; the file's name is the lesson's in links.
+
+A file says ``title``, ``learned`` and ``minutes`` as `GuidedLesson` does, an ``order``, by which a setting's lessons are sorted,
+and its ``[[steps]]``. A step says what `LessonStep` does, and what it asks as one of ``pick``, ``estimate`` and ``curve``; the
+option that is expected of a pick has ``is_expected = true``. A claim is a table or a name of `NAMED`. As in links, "auto" is the
+value of a control that the run finds by itself.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dsgcore.core.parameters import AUTOMATIC, quoted
+from dsgcore.settings.guided.lesson import (
+    BETTER,
+    DIVERGES,
+    TIE,
+    WORSE,
+    Claim,
+    Curve,
+    Estimate,
+    Goal,
+    GuidedLesson,
+    LessonStep,
+    Option,
+    Pick,
+)
+
+HERE = Path(__file__).parent
+# Claims of many lessons, by what stands for them in a file.
+NAMED = {"better": BETTER, "tie": TIE, "worse": WORSE, "diverges": DIVERGES}
+KINDS_OF_QUESTIONS = ("pick", "estimate", "curve")
+
+# From where a value stands and what is given there: what it makes.
+Reader = Callable[[str, Any], Any]
+
+
+class LessonError(ValueError):
+    """A lesson's file is not valid. The message says where, what was given and what is allowed."""
+
+
+def lessons_of(setting: str, folder: Path = HERE) -> tuple[GuidedLesson, ...]:
+    """Return a setting's lessons by their `order`; those with the same one by their names.
+
+    Raises
+    ------
+    LessonError
+        With one sentence: the file and the place in it, what was given, what is allowed.
+    """
+    read = [_read(file) for file in sorted((folder / setting).glob("*.toml"))]
+    return tuple(lesson for _, lesson in sorted(read, key=lambda of_one: of_one[0]))
+
+
+def _read(file: Path) -> tuple[int, GuidedLesson]:
+    """Return a lesson after its order."""
+    place = f"{file.parent.name}/{file.name}"
+    try:
+        given = tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors begin a file with a mark
+    except ValueError as error:  # also for what is not UTF-8
+        raise LessonError(f"{place} is not valid TOML: {error}") from None
+    found = _LESSON(place, given)
+    return found.pop("order"), GuidedLesson(name=file.stem, **found)
+
+
+def _refused(place: str, allowed: str, given: object) -> LessonError:
+    return LessonError(f"{place} must be {allowed}, got {quoted(given)}")
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool) and not math.isnan(given)
+
+
+def _text(place: str, given: Any) -> str:
+    if not isinstance(given, str) or not given.strip():
+        raise _refused(place, "a text", given)
+    return given
+
+
+def _whole(place: str, given: Any) -> int:
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise _refused(place, "a whole number", given)
+    return given
+
+
+def _number(place: str, given: Any) -> float:
+    if not _is_number(given):
+        raise _refused(place, "a number", given)
+    return float(given)
+
+
+def _truth(place: str, given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise _refused(place, "true or false", given)
+    return given
+
+
+def _value(place: str, given: Any) -> str | float | bool | None:
+    if not isinstance(given, str | bool) and not _is_number(given):
+        raise _refused(place, f"a text, a number, true, false or {AUTOMATIC!r}", given)
+    return None if given == AUTOMATIC else given
+
+
+def _values(place: str, given: Any) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise _refused(place, "a table of controls' values", given)
+    return {name: _value(f"{place}, {name}", value) for name, value in given.items()}
+
+
+def _list_of(read: Reader) -> Reader:
+    def reader(place: str, given: Any) -> tuple[Any, ...]:
+        if not isinstance(given, list):
+            raise _refused(place, "a list", given)
+        one = place.removesuffix("s")  # of "steps" the second is "step 2"
+        return tuple(read(f"{one} {number}", value) for number, value in enumerate(given, start=1))
+
+    return reader
+
+
+def _table(
+    make: Callable[..., Any], needed: Mapping[str, Reader], optional: Mapping[str, Reader] | None = None
+) -> Reader:
+    """Read a table with these keys; what `make` refuses of them together is said of the table."""
+    known = {**needed, **(optional or {})}
+
+    def reader(place: str, given: Any) -> Any:
+        if not isinstance(given, dict):
+            raise _refused(place, f"a table with {', '.join(known)}", given)
+        for name in given:
+            if name not in known:
+                raise LessonError(f"{place} has no key {quoted(name)}; it has {', '.join(known)}")
+        if missing := [name for name in needed if name not in given]:
+            raise LessonError(f"{place} must have {', '.join(missing)}, got {', '.join(given) or 'nothing'}")
+        read = {name: known[name](f"{place}, {name}", value) for name, value in given.items()}
+        try:
+            return make(**read)
+        except ValueError as error:
+            raise LessonError(f"{place} {error}") from None
+
+    return reader
+
+
+def _bounded(measure: str, **bounds: float) -> Claim:
+    if not bounds:
+        raise ValueError("must have low, high or both, got neither")
+    return Claim(measure, **bounds)
+
+
+def _claim(place: str, given: Any) -> Claim:
+    if not isinstance(given, str):
+        return _BOUNDED(place, given)
+    if given not in NAMED:
+        raise _refused(place, f"a table or one of {', '.join(NAMED)}", given)
+    return NAMED[given]
+
+
+def _option(words: str, claims: tuple[Claim, ...], is_expected: bool = False) -> tuple[Option, bool]:
+    return Option(words, claims), is_expected
+
+
+def _pick(text: str, options: tuple[tuple[Option, bool], ...]) -> Pick:
+    expected = [number for number, (_, is_expected) in enumerate(options) if is_expected]
+    if len(expected) != 1:
+        raise ValueError(f"must have one option with is_expected = true, got {len(expected)} of {len(options)}")
+    return Pick(text, tuple(option for option, _ in options), expected[0])
+
+
+def _step(**given: Any) -> LessonStep:
+    asked = [kind for kind in KINDS_OF_QUESTIONS if kind in given]
+    if len(asked) > 1:
+        raise ValueError(f"may ask one question, {', '.join(KINDS_OF_QUESTIONS)}, got {' and '.join(asked)}")
+    return LessonStep(asks=given.pop(asked[0]) if asked else None, **given)
+
+
+_BOUNDED = _table(_bounded, {"measure": _text}, {"low": _number, "high": _number})
+_CLAIMS = _list_of(_claim)
+_OPTION = _table(_option, {"words": _text, "claims": _CLAIMS}, {"is_expected": _truth})
+_AXIS: dict[str, Reader] = {"words": _text, "low": _number, "high": _number, "near": _number}
+_STEP = _table(
+    _step,
+    {"text": _text, "explanation": _text},
+    {
+        "values": _values,
+        "controls": _list_of(_text),
+        "pick": _table(_pick, {"text": _text, "options": _list_of(_OPTION)}),
+        "estimate": _table(Estimate, {"text": _text, "measure": _text, **_AXIS}),
+        "curve": _table(Curve, {"text": _text, "column": _text, **_AXIS}),
+        "goal": _table(Goal, {"text": _text, "claims": _CLAIMS, "solution": _values}),
+        "claims": _CLAIMS,
+        "notes": _text,
+    },
+)
+_LESSON = _table(dict, {"title": _text, "learned": _text, "minutes": _whole, "order": _whole, "steps": _list_of(_STEP)})
