@@ -1,0 +1,267 @@
+"""Lessons as they are written: each file is one of its setting's, and a mistake in it gets one sentence that names the place."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
+from dsgcore.settings.guided.lesson import BETTER, DIVERGES
+from dsgcore.settings.guided.written import HERE, LessonError, lessons_of
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted(HERE.rglob("*.toml"))
+TEXT = '''
+title = "What is there?"
+learned = "Something."
+minutes = 2
+order = 10
+
+[[steps]]
+values = { data = "digits", n_labeled = 20, lam = 0.01, is_pooled = true, step_size = "auto" }
+controls = ["data", "n_labeled"]
+text = """\\
+    Long lines are \\
+    wrapped."""
+pick.text = "What will be?"
+pick.options = [
+    { words = "this", claims = ["better"] },
+    { words = "that", is_expected = true, claims = [{ measure = "score", low = 0, high = 0.5 }, "diverges"] },
+]
+explanation = "That."
+claims = [{ measure = "score_test@0.1", high = 1 }]
+notes = "Ask."
+
+[[steps]]
+text = "How many?"
+estimate.text = "Guess."
+estimate.measure = "near"
+estimate.words = "the part"
+estimate.low = 0
+estimate.high = 1.0
+estimate.near = 0.1
+explanation = "So many."
+
+[[steps]]
+text = "How will it go?"
+curve.text = "Draw."
+curve.column = "objective"
+curve.words = "objective"
+curve.low = -1
+curve.high = 1.0
+curve.near = 0.1
+explanation = "So."
+
+[[steps]]
+controls = ["step_size"]
+text = "And now?"
+goal.text = "Reach it."
+goal.claims = [{ measure = "n_features", high = 64 }]
+goal.solution = { step_size = "auto" }
+explanation = "Reached."
+'''
+LESSON = GuidedLesson(
+    "what",
+    "What is there?",
+    "Something.",
+    2,
+    (
+        LessonStep(
+            "Long lines are wrapped.",
+            "That.",
+            {"data": "digits", "n_labeled": 20, "lam": 0.01, "is_pooled": True, "step_size": None},
+            ("data", "n_labeled"),
+            Pick(
+                "What will be?",
+                (Option("this", (BETTER,)), Option("that", (Claim("score", 0.0, 0.5), DIVERGES))),
+                1,
+            ),
+            claims=(Claim("score_test@0.1", high=1.0),),
+            notes="Ask.",
+        ),
+        LessonStep("How many?", "So many.", asks=Estimate("Guess.", "near", "the part", 0.0, 1.0, 0.1)),
+        LessonStep("How will it go?", "So.", asks=Curve("Draw.", "objective", "objective", -1.0, 1.0, 0.1)),
+        LessonStep(
+            "And now?",
+            "Reached.",
+            controls=("step_size",),
+            goal=Goal("Reach it.", (Claim("n_features", high=64.0),), {"step_size": None}),
+        ),
+    ),
+)
+
+
+def write(folder, text=TEXT, name="what"):
+    file = folder / "auc" / f"{name}.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def refusal(folder, text):
+    write(folder, text)
+    with pytest.raises(LessonError) as caught:
+        lessons_of("auc", folder)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_a_file_by_itself_is_a_lesson_of_its_setting(file, tmp_path):
+    setting = file.parent.name
+    (tmp_path / setting).mkdir()
+    shutil.copy(file, tmp_path / setting)
+    (alone,) = lessons_of(setting, tmp_path)
+    assert alone.name == file.stem
+    assert alone in profile_of(SETTINGS[setting]).guided
+
+
+def test_every_setting_has_the_lessons_of_its_folder():
+    for name, setting in SETTINGS.items():
+        assert [file.stem for file in FILES if file.parent.name == name] == sorted(
+            lesson.name for lesson in profile_of(setting).guided
+        )
+
+
+def test_all_that_a_file_can_say_is_read(tmp_path):
+    write(tmp_path)
+    assert lessons_of("auc", tmp_path) == (LESSON,)
+    step = lessons_of("auc", tmp_path)[0].steps[1]
+    assert isinstance(step.asks.low, float)  # as sliders want it, though the file says 0
+
+
+def test_lessons_come_by_their_order_and_then_by_their_names(tmp_path):
+    for name, order in [("c", 10), ("a", 20), ("b", 10), ("z", 5)]:
+        write(tmp_path, TEXT.replace("order = 10", f"order = {order}"), name)
+    assert [lesson.name for lesson in lessons_of("auc", tmp_path)] == ["z", "b", "c", "a"]
+
+
+def test_a_setting_without_a_folder_has_no_lessons(tmp_path):
+    assert lessons_of("auc", tmp_path) == ()
+
+
+def test_the_mark_and_the_line_ends_that_some_editors_write_change_nothing(tmp_path):
+    write(tmp_path, "")
+    (tmp_path / "auc" / "what.toml").write_bytes(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode())
+    assert lessons_of("auc", tmp_path) == (LESSON,)
+
+
+OPTION, EXPECTED = '"this", claims', "is_expected = true, "
+MISTAKES = {
+    "an unknown key": (
+        "minutes =",
+        "minuets =",
+        " has no key 'minuets'; it has title, learned, minutes, order, steps",
+    ),
+    "an unknown key of a step": (
+        'notes = "Ask."',
+        'note = "Ask."',
+        ", step 1 has no key 'note'; it has text, explanation, values, controls, pick, estimate, curve, goal, claims, notes",
+    ),
+    "an unknown key of a question": (
+        "estimate.near",
+        "estimate.far",
+        ", step 2, estimate has no key 'far'; it has text, measure, words, low, high, near",
+    ),
+    "an unknown key of a claim": (
+        '"score", low = 0',
+        '"score", lower = 0',
+        ", step 1, pick, option 2, claim 1 has no key 'lower'; it has measure, low, high",
+    ),
+    "a missing key": ('title = "What is there?"\n', "", " must have title, got learned, minutes, order, steps"),
+    "a missing key of a step": (
+        'text = "How many?"\n',
+        "",
+        ", step 2 must have text, got estimate, explanation",
+    ),
+    "no text": ('learned = "Something."', "learned = 3", ", learned must be a text, got 3"),
+    "an empty text": ('notes = "Ask."', 'notes = " "', ", step 1, notes must be a text, got ' '"),
+    "no whole number": ("minutes = 2", "minutes = 2.5", ", minutes must be a whole number, got 2.5"),
+    "a truth for a number": ("order = 10", "order = true", ", order must be a whole number, got True"),
+    "no number": ("near = 0.1", 'near = "a"', ", step 2, estimate, near must be a number, got 'a'"),
+    "nan": ("low = -1", "low = nan", ", step 3, curve, low must be a number, got nan"),
+    "no truth": (
+        EXPECTED,
+        "is_expected = 1, ",
+        ", step 1, pick, option 2, is_expected must be true or false, got 1",
+    ),
+    "no list": (
+        '["step_size"]',
+        '"step_size"',
+        ", step 4, controls must be a list, got 'step_size'",
+    ),
+    "a control that is no text": ('["step_size"]', "[1]", ", step 4, control 1 must be a text, got 1"),
+    "a value that no control has": (
+        "n_labeled = 20",
+        "n_labeled = [20]",
+        ", step 1, values, n_labeled must be a text, a number, true, false or 'auto', got [20]",
+    ),
+    "values that are no table": (
+        'goal.solution = { step_size = "auto" }',
+        'goal.solution = "auto"',
+        ", step 4, goal, solution must be a table of controls' values, got 'auto'",
+    ),
+    "steps that are no tables": (
+        TEXT[TEXT.index("[[steps]]") :],
+        "steps = [1]",
+        ", step 1 must be a table with text, explanation, values, controls, pick, estimate, curve, goal, claims, notes, got 1",
+    ),
+    "an unknown claim": (
+        '["better"]',
+        '["best"]',
+        ", step 1, pick, option 1, claim 1 must be a table or one of better, tie, worse, diverges, got 'best'",
+    ),
+    "a claim without bounds": (
+        '"n_features", high = 64',
+        '"n_features"',
+        ", step 4, goal, claim 1 must have low, high or both, got neither",
+    ),
+    "no expected option": (
+        EXPECTED,
+        "",
+        ", step 1, pick must have one option with is_expected = true, got 0 of 2",
+    ),
+    "two expected options": (
+        OPTION,
+        f'"this", {EXPECTED}claims',
+        ", step 1, pick must have one option with is_expected = true, got 2 of 2",
+    ),
+    "two questions": (
+        'curve.text = "Draw."',
+        'pick = { text = "?", options = [{ words = "a", is_expected = true, claims = [] }] }\ncurve.text = "Draw."',
+        ", step 3 may ask one question, pick, estimate, curve, got pick and curve",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_gets_one_sentence_that_names_the_file_and_the_place(mistake, tmp_path):
+    found, written, sentence = MISTAKES[mistake]
+    assert found in TEXT
+    assert refusal(tmp_path, TEXT.replace(found, written, 1)) == f"auc/what.toml{sentence}"
+
+
+def test_what_is_no_toml_gets_a_sentence_with_the_line(tmp_path):
+    sentence = refusal(tmp_path, 'title = "What"\nlearned\n')
+    assert sentence.startswith("auc/what.toml is not valid TOML: ")
+    assert "line 2" in sentence
+    (tmp_path / "auc" / "what.toml").write_bytes("title = “Größe”".encode("latin-1", "replace"))
+    with pytest.raises(LessonError, match=r"^auc/what\.toml is not valid TOML: 'utf-8' codec"):
+        lessons_of("auc", tmp_path)
+
+
+def test_what_diverges_is_a_claim_by_name_as_no_file_has_to_say_infinity():
+    step = next(lesson for lesson in profile_of(SETTINGS["auc"]).guided if lesson.name == "step-size").steps[1]
+    assert step.asks.options[step.asks.expected].claims == (Claim("growth", low=math.inf),)
+
+
+def test_the_files_are_installed_with_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["dsgcore"]
+    installed = {file for pattern in patterns for file in (ROOT / "dsgcore").glob(pattern)}
+    assert FILES
+    assert set(FILES) <= installed
