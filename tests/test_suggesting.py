@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -67,6 +68,43 @@ def test_the_estimators_own_values_stay_where_nothing_is_clearly_better():
     assert all(one.parameters == {} for one in kept)
     assert all("they stay" in one.sentence() for one in kept)
     assert all(one.tried[-1].parameters == {} or len(one.tried) > 1 for one in kept)
+
+
+@dataclass
+class Scored:
+    """What is searched, with scores known beforehand: its own, and those of each other candidate."""
+
+    others: tuple[float, ...]
+    first: tuple[dict[str, int], ...] = ()
+    own: tuple[float, ...] = (0.7, 0.7, 0.7, 0.7, 0.7)
+    n_folds: int = 5
+
+    def begin(self, share):
+        pass
+
+    def draw(self, drawn):
+        return {"drawn": int(drawn.integers(1000))}
+
+    def n_iter(self, share):
+        return int(100 * share)
+
+    def score(self, parameters, share, fold, until):
+        return (self.others if parameters else self.own)[fold]
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_the_best_of_many_that_were_drawn_must_be_clearer_than_one_that_was_named_before():
+    slightly = (0.72, 0.71, 0.69, 0.74, 0.70)  # +0.012, of which the standard error is 0.009
+    drawn = halving.Search(Scored(slightly), 100.0, 0).carry_out()
+    assert drawn.parameters == {}
+    assert drawn.confidence == 0.95
+    assert drawn.interval[0] < 0 < drawn.gain
+    named = halving.Search(Scored(slightly, ({"named": 1},)), 100.0, 0).carry_out()
+    assert named.parameters == {"named": 1}
+    assert named.confidence == 0.68
+    assert named.interval[0] > 0
+    worse = halving.Search(Scored((0.70, 0.71, 0.69, 0.71, 0.70), ({"named": 1},)), 100.0, 0).carry_out()
+    assert worse.parameters == {}
 
 
 KINDS = {

@@ -20,9 +20,10 @@ N_SPLITS = 5
 ROUNDS = ((0.125, 2), (0.25, 3), (0.5, 5), (1.0, 5))
 # The part of the time that the first round may take, and of the candidates what the next one keeps.
 FIRST_SHARE, KEPT = 0.2, 1 / 3
-FEWEST, MOST = 6, 81
-# Of the interval above zero in which a candidate's gain over the folds must lie, to be preferred to the values that there are.
-CONFIDENCE = 0.95
+FEWEST, MOST = 2, 81
+# Of the interval above zero in which a candidate's gain over the folds must lie, to be preferred to the values that there are: the
+# best of many that were drawn is flattered by that; one that was named before is not, and one standard error says enough.
+CONFIDENCE, OF_NAMED = 0.95, 0.68
 
 
 T = TypeVar("T")
@@ -80,7 +81,7 @@ class Suggestion:
     Attributes
     ----------
     parameters : dict
-        To be set on the estimator; empty where nothing was clearly better than its own, its gain's interval above zero.
+        To be set on the estimator; empty where nothing was clearly better than its own, its gain's `interval` above zero.
     gain, error : float
         By how much its mean score over the folds is higher than with the estimator's own parameters, and the standard error
         of that, paired over the folds. NaN where nothing else got that far.
@@ -92,6 +93,8 @@ class Suggestion:
         What it took.
     n_folds : int
         Of the round that decided.
+    confidence : float
+        Of the interval that decided: 0.68 of a candidate that the search is to try first, 0.95 of one that it drew.
     """
 
     parameters: dict[str, Any]
@@ -101,11 +104,12 @@ class Suggestion:
     tried: tuple[Tried, ...] = field(repr=False)
     seconds: float
     n_folds: int = N_SPLITS
+    confidence: float = CONFIDENCE
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The gain's 95 % interval over the folds; NaN where there is none."""
-        return interval_of(self.gain, self.error, self.n_folds)
+        """The gain's interval over the folds, of that `confidence`; NaN where there is none."""
+        return interval_of(self.gain, self.error, self.n_folds, self.confidence)
 
     def sentence(self) -> str:
         """Say what was found, and how sure it is."""
@@ -168,7 +172,7 @@ class Search:
         for i, parameters in candidates.items():
             spent = (time.monotonic() - self.start) / self.seconds
             self.report((min(1.0, spent), f"round {number + 1} of {len(ROUNDS)}, {len(candidates)} candidates"))
-            is_there = number == 0 and i == 0
+            is_there = number == 0 and i in self.tried
             if not is_there and not self._score(i, parameters, share, n_folds):
                 return
             yield i
@@ -179,7 +183,10 @@ class Search:
         self.subject.begin(share)
         began = time.monotonic()
         self._score(0, {}, share, n_folds, must=True)
-        each = max(time.monotonic() - began, 1e-3)
+        named = len(self.subject.first)
+        for i, parameters in enumerate(self.subject.first, start=1):
+            self._score(i, dict(parameters), share, n_folds)
+        each = max((time.monotonic() - began) / (1 + named), 1e-3)
         drawn = generator(self.seed, "suggested parameters")
         number = int(np.clip(FIRST_SHARE * self.seconds / each, FEWEST, MOST))
         every = chain([{}], self.subject.first, (self.subject.draw(drawn) for _ in range(number)))
@@ -203,14 +210,25 @@ class Search:
         return {i: candidates[i] for i in dict.fromkeys((0, *best))}
 
     def _answer(self, finished: Mapping[int, Tried]) -> Suggestion:
-        own = finished[0]
-        best = max((finished[i] for i in finished if i), key=lambda one: one.mean, default=own)
-        gain, error = (float("nan"), float("nan")) if best is own else _difference(best, own)
-        low, _ = interval_of(gain, error, len(own.scores))
-        chosen = best if low > 0 else own
+        own, n_folds = finished[0], len(finished[0].scores)
+        # What is preferred to its own values, if any is; else, to be told, the best that is not.
+        seen = [(self._is_clear(i, finished), finished[i].mean, i) for i in finished if i]
+        is_clear, _, i = max(seen, default=(False, 0.0, 0))
+        gain, error = _difference(finished[i], own) if i else (float("nan"), float("nan"))
+        chosen = finished[i] if is_clear else own
         order = sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean))
-        spent, n_folds = time.monotonic() - self.start, len(own.scores)
-        return Suggestion(dict(chosen.parameters), gain, error, chosen.mean, tuple(order), spent, n_folds)
+        spent = time.monotonic() - self.start
+        return Suggestion(
+            dict(chosen.parameters), gain, error, chosen.mean, tuple(order), spent, n_folds, self._confidence(i)
+        )
+
+    def _is_clear(self, i: int, finished: Mapping[int, Tried]) -> bool:
+        """Whether a candidate is preferred to the values that there are."""
+        gain, error = _difference(finished[i], finished[0])
+        return interval_of(gain, error, len(finished[0].scores), self._confidence(i))[0] > 0
+
+    def _confidence(self, i: int) -> float:
+        return OF_NAMED if 0 < i <= len(self.subject.first) else CONFIDENCE
 
 
 def best_part(order: list[T]) -> list[T]:
@@ -218,11 +236,11 @@ def best_part(order: list[T]) -> list[T]:
     return order[: max(2, round(KEPT * len(order)))]
 
 
-def interval_of(gain: float, error: float, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of a mean of `n` numbers with that standard error, by Student's t; NaN where there is none."""
+def interval_of(gain: float, error: float, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the interval of a mean of `n` numbers with that standard error, by Student's t; NaN where there is none."""
     if not np.isfinite(error) or n < 2:
         return float("nan"), float("nan")
-    half = float(student.ppf(0.5 + CONFIDENCE / 2, n - 1)) * error
+    half = float(student.ppf(0.5 + confidence / 2, n - 1)) * error
     return gain - half, gain + half
 
 

@@ -95,8 +95,9 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
 
     Candidates are drawn about the estimator's own values and scored on held-out folds as the method's paper does. Each round
     keeps the best third and gives them more folds and iterations. One is preferred to the estimator's own values only where
-    the 95 % interval of its gain, paired over the folds, is above zero. What is drawn follows from `random_state`; how many
-    are drawn, from how long a fit takes.
+    the 95 % interval of its gain, paired over the folds, is above zero; `PS3VT`'s random features, which are tried before
+    any is drawn, where the 68 % interval is. What is drawn follows from `random_state`; how many are drawn, from how long a
+    fit takes.
 
     Parameters
     ----------
