@@ -205,15 +205,16 @@ class Search:
         return True
 
     def _kept(self, candidates: Mapping[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
-        """Return its own values and the best third of the candidates, the best first."""
+        """Return its own values, what was named before, and the best third of the candidates, the best first."""
         best = best_part(sorted(candidates, key=lambda i: (-self.tried[i].mean, i)))
-        return {i: candidates[i] for i in dict.fromkeys((0, *best))}
+        return {i: candidates[i] for i in dict.fromkeys((*range(1 + len(self.subject.first)), *best))}
 
     def _answer(self, finished: Mapping[int, Tried]) -> Suggestion:
         own, n_folds = finished[0], len(finished[0].scores)
         # What is preferred to its own values, if any is; else, to be told, the best that is not.
-        seen = [(self._is_clear(i, finished), finished[i].mean, i) for i in finished if i]
-        is_clear, _, i = max(seen, default=(False, 0.0, 0))
+        seen = [(self._is_clear(i, finished), finished[i].mean, -i) for i in finished if i]
+        is_clear, _, place = max(seen, default=(False, 0.0, 0))
+        i = -place  # of equal ones the first
         gain, error = _difference(finished[i], own) if i else (float("nan"), float("nan"))
         chosen = finished[i] if is_clear else own
         order = sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean))
