@@ -11,8 +11,8 @@ from scale_plan import plan
 HEAD = """# Beyond one machine's memory and cores
 
 Written by `python tests/benchmarks/scale.py` (which says what each part is) on one machine of two cores (AMD EPYC, AVX-512),
-on which nothing else was run meanwhile: the load beside a figure is that of the last minute, of which this program's own
-part is 1 to 3.
+beside other programs for the kills, the rows and the bytes, and with nothing else on it for the rest: the load beside a figure is
+that of the last minute, of which this program's own part is 1 to 3.
 """
 
 
