@@ -22,7 +22,7 @@ ROUNDS = ((0.125, 2), (0.25, 3), (0.5, 5), (1.0, 5))
 FIRST_SHARE, KEPT = 0.2, 1 / 3
 FEWEST, MOST = 2, 81
 # Of the interval above zero in which a candidate's gain over the folds must lie, to be preferred to the values that there are: the
-# best of many that were drawn is flattered by that; one that was named before is not, and one standard error says enough.
+# best of many that were drawn is flattered by that; one that was named before is not, and one standard error is asked of it.
 CONFIDENCE, OF_NAMED = 0.95, 0.68
 
 

@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Coroutine
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from kills import WAYS
 from load import served
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import sync_playwright
 
 # Streamlit holds a session for so long after its browser has gone.
@@ -91,11 +93,17 @@ def cuts(lengths: list[float]) -> list[str]:
                 page.wait_for_timeout(1000 * seconds)  # lets the browser's events be heard meanwhile
                 wire.mend()
                 begun = time.perf_counter()
-                if name != STANDS_STILL or seconds > SECONDS_HELD:
-                    is_back()  # where its session is known still, a page that stands still is not read again
-                goes_on()
-                lasted, raised = time.perf_counter() - begun, page.get_by_test_id("stException").count()
-                lines.append(f"| {seconds:g} s | {name} | {lasted:.1f} | {raised} |")
+                lasted = "not back"
+                try:
+                    if name != STANDS_STILL or seconds > SECONDS_HELD:
+                        is_back()  # where its session is known still, a page that stands still is not read again
+                    goes_on()
+                    lasted = f"{time.perf_counter() - begun:.1f}"
+                except (AssertionError, TimeoutError, PlaywrightTimeout) as error:
+                    print(f"{page.url}: {error}", flush=True)  # the other cuts are made all the same
+                    page.screenshot(path=Path(tempfile.gettempdir()) / f"cut-{seconds:g}.png")
+                raised = page.get_by_test_id("stException").count()
+                lines.append(f"| {seconds:g} s | {name} | {lasted} | {raised} |")
                 print(lines[-1], flush=True)
                 page.context.close()
     return lines

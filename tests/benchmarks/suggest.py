@@ -36,7 +36,10 @@ ESTIMATORS = {
 }
 ASKED_OTHERWISE = {("skin_nonskin", BINARY): (TSGS3VM, accuracy, "accuracy")}
 # The search's rules were made, or looser ones were looked at, on these; the others say whether that carries over.
-SEEN = {"codrna", "higgs7500", "skin_nonskin", "kin40k", "letter", "pendigits", "segment", "vowel", "usps"}
+SEEN = {
+    *("codrna", "higgs7500", "skin_nonskin", "kin40k", "letter", "pendigits", "segment", "vowel", "usps"),
+    *("glass", "poker25k", "shuttle"),
+}
 
 
 def asked(source: Source) -> tuple[type[Any], Any, str]:
