@@ -11,6 +11,7 @@ import pickle
 import sys
 import threading
 import traceback
+from functools import cache
 from typing import IO, Any
 
 from dsgcore._memory import limit_growth, limit_time
@@ -54,10 +55,20 @@ def receive(stream: IO[bytes]) -> tuple[str, Any]:
     return pickle.loads(head, buffers=arrays)
 
 
+@cache
+def way_back() -> Outbox:
+    """Take standard output for messages: what the job prints is none, and no process that it begins holds the pipe.
+
+    The pipe's end is what tells the other side that this process is gone.
+    """
+    outbox = Outbox(os.fdopen(os.dup(1), "wb"))
+    os.dup2(2, 1)
+    return outbox
+
+
 def main() -> None:
     """Read the job from standard input, do it, send its result or one sentence, and end."""
-    outbox = Outbox(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)  # what the job prints is not a message
+    outbox = way_back()
     function, arguments, memory_limit, time_limit = _read(sys.stdin.buffer)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     outbox.send(READY, None)

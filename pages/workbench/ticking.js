@@ -63,7 +63,7 @@ async function once(feed, token) {
     return SERVER_AWAY;
   }
   const [head, ...figures] = text.split("\n"), news = JSON.parse(head);
-  if (feed.token !== token || !feed.root.isConnected) return null;
+  if (feed.token !== token || !feed.root.isConnected) return 0;  // another run's tick may be asked for by now
   if (news.isBusy) return TRY_AGAIN;
   if (news.isLost && feed.hasTicked && location.pathname.endsWith("/" + feed.page)) {
     location.reload();  // streamlit connects anew but draws nothing; the link says where the run was
