@@ -67,6 +67,10 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--label", required=True, metavar="COLUMN", help="the labels; -1, or none, where a row has none")
     fit.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets model.npz and fit.json")
     fit.add_argument("--features", metavar="A,B,..", help="the columns that are coordinates (default: all others)")
+    fit.add_argument(
+        "--missing", metavar="HOW", help="mean, median or most frequent for missing numbers (default: an error)"
+    )
+    fit.add_argument("--scaling", default="none", metavar="HOW", help="none, unit or standard (default: none)")
     fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the method; may come again")
     fit.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that carries the visited rows")
     fit.add_argument("--every", type=int, default=50, metavar="N", help="iterations between two checkpoints")
@@ -74,12 +78,14 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
 
 
 def _add_predict(predict: argparse.ArgumentParser) -> None:
-    predict.add_argument("model", type=Path, metavar="MODEL.npz")
+    predict.add_argument("model", type=Path, metavar="MODEL", help="model.npz, or the folder that fit has written")
     predict.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
     predict.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="gets a Parquet file for each row group"
     )
-    predict.add_argument("--features", metavar="A,B,..", help="the columns that are coordinates (default: all)")
+    predict.add_argument(
+        "--features", metavar="A,B,..", help="the columns that are coordinates (default: fit's, or all)"
+    )
     predict.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes them")
     predict.add_argument("--quiet", action="store_true", help="print nothing but errors")
 

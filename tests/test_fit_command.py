@@ -167,3 +167,70 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(data, tmp_path, capsys, met
     errors = capsys.readouterr().err
     assert said in errors
     assert errors.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def with_gaps(points, tmp_path_factory):
+    """The points in units of their own, one in twenty numbers missing, in two files."""
+    X = points[0] * np.float32([1, 100, 0.01]) + np.float32([0, 50, 0])
+    X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
+    folder = tmp_path_factory.mktemp("gaps")
+    for number, own in enumerate(np.split(np.arange(N), 2)):
+        table = pd.DataFrame(X[own], columns=list("abc")).assign(label=points[1][own].astype(np.int8), town="x")
+        table.to_parquet(folder / f"{number}.parquet", row_group_size=700)
+    return folder
+
+
+def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_the_models_values(with_gaps, tmp_path):
+    from dsgcore.data import rows_of
+
+    out, scores = tmp_path / "out", tmp_path / "scores"
+    assert main(command(with_gaps, out, "--missing", "mean", "--scaling", "standard", "--quiet")) == 0
+    rows, labels = rows_of(with_gaps, "label", features=list("abc"), missing="mean", scaling="standard")
+    model = QSGS2AUC(random_state=0, **SMALL).fit(rows, labels)
+    same(load_model(out / "model.npz"), model.model_)
+    assert main(["predict", *map(str, (out, with_gaps)), "--out", str(scores), "--quiet"]) == 0
+    written = pd.concat([pd.read_parquet(file) for file in sorted(scores.iterdir())])["score"]
+    assert np.array_equal(written, model.model_.evaluate(rows[:]))
+    # Of the model's file alone nothing is known of that: what is missing is an error.
+    assert main(["predict", *map(str, (out / "model.npz", with_gaps)), "--out", str(tmp_path / "none")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--scaling", "logarithm"], "scaling must be one of unit, standard, none, got 'logarithm'"),
+        (["--missing", "zero"], "missing must be one of mean, median, most frequent"),
+        (["--scaling", "unit"], "numbers are missing, or infinite: say what replaces missing ones"),
+    ],
+)
+def test_what_is_done_to_rows_is_asked_for_in_known_words(with_gaps, tmp_path, options, said, capsys):
+    assert main(command(with_gaps, tmp_path / "out", *options, "--quiet")) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "must be a model's file, or a folder that"),
+        ("[]", "must be a model's file, or a folder that"),
+        ('{"features": ["a", "b", "c"], "preparation": {}}', "a preparation must have fill, scaling, offset and width"),
+        (
+            '{"features": ["a", "b", "c"], "preparation": '
+            '{"fill": null, "scaling": "unit", "offset": [0, 0], "width": [1]}}',
+            "must be finite, a number for each column",
+        ),
+        (
+            '{"features": ["a", "b"], "preparation": '
+            '{"fill": null, "scaling": "unit", "offset": [0, 0, 0], "width": [1, 1, 1]}}',
+            "the preparation is of 3 columns, got 2",
+        ),
+    ],
+)
+def test_a_folder_that_no_fit_has_written_is_refused_in_one_sentence(data, tmp_path, content, said, capsys):
+    if content is not None:
+        (tmp_path / "fit.json").write_text(content, encoding="utf-8")
+    assert main(["predict", *map(str, (tmp_path, data)), "--out", str(tmp_path / "scores"), "--quiet"]) == 2
+    printed = capsys.readouterr().err
+    assert said in printed
+    assert printed.count("\n") == 1

@@ -15,7 +15,7 @@ import numpy as np
 from dsgcore.cluster import ClusterError
 from dsgcore.core.parameters import Choice, ParameterError
 from dsgcore.core.whole_files import whole_files
-from dsgcore.data.anywhere import rows_of
+from dsgcore.data.anywhere import Preparation, rows_of
 from dsgcore.estimators.auc import QSGS2AUC
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO
@@ -38,7 +38,7 @@ def fit(given: argparse.Namespace) -> int:
     checkpoint, progress = given.out / CHECKPOINT, _Progress(estimator.n_iter, is_quiet=given.quiet)
     kept = f"what is made is kept in {checkpoint}, and the same command goes on"
     try:
-        _train(estimator, given, checkpoint, progress)
+        preparation = _train(estimator, given, checkpoint, progress)
     except KeyboardInterrupt:
         print(f"\ndsgcore: stopped; {kept}", file=sys.stderr)
         return INTERRUPTED
@@ -47,7 +47,9 @@ def fit(given: argparse.Namespace) -> int:
         raise ClusterError(f"{error}; {kept}" if checkpoint.exists() else str(error)) from None
     with whole_files(given.out, RESULTS) as part:
         estimator.model_.save(part / RESULTS[0])
-        (part / RESULTS[1]).write_text(json.dumps(_said(estimator, given), indent=2) + "\n", encoding="utf-8")
+        (part / RESULTS[1]).write_text(
+            json.dumps(_said(estimator, given, preparation), indent=2) + "\n", encoding="utf-8"
+        )
     checkpoint.unlink(missing_ok=True)
     progress.end()
     return 0
@@ -70,15 +72,19 @@ def _parameters(method: str, said: Sequence[str]) -> dict[str, Any]:
 
 def _train(
     estimator: FunctionalGradientEstimator, given: argparse.Namespace, checkpoint: Path, progress: _Progress
-) -> None:
-    """Train, here or on a cluster, from the file's iterations on where there are some."""
+) -> Preparation | None:
+    """Train, here or on a cluster, from the file's iterations on where there are some; return what was done to every row."""
     features = None if given.features is None else given.features.split(",")
     with nullcontext() if given.dask is None else client_of(given.dask) as client:
-        rows, labels = rows_of(given.data, given.label, features=features, tell=progress.read)
+        done = {"missing": given.missing, "scaling": given.scaling, "tell": progress.read}
+        rows, labels = rows_of(given.data, given.label, features=features, **done)
         estimator.fit(rows, labels, client=client, checkpoint=checkpoint, every=given.every, tell=progress.made)
+    return rows.preparation
 
 
-def _said(estimator: FunctionalGradientEstimator, given: argparse.Namespace) -> dict[str, Any]:
+def _said(
+    estimator: FunctionalGradientEstimator, given: argparse.Namespace, preparation: Preparation | None
+) -> dict[str, Any]:
     """Return what belongs to a model but is not in its file: how it was made, and where its values are cut into classes."""
     learned = {name.strip("_"): getattr(estimator, name) for name in _LEARNED if hasattr(estimator, name)}
     return {
@@ -86,6 +92,7 @@ def _said(estimator: FunctionalGradientEstimator, given: argparse.Namespace) -> 
         "data": str(given.data),
         "label": given.label,
         "features": list(getattr(estimator, "feature_names_in_", ())),
+        "preparation": None if preparation is None else preparation.to_dict(),
         "parameters": estimator.get_params(),
         **{name: np.asarray(value).tolist() for name, value in learned.items()},
     }

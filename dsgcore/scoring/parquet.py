@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
-from dsgcore.data.anywhere import Rows, rows_of
+from dsgcore.data.anywhere import Preparation, Rows, rows_of
 from dsgcore.models import load_model
 
 KEY = b"dsgcore"
@@ -34,6 +35,7 @@ class _Task:
     model: str
     data: str
     features: tuple[str, ...] | None
+    preparation: str  # as JSON, or nothing
     number: int
     to: str
     key: str
@@ -53,13 +55,14 @@ def score_parquet(
     Parameters
     ----------
     model : path
-        A model's file, as of `Expansion.save`.
+        A model's file, as of `Expansion.save`; or the folder that ``python -m dsgcore fit`` has written, whose columns are
+        taken then, and what was done to its rows is done to these.
     data : path
         A Parquet file, or a folder of them.
     out : path
         A folder: what of the same model and data is there already is not made again.
     features : sequence of str, optional
-        The columns that are coordinates, in their order; by default all.
+        The columns that are coordinates, in their order; by default those of the folder, or all.
     executor : concurrent.futures.Executor, optional
         Other processes, which find the same files; by default this one, on all cores.
     tell : callable, optional
@@ -74,13 +77,15 @@ def score_parquet(
     ValueError
         In one sentence: the files, the model or the folder cannot be used.
     """
-    rows, d = _rows(str(data.resolve()), _tuple(features), None), load_model(model).d
+    model, named, preparation = _fitted(model)
+    features = _tuple(features) or named
+    rows, d = _rows(str(data.resolve()), features, preparation, None), load_model(model).d
     if rows.shape[1] != d:
         raise DataError(
             f"the model is of points with {d} coordinates, got {rows.shape[1]} columns: name its own (--features)"
         )
     out.mkdir(parents=True, exist_ok=True)
-    tasks = list(_tasks(model, data, out, _tuple(features), rows))
+    tasks = list(_tasks(model, data, out, features, preparation, rows))
     missing = [task for task in tasks if not _is_there(task)]
     tell(len(tasks) - len(missing), len(tasks), 0)
     with _here() if executor is None else nullcontext(executor) as pool:
@@ -95,12 +100,28 @@ def _tuple(features: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if features is None else tuple(features)
 
 
-def _tasks(model: Path, data: Path, out: Path, features: tuple[str, ...] | None, rows: Rows) -> Iterator[_Task]:
+def _fitted(model: Path) -> tuple[Path, tuple[str, ...] | None, str]:
+    """Return a model's file, and of a folder that a fit has written its columns and, as JSON, what is done to every row."""
+    if not model.is_dir():
+        return model, None, ""
+    try:
+        said = json.loads((model / "fit.json").read_text(encoding="utf-8"))
+        features, preparation = said["features"], said.get("preparation")
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(
+            f"{quoted(str(model))} must be a model's file, or a folder that `dsgcore fit` has written"
+        ) from None
+    return model / "model.npz", _tuple(features) or None, "" if preparation is None else json.dumps(preparation)
+
+
+def _tasks(
+    model: Path, data: Path, out: Path, features: tuple[str, ...] | None, preparation: str, rows: Rows
+) -> Iterator[_Task]:
     digest = hashlib.sha256(model.read_bytes() + _stamp(data)).hexdigest()
     for number, (name, n) in enumerate(rows.parts()):
-        key = f"{digest} {features} {name} {n}"
+        key = f"{digest} {features} {preparation}{name} {n}"
         file = out / f"part-{number:06}.parquet"
-        yield _Task(str(model.resolve()), str(data.resolve()), features, number, str(file.resolve()), key)
+        yield _Task(str(model.resolve()), str(data.resolve()), features, preparation, number, str(file.resolve()), key)
 
 
 def _stamp(data: Path) -> bytes:
@@ -152,7 +173,7 @@ def score_part(task: _Task) -> None:
     from pyarrow import parquet
 
     model = _model(task.model, os.stat(task.model).st_mtime_ns)
-    rows = _rows(task.data, task.features, model.dtype)
+    rows = _rows(task.data, task.features, task.preparation, model.dtype)
     values = np.concatenate(
         [model.evaluate(piece) for piece in rows.pieces(rows.rows_of_part(task.number), POINTS_AT_A_TIME)]
     )
@@ -175,6 +196,7 @@ def _model(file: str, changed: int) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _rows(data: str, features: tuple[str, ...] | None, dtype: np.dtype | None) -> Rows:
-    rows, _ = rows_of(data, features=features)
+def _rows(data: str, features: tuple[str, ...] | None, preparation: str, dtype: np.dtype | None) -> Rows:
+    done = Preparation.from_dict(json.loads(preparation)) if preparation else None
+    rows, _ = rows_of(data, features=features, preparation=done)
     return rows if dtype is None else rows.astype(dtype)

@@ -2,4 +2,5 @@
 
 from dsgcore.data.anywhere.opening import opened as opened
 from dsgcore.data.anywhere.opening import rows_of as rows_of
+from dsgcore.data.anywhere.preparation import Preparation as Preparation
 from dsgcore.data.anywhere.rows import Rows as Rows

@@ -40,6 +40,7 @@ def rows_of(
     missing: str | None = None,
     scaling: str = "none",
     sample: int = SAMPLE,
+    preparation: Preparation | None = None,
     tell: Tell = _say_nothing,
 ) -> tuple[Rows, Any]:
     """Return points that lie elsewhere as an array that reads only what it is asked for, and their labels.
@@ -59,6 +60,8 @@ def rows_of(
         As of a spec's data; scaled points are in single precision.
     sample : int, default 65,536
         From so many rows at most, evenly spread, replacement and scaling are learned.
+    preparation : Preparation, optional
+        What is done to every row, as another reading has learned it (its rows' `preparation`); instead of `missing` and `scaling`.
     tell : callable, optional
         Is called with a part's name, how many parts have been read and of how many, after each; what it raises ends the reading.
 
@@ -76,8 +79,12 @@ def rows_of(
     reader, dtype = _reader(X, y if isinstance(y, str) else None, features, tell)
     if not len(reader):
         raise DataError("there must be rows, got none")
-    _prepare(reader, _precision(dtype), missing, scaling, sample)
-    return Rows(reader, _precision(dtype) if scaling == "none" else np.dtype(np.float32)), _labels(X, y, reader)
+    own = _precision(dtype)
+    reader.preparation = _learned(reader, own, missing, scaling, sample) if preparation is None else preparation
+    if preparation is not None and preparation.d != reader.d:
+        raise DataError(f"the preparation is of {preparation.d} columns, got {reader.d}: name its own")
+    is_scaled = reader.preparation is not None and reader.preparation.scaling.kind != "none"
+    return Rows(reader, np.dtype(np.float32) if is_scaled else own), _labels(X, y, reader)
 
 
 def _reader(X: Any, label: str | None, features: Sequence[str] | None, tell: Tell) -> tuple[Reader, np.dtype]:
@@ -96,13 +103,14 @@ def _precision(dtype: np.dtype) -> np.dtype:
     return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)
 
 
-def _prepare(reader: Reader, dtype: np.dtype, missing: str | None, scaling: str, sample: int) -> None:
+def _learned(reader: Reader, dtype: np.dtype, missing: str | None, scaling: str, sample: int) -> Preparation | None:
     """Learn what is done to every row."""
     if missing is None and scaling == "none":
-        return
+        return None
     reader.is_checked = False  # what is missing is no error yet
     some = Rows(reader, dtype)[evenly_spread(len(reader), sample)]
-    reader.is_checked, reader.preparation = True, Preparation.learned(some, missing, scaling)
+    reader.is_checked = True
+    return Preparation.learned(some, missing, scaling)
 
 
 def _labels(X: Any, y: Any, reader: Reader) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,43 @@ class Preparation:
         if not np.isfinite(full).all():
             raise DataError("numbers are missing, or infinite: say what replaces missing ones (missing='mean')")
         return cls(fill, fit_scaling(full.astype(np.float32), np.arange(len(full)), scaling))
+
+    @property
+    def d(self) -> int:
+        """How many coordinates it is for."""
+        return len(self.scaling.offset)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        scaling = self.scaling
+        return {
+            "fill": None if self.fill is None else self.fill.tolist(),
+            "scaling": scaling.kind,
+            "offset": scaling.offset.tolist(),
+            "width": scaling.width.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> Self:
+        """Return what plain data say.
+
+        Raises
+        ------
+        DataError
+            If they are not those of a preparation.
+        """
+        try:
+            offset, width = (np.array(said[name], dtype=np.float32) for name in ("offset", "width"))
+            fill = None if said["fill"] is None else np.array(said["fill"], dtype=np.float64)
+            kind = SCALING.check(said["scaling"])
+        except (KeyError, TypeError, ValueError):
+            raise DataError(
+                "a preparation must have fill, scaling, offset and width, a number for each column"
+            ) from None
+        each: list[NDArray[Any]] = [offset, width] if fill is None else [offset, width, fill]
+        if any(one.shape != (len(offset),) or not np.isfinite(one).all() for one in each):
+            raise DataError("a preparation's fill, offset and width must be finite, a number for each column")
+        return cls(fill, Scaling(kind, offset, width))
 
     def apply(self, points: NDArray) -> NDArray:
         """Return prepared points; where they are scaled, in single precision, as a data set's are."""

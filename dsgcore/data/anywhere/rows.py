@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from dsgcore.core.features import in_precision
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.anywhere.parts import Reader
+from dsgcore.data.anywhere.preparation import Preparation
 
 # What follows from the data as a whole (a kernel's "scale") follows from so many rows at most, evenly spread.
 SAMPLE = 65_536
@@ -59,6 +60,11 @@ class Rows:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    @property
+    def preparation(self) -> Preparation | None:
+        """What is done to every row; None: nothing."""
+        return self._reader.preparation
 
     @property
     def parts_read(self) -> int:
