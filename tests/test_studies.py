@@ -7,8 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -255,6 +256,18 @@ def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
     assert is_whole(file)
 
 
+def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
+    for attempt in range(20):
+        at_once, file = threading.Barrier(4), tmp_path / f"{attempt}.sqlite"
+
+        def make(file=file, at_once=at_once):
+            at_once.wait()
+            return len(Store(file))
+
+        with ThreadPoolExecutor(4) as pool:
+            assert [made.result() for made in [pool.submit(make) for _ in range(4)]] == [0] * 4
+
+
 def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
     file = tmp_path / "runs.sqlite"
     context = multiprocessing.get_context("spawn")
@@ -334,8 +347,17 @@ def test_processes_make_the_same_runs_and_go_on_where_they_were(tmp_path, capfd)
     assert (Store(tmp_path / "other.sqlite").history(spec.sha256)["objective"] == history["objective"]).all()
 
 
+@pytest.fixture
+def heard_interrupts():
+    """What is begun in the background of a shell ignores interrupts, and so does what it begins; not here."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.slow
 @pytest.mark.compiled
+@pytest.mark.usefixtures("heard_interrupts")
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 def test_an_interrupt_keeps_what_is_finished(tmp_path):
     study = {**STUDY, "seeds": list(range(500))}

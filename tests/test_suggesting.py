@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy import stats
 from sklearn.datasets import make_moons
 from sklearn.metrics import roc_auc_score
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
+from dsgcore.core.intervals import accuracy_half_width
 from dsgcore.model_selection import FoldError, halving, suggest
 
 pytestmark = pytest.mark.compiled
@@ -43,7 +46,7 @@ def test_a_bad_width_is_found_and_put_right():
     many = np.where(np.arange(400) < 200, Y, -1)
     found = suggest(poor, X, many, seconds=20.0)
     assert found.parameters
-    assert found.gain > 2 * found.error > 0
+    assert found.gain > found.half_width > 0
     before, after = (
         roc_auc_score(Y[200:], model.fit(X, many).decision_function(X[200:]))
         for model in (poor, QSGS2AUC(**QUICK).set_params(**found.parameters))
@@ -72,11 +75,11 @@ def test_the_estimators_own_values_stay_where_nothing_is_clearly_better():
 
 @dataclass
 class Scored:
-    """What is searched, with scores known beforehand: its own, and those of each other candidate."""
+    """What is searched, with what every candidate scores known beforehand, fold by fold: its own, and that of each other."""
 
-    others: tuple[float, ...]
+    others: NDArray
+    own: NDArray
     first: tuple[dict[str, int], ...] = ()
-    own: tuple[float, ...] = (0.7, 0.7, 0.7, 0.7, 0.7)
     n_folds: int = 5
 
     def begin(self, share):
@@ -92,19 +95,54 @@ class Scored:
         return (self.others if parameters else self.own)[fold]
 
 
+OWN, SLIGHTLY = np.full((5, 1), 0.7), np.array([[0.72], [0.71], [0.69], [0.74], [0.70]])
+NAMED = ({"named": 1},)
+
+
 @pytest.mark.usefixtures("steady_clock")
-def test_the_best_of_many_that_were_drawn_must_be_clearer_than_one_that_was_named_before():
-    slightly = (0.72, 0.71, 0.69, 0.74, 0.70)  # +0.012, of which the standard error is 0.009
-    drawn = halving.Search(Scored(slightly), 100.0, 0).carry_out()
-    assert drawn.parameters == {}
-    assert drawn.confidence == 0.95
-    assert drawn.interval[0] < 0 < drawn.gain
-    named = halving.Search(Scored(slightly, ({"named": 1},)), 100.0, 0).carry_out()
-    assert named.parameters == {"named": 1}
-    assert named.confidence == 0.68
-    assert named.interval[0] > 0
-    worse = halving.Search(Scored((0.70, 0.71, 0.69, 0.71, 0.70), ({"named": 1},)), 100.0, 0).carry_out()
-    assert worse.parameters == {}
+def test_a_score_that_is_no_accuracy_must_be_better_over_the_folds():
+    unclear = halving.Search(Scored(SLIGHTLY, OWN, NAMED), 100.0, 0).carry_out()
+    assert unclear.parameters == {}
+    gains = (SLIGHTLY - OWN)[:, 0]
+    assert unclear.interval == pytest.approx(stats.t.interval(0.95, 4, gains.mean(), stats.sem(gains)))
+    assert (unclear.n, unclear.unit) == (5, "folds")
+    clear = halving.Search(Scored(SLIGHTLY + 0.05, OWN, NAMED), 100.0, 0).carry_out()
+    assert clear.parameters == {"named": 1}
+    assert f"± {clear.half_width:.4f} from the values it had (95 % over 5 folds" in clear.sentence()
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_an_accuracy_must_be_better_over_the_points_held_out():
+    own = np.arange(100).reshape(5, 20) % 4 != 0  # in each fold it has 0, 4, 8, 12 and 16 wrong
+    others = own.copy()
+    others[:, [4, 8, 12]] = True
+    others[:, [6, 10]] = False
+    # Fifteen points won and ten lost; over the folds, where one more is right in each, that would be beyond doubt.
+    unclear = halving.Search(Scored(others, own), 100.0, 0).carry_out()
+    assert unclear.parameters == {}
+    assert unclear.gain == pytest.approx(0.05)
+    assert unclear.half_width == accuracy_half_width(others.ravel(), own.ravel())
+    assert (unclear.n, unclear.unit) == (100, "held-out points")
+    others[:, 10] = True
+    clear = halving.Search(Scored(others, own), 100.0, 0).carry_out()
+    assert clear.parameters["drawn"] >= 0
+    assert "95 % over 100 held-out points" in clear.sentence()
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_of_few_points_an_accuracy_is_compared_over_the_folds():
+    own = np.arange(20).reshape(5, 4) % 4 != 0
+    found = halving.Search(Scored(np.ones_like(own), own), 100.0, 0).carry_out()
+    assert found.unit == "folds"
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_what_cannot_be_fitted_is_never_preferred():
+    found = halving.Search(Scored(np.full((5, 1), -np.inf), OWN, NAMED), 100.0, 0).carry_out()
+    assert found.parameters == {}
+    assert np.isnan(found.interval).all()
+    poor = halving.Search(Scored(np.ones((5, 20), dtype=bool), np.full((5, 1), -np.inf)), 100.0, 0).carry_out()
+    assert np.isnan(poor.interval).all()
 
 
 KINDS = {

@@ -78,6 +78,11 @@ class Setting(Protocol):
             return float("nan")
         return float(np.mean(self.hits(y, f)))
 
+    @property
+    def is_scored_by_hits(self) -> bool:
+        """Whether `score` is the share of `hits`, so that intervals can be had from the points."""
+        return type(self).score is Setting.score
+
     def hits(self, y: NDArray, f: NDArray) -> NDArray:
         """Return which points' class the values give, of shape (n,): by their sign, y in {0, 1}; f = 0 counts as positive."""
         return (f >= 0) == (np.asarray(y) == 1)

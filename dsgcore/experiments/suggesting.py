@@ -17,7 +17,7 @@ from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.experiments.settings import solver_parameters
 from dsgcore.experiments.spec import Spec
 from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds
-from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Suggestion
+from dsgcore.model_selection.halving import N_SPLITS, NO_SCORE, SECONDS, Search, Suggestion
 from dsgcore.model_selection.scorers import similar_unlabeled_risk
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
@@ -175,14 +175,14 @@ class _Runs:
         """Whether points have a score, whatever is learned: of one class alone there is no AUC."""
         y = self.split.y_train
         shape = (len(rows), int(y.max()) + 1) if self.spec.problem.labels == "classes" else (len(rows),)
-        return self.is_pairs or bool(np.isfinite(self._scored(y[rows], np.zeros(shape))))
+        return self.is_pairs or bool(np.isfinite(self._scored(y[rows], np.zeros(shape))).all())
 
-    def _scored(self, y: NDArray, values: NDArray) -> float:
+    def _scored(self, y: NDArray, values: NDArray) -> NDArray:
+        problem: Any = self.spec.problem
         if self.is_pairs:
-            problem: Any = self.spec.problem
             is_positive = problem.hits(np.ones(len(values)), values)
-            return -similar_unlabeled_risk(is_positive, y != UNLABELED, problem.prior)
-        return float(self.spec.problem.score(y, values))
+            return np.array([-similar_unlabeled_risk(is_positive, y != UNLABELED, problem.prior)])
+        return problem.hits(y, values) if problem.is_scored_by_hits else np.array([problem.score(y, values)])
 
     def begin(self, share: float) -> None:
         """Make a run of its own values, so that what is compiled or read for the first time is not counted."""
@@ -197,14 +197,14 @@ class _Runs:
         whole = self.spec.solver.n_iter
         return min(whole, max(FEWEST_ITERATIONS, round(share * whole)))
 
-    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> float:
-        """Return a candidate's score on a fold; minus infinity where it diverges, or cannot be made there."""
+    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> NDArray:
+        """Return a candidate's score on a fold, as `Subject` says; minus infinity where it diverges, or cannot be made."""
         part = self._fold(fold)
         try:
             spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})
             with np.errstate(over="ignore", invalid="ignore"):
                 values = ENGINES[spec.problem.engine].learned(spec, part, until)
         except ValueError:
-            return float("-inf")
+            return NO_SCORE
         is_good = values is not None and np.isfinite(values).all()
-        return self._scored(part.y_test, values) if is_good else float("-inf")
+        return self._scored(part.y_test, values) if is_good else NO_SCORE

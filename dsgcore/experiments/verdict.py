@@ -7,15 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.intervals import accuracy_half_width, auc_half_width
 from dsgcore.experiments.run import Health, Run
-
-# Of a normal distribution, 95 % lie within so many standard deviations.
-Z = 1.959964
-# Below so many test points, of an accuracy, or on one side of an AUC, the normal interval is not to be trusted.
-FEWEST_POINTS, FEWEST_ON_A_SIDE = 30, 10
 
 
 class Verdict(Enum):
@@ -76,79 +71,6 @@ def compare(run: Run, twin: Run) -> Comparison | None:
 
 def _half_width(problem: Any, y: NDArray, f: NDArray, g: NDArray) -> float:
     """Return half of the interval by the setting's kind of score: right or wrong point by point, else an AUC."""
-    if problem.decision in ("sign", "highest"):
+    if problem.is_scored_by_hits:
         return accuracy_half_width(problem.hits(y, f), problem.hits(y, g))
     return auc_half_width(y, f, g)
-
-
-def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
-    """Return half of the 95 % interval of the difference of two accuracies on the same points.
-
-    Parameters
-    ----------
-    hits, others : ndarray of bool, of shape (n,)
-        Which points the one and the other have right.
-
-    Returns
-    -------
-    float
-        NaN for fewer than 30 points.
-
-    Notes
-    -----
-    Only points that one has right and the other wrong count, as in McNemar's test. Source: Bonett and Price 2012, Adjusted
-    Wald confidence interval for a difference of binomial proportions based on paired data: one point is added to either
-    kind, without which the interval has no width where there are none. Its centre is taken to be the difference itself.
-    """
-    n = len(hits)
-    if n < FEWEST_POINTS:
-        return math.nan
-    won = (np.sum(hits & ~others) + 1) / (n + 2)
-    lost = (np.sum(~hits & others) + 1) / (n + 2)
-    return Z * math.sqrt((won + lost - (won - lost) ** 2) / (n + 2))
-
-
-def auc_half_width(y: NDArray, f: NDArray, g: NDArray) -> float:
-    """Return half of the 95 % interval of the difference of two mean AUCs on the same points.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Class codes 0 .. k - 1; of two classes the mean AUC is the AUC.
-    f, g : ndarray of shape (n,)
-        The values of the one and of the other.
-
-    Returns
-    -------
-    float
-        NaN where a class has a single point, or a sub-problem fewer than ten on one side.
-
-    Notes
-    -----
-    Source: DeLong, DeLong and Clarke-Pearson 1988; with more than two classes, the same for the sum of the sub-problems'
-    U-statistics: the variance within each class of what a point contributes, added up over the points.
-    """
-    y = np.asarray(y).astype(int)
-    counts = np.bincount(y)
-    below = counts.cumsum()[:-1]
-    if len(counts) < 2 or min(below.min(), (len(y) - below).min()) < FEWEST_ON_A_SIDE or (counts == 1).any():
-        return math.nan
-    gained = contributions(y, f) - contributions(y, g)
-    variances = [n * gained[y == c].var(ddof=1) for c, n in enumerate(counts) if n]
-    return Z * math.sqrt(sum(variances))
-
-
-def contributions(y: NDArray, f: NDArray) -> NDArray:
-    """Return what each point contributes to the mean AUC, of shape (n,): each pair in order counts for both its points."""
-    counts = np.bincount(y)
-    n_below = counts.cumsum()[:-1]
-    weight = np.concatenate([[0.0], 1.0 / (n_below * (len(y) - n_below) * len(n_below))])
-    # A pair of classes a > b is in order in the sub-problems b < j <= a: the sum of their weights.
-    until = weight.cumsum()
-    wins = np.zeros(len(y))
-    for c in np.flatnonzero(counts):
-        ordered = np.sort(f[y == c])
-        lower = (ordered.searchsorted(f, "left") + ordered.searchsorted(f, "right")) / 2.0
-        is_above = y > c
-        wins += np.where(is_above, lower, counts[c] - lower) * np.abs(until[y] - until[c])
-    return wins

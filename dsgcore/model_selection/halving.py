@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,8 +10,9 @@ from itertools import chain, islice
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from scipy.stats import t as student
+from numpy.typing import NDArray
 
+from dsgcore.core.intervals import accuracy_half_width, mean_half_width
 from dsgcore.core.parameters import Real
 from dsgcore.core.sampling import generator
 
@@ -21,9 +23,8 @@ ROUNDS = ((0.125, 2), (0.25, 3), (0.5, 5), (1.0, 5))
 # The part of the time that the first round may take, and of the candidates what the next one keeps.
 FIRST_SHARE, KEPT = 0.2, 1 / 3
 FEWEST, MOST = 2, 81
-# Of the interval above zero in which a candidate's gain over the folds must lie, to be preferred to the values that there are: the
-# best of many that were drawn is flattered by that; one that was named before is not, and one standard error is asked of it.
-CONFIDENCE, OF_NAMED = 0.95, 0.68
+# What a candidate that cannot be fitted scores.
+NO_SCORE: NDArray = np.array([-np.inf])
 
 
 T = TypeVar("T")
@@ -55,23 +56,41 @@ class Subject(Protocol):
         """Return the iterations that a share of them comes to."""
         ...
 
-    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> float:
-        """Return a candidate's score on a fold, the higher the better; minus infinity where it cannot be fitted."""
+    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> NDArray:
+        """Return what a candidate scores on a fold, the higher the better; minus infinity where it cannot be fitted.
+
+        An accuracy as one truth value for each point held out, whose mean it is; another score as that number alone.
+        """
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tried:
-    """A candidate: its parameters (none: the defaults), its scores at the folds of its last round, and its iterations there."""
+    """A candidate.
+
+    Attributes
+    ----------
+    parameters : mapping
+        None: the values that there are.
+    on_folds : tuple of ndarray
+        What it scored at the folds of its last round, as `Subject.score` gives it.
+    n_iter : int
+        Its iterations there.
+    """
 
     parameters: Mapping[str, Any]
-    scores: tuple[float, ...]
+    on_folds: tuple[NDArray, ...] = field(repr=False)
     n_iter: int
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The score at each of the folds."""
+        return tuple(float(np.mean(of_fold)) for of_fold in self.on_folds)
 
     @property
     def mean(self) -> float:
         """The mean score."""
-        return float(np.mean(self.scores)) if self.scores else float("-inf")
+        return float(np.mean(self.scores)) if self.on_folds else float("-inf")
 
 
 @dataclass(frozen=True)
@@ -82,34 +101,34 @@ class Suggestion:
     ----------
     parameters : dict
         To be set on the estimator; empty where nothing was clearly better than its own, its gain's `interval` above zero.
-    gain, error : float
-        By how much its mean score over the folds is higher than with the estimator's own parameters, and the standard error
-        of that, paired over the folds. NaN where nothing else got that far.
+    gain, half_width : float
+        By how much its mean score over the folds is higher than with the estimator's own parameters, and half of the 95 %
+        interval of that. NaN where nothing else got that far.
+    n : int
+        What the interval is over: so many of `unit`.
+    unit : {"held-out points", "folds"}
+        An accuracy's interval is over the points held out, where there are enough of them; another score's over the folds.
     score : float
         The mean score over the folds.
     tried : tuple of Tried
         All candidates, those that got furthest first.
     seconds : float
         What it took.
-    n_folds : int
-        Of the round that decided.
-    confidence : float
-        Of the interval that decided: 0.68 of a candidate that the search is to try first, 0.95 of one that it drew.
     """
 
     parameters: dict[str, Any]
     gain: float
-    error: float
+    half_width: float
+    n: int
+    unit: str
     score: float
     tried: tuple[Tried, ...] = field(repr=False)
     seconds: float
-    n_folds: int = N_SPLITS
-    confidence: float = CONFIDENCE
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The gain's interval over the folds, of that `confidence`; NaN where there is none."""
-        return interval_of(self.gain, self.error, self.n_folds, self.confidence)
+        """The gain's 95 % interval; NaN where there is none."""
+        return self.gain - self.half_width, self.gain + self.half_width
 
     def sentence(self) -> str:
         """Say what was found, and how sure it is."""
@@ -117,8 +136,8 @@ class Suggestion:
         if not self.parameters:
             return f"Of {n} tried, none was clearly better than the values it had; they stay."
         return (
-            f"The best of {n} tried scores {self.score:.4f} on held-out folds, {self.gain:+.4f} ± {self.error:.4f} from the values "
-            f"it had (standard error over {self.n_folds} folds; being the best of many flatters it)."
+            f"The best of {n} tried scores {self.score:.4f} on held-out folds, {self.gain:+.4f} ± {self.half_width:.4f} from the "
+            f"values it had (95 % over {self.n} {self.unit}; being the best of many flatters it)."
         )
 
 
@@ -196,12 +215,12 @@ class Search:
         self, number: int, parameters: Mapping[str, Any], share: float, n_folds: int, *, must: bool = False
     ) -> bool:
         """Score a candidate on the round's folds; return whether there was time for it."""
-        scores: list[float] = []
+        on_folds: list[NDArray] = []
         for fold in range(min(n_folds, self.subject.n_folds)):
-            scores.append(self.subject.score(parameters, share, fold, lambda: self.is_over and not must))
+            on_folds.append(self.subject.score(parameters, share, fold, lambda: self.is_over and not must))
             if self.is_over and not must:
                 return False
-        self.tried[number] = Tried(dict(parameters), tuple(scores), self.subject.n_iter(share))
+        self.tried[number] = Tried(dict(parameters), tuple(on_folds), self.subject.n_iter(share))
         return True
 
     def _kept(self, candidates: Mapping[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
@@ -210,44 +229,41 @@ class Search:
         return {i: candidates[i] for i in dict.fromkeys((*range(1 + len(self.subject.first)), *best))}
 
     def _answer(self, finished: Mapping[int, Tried]) -> Suggestion:
-        own, n_folds = finished[0], len(finished[0].scores)
+        own = finished[0]
+        gains = {i: gain_of(finished[i], own) for i in finished if i}
         # What is preferred to its own values, if any is; else, to be told, the best that is not.
-        seen = [(self._is_clear(i, finished), finished[i].mean, -i) for i in finished if i]
+        seen = [(gain > half_width, finished[i].mean, -i) for i, (gain, half_width, *_) in gains.items()]
         is_clear, _, place = max(seen, default=(False, 0.0, 0))
         i = -place  # of equal ones the first
-        gain, error = _difference(finished[i], own) if i else (float("nan"), float("nan"))
         chosen = finished[i] if is_clear else own
-        order = sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean))
-        spent = time.monotonic() - self.start
-        return Suggestion(
-            dict(chosen.parameters), gain, error, chosen.mean, tuple(order), spent, n_folds, self._confidence(i)
-        )
+        order = tuple(sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean)))
+        gain = gains.get(i, _no_gain(own))
+        return Suggestion(dict(chosen.parameters), *gain, chosen.mean, order, time.monotonic() - self.start)
 
-    def _is_clear(self, i: int, finished: Mapping[int, Tried]) -> bool:
-        """Whether a candidate is preferred to the values that there are."""
-        gain, error = _difference(finished[i], finished[0])
-        return interval_of(gain, error, len(finished[0].scores), self._confidence(i))[0] > 0
 
-    def _confidence(self, i: int) -> float:
-        return OF_NAMED if 0 < i <= len(self.subject.first) else CONFIDENCE
+Gain = tuple[float, float, int, str]
+
+
+def gain_of(one: Tried, own: Tried) -> Gain:
+    """Return by how much one scores better, half of the 95 % interval of that, and what this is over: how many, of what.
+
+    NaN where either cannot be fitted.
+    """
+    if not (math.isfinite(one.mean) and math.isfinite(own.mean)):
+        return _no_gain(own)
+    gains = np.array(one.scores) - np.array(own.scores)
+    gain = float(gains.mean())
+    if all(of_fold.dtype == bool for of_fold in (*one.on_folds, *own.on_folds)):
+        hits, others = np.concatenate(one.on_folds), np.concatenate(own.on_folds)
+        if math.isfinite(half_width := accuracy_half_width(hits, others)):
+            return gain, half_width, len(hits), "held-out points"
+    return gain, mean_half_width(gains), len(gains), "folds"
+
+
+def _no_gain(own: Tried) -> Gain:
+    return math.nan, math.nan, len(own.on_folds), "folds"
 
 
 def best_part(order: list[T]) -> list[T]:
     """Return what goes on to the next round: of those in order, the first third, two at least."""
     return order[: max(2, round(KEPT * len(order)))]
-
-
-def interval_of(gain: float, error: float, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the interval of a mean of `n` numbers with that standard error, by Student's t; NaN where there is none."""
-    if not np.isfinite(error) or n < 2:
-        return float("nan"), float("nan")
-    half = float(student.ppf(0.5 + confidence / 2, n - 1)) * error
-    return gain - half, gain + half
-
-
-def _difference(one: Tried, other: Tried) -> tuple[float, float]:
-    """Return the mean difference of two candidates' scores, and its standard error, paired over the folds."""
-    if not (np.isfinite(one.mean) and np.isfinite(other.mean)) or len(one.scores) < 2:
-        return float("nan"), float("nan")
-    gains = np.array(one.scores) - np.array(other.scores)
-    return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))

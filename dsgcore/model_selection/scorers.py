@@ -21,9 +21,14 @@ GAMMA = Real("gamma", 0.5, low=0.0, high=1.0)
 
 def accuracy(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the share of labeled points that are predicted right."""
+    return float(np.mean(hits(estimator, X, y)))
+
+
+def hits(estimator: Any, X: ArrayLike, y: ArrayLike) -> NDArray:
+    """Return which of the labeled points are predicted right."""
     classes, codes = encoded(y)
     labeled = codes != UNLABELED
-    return float(np.mean(np.asarray(estimator.predict(X))[labeled] == classes[codes[labeled]]))
+    return np.asarray(estimator.predict(X))[labeled] == classes[codes[labeled]]
 
 
 def auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:

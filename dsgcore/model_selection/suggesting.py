@@ -14,8 +14,8 @@ from sklearn.utils import _safe_indexing
 from dsgcore.core.parameters import ParameterError
 from dsgcore.estimators.inputs import seed_of
 from dsgcore.model_selection.folds import LabeledFolds, PairFolds
-from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Suggestion
-from dsgcore.model_selection.scorers import SimilarUnlabeledRisk, accuracy, auc_score, mean_auc_score
+from dsgcore.model_selection.halving import N_SPLITS, NO_SCORE, SECONDS, Search, Suggestion
+from dsgcore.model_selection.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Way:
     """How parameters of one kind of estimator are chosen: those that matter, folds, the score, and what is tried first."""
 
     space: Mapping[str, Times | Among]
-    score: Callable[[Any], Callable[[Any, ArrayLike, ArrayLike], float]]
+    score: Callable[[Any], Callable[[Any, ArrayLike, ArrayLike], float | NDArray]]
     folds: type[Any] = LabeledFolds
     first: tuple[Mapping[str, Any], ...] = ()
 
@@ -70,7 +70,7 @@ WAYS: dict[str, _Way] = {
             "C_star": Among((None, None, 1e-3, 0.1)),
             "n_features": Among((64, 128)),
         },
-        lambda m: accuracy,
+        lambda m: hits,
     ),
     "PS3VT": _Way(
         {
@@ -79,7 +79,7 @@ WAYS: dict[str, _Way] = {
             "tau_A": Times(100.0, lambda m: float(m.problem_.tau_A)),
             "n_features": Among((512,)),
         },
-        lambda m: accuracy,
+        lambda m: hits,
         first=({"features": "fourier", "n_features": 512},),
     ),
     "TSGSU": _Way(
@@ -95,9 +95,8 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
 
     Candidates are drawn about the estimator's own values and scored on held-out folds as the method's paper does. Each round
     keeps the best third and gives them more folds and iterations. One is preferred to the estimator's own values only where
-    the 95 % interval of its gain, paired over the folds, is above zero; `PS3VT`'s random features, which are tried before
-    any is drawn, where the 68 % interval is. What is drawn follows from `random_state`; how many are drawn, from how long a
-    fit takes.
+    the 95 % interval of its gain is above zero: of an accuracy, paired over the points held out; of another score, over the
+    folds. What is drawn follows from `random_state`; how many are drawn, from how long a fit takes.
 
     Parameters
     ----------
@@ -164,15 +163,15 @@ class _Fits:
     def _rows(self, rows: NDArray) -> tuple[Any, Any]:
         return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
 
-    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> float:
+    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> NDArray:
         if until():
-            return float("-inf")
+            return NO_SCORE
         train, test = self.splits[fold]
         try:
             value = self.scorer(self._made(parameters, share).fit(*self._rows(train)), *self._rows(test))
         except ValueError:  # it diverges, or the folds have too few points for these values
-            return float("-inf")
-        return value if np.isfinite(value) else float("-inf")
+            return NO_SCORE
+        return np.atleast_1d(value) if np.isfinite(value).all() else NO_SCORE
 
 
 def _way_of(estimator: Any) -> _Way:

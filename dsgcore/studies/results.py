@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
+from dsgcore.core.intervals import mean_half_width
 from dsgcore.studies.carrying_out import Outcome
 from dsgcore.studies.gathered import Gathered
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
 from dsgcore.studies.study import Study
 
-CONFIDENCE = 0.95
 # Seeds from which on an interval is said.
 FEWEST_SEEDS = 3
 
@@ -177,7 +176,7 @@ def paired_difference(first: NDArray[Any], second: NDArray[Any]) -> Difference:
     mean = float(differences.mean())
     if n < FEWEST_SEEDS:
         return Difference(mean, np.nan, np.nan, n)
-    reach = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * differences.std(ddof=1) / np.sqrt(n))
+    reach = mean_half_width(differences)
     return Difference(mean, mean - reach, mean + reach, n)
 
 

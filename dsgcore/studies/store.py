@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -119,7 +120,8 @@ class Store:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.opened() as connection:
-                connection.execute("PRAGMA journal_mode = WAL")
+                _write_ahead(connection)
+                connection.execute("BEGIN IMMEDIATE")  # others that open it meanwhile see all of its tables or none
                 version = self._checked_version(connection)
                 for table in (_TABLE, _SAID, _PINS, _RACES):
                     connection.execute(table)
@@ -249,6 +251,19 @@ class Store:
         with self.opened() as connection:
             (number,) = connection.execute("SELECT count(*) FROM runs").fetchone()
         return int(number)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer go on side by side; where others ask for the same at once, SQLite does not wait by itself."""
+    end = time.monotonic() + SECONDS_TO_WAIT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        time.sleep(0.01)
 
 
 def packed(history: Mapping[str, NDArray]) -> bytes:

@@ -188,9 +188,9 @@ def _set(bench: Bench, asked: Asked, values: dict[str, Any]) -> None:
 
 
 def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: dict[str, Control]) -> str:
-    n, n_folds, name = len(found.tried), found.n_folds, asked.spec.problem.score_name
+    n, name = len(found.tried), asked.spec.problem.score_name
     low, high = found.interval
-    spread = f"{low:+.3f} to {high:+.3f}, {100 * found.confidence:.0f} % over {n_folds} folds"
+    spread = f"{low:+.3f} to {high:+.3f}, 95 % over {found.n:,} {found.unit}"
     measured = f"{found.gain:+.3f} ({spread})" if np.isfinite(low) else ""
     if not changes:
         best = f" The best of them comes to {measured}." if measured else ""
