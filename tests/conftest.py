@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # before NumPy is there: threads of several workers would wait for each other
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import oracle_files

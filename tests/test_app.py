@@ -75,20 +75,28 @@ def test_the_page_runs_at_once_and_draws():
     assert len(app.metric) == 3
 
 
+def refused(notices, names):
+    """Whether there is one sentence for each of the link's names, and no other."""
+    return len(notices) == len(names) and all(
+        sum(f"In the link, {name} must be" in notice for notice in notices) == 1 for name in names
+    )
+
+
 @pytest.mark.parametrize("value", ["abc", "NaN", "inf", "-1e9", "1e400", "", "[1]", "true"])
-@pytest.mark.parametrize("name", SLIDERS)
-def test_a_number_in_the_link_that_is_not_allowed_gets_one_sentence(name, value):
-    notices = said(open_auc(**{name: value}))
-    assert len(notices) == 1
-    assert f"In the link, {name} must be" in notices[0]
+def test_each_number_in_the_link_that_is_not_allowed_gets_one_sentence(value):
+    assert refused(said(open_auc(**dict.fromkeys(SLIDERS, value))), SLIDERS)
 
 
 @pytest.mark.parametrize("value", ["abc", "", "1"])
-@pytest.mark.parametrize("name", CHOICES)
-def test_a_word_in_the_link_that_is_not_allowed_gets_one_sentence(name, value):
-    notices = said(open_auc(**{name: value}))
-    assert len(notices) == 1
-    assert f"In the link, {name} must be" in notices[0]
+def test_each_word_in_the_link_that_is_not_allowed_gets_one_sentence(value):
+    assert refused(said(open_auc(**dict.fromkeys(CHOICES, value))), CHOICES)
+
+
+@pytest.mark.parametrize("name", ["step_size", "n_labeled", "pairing"])
+def test_one_that_is_not_allowed_takes_no_other_with_it(name):
+    app = open_auc(**{name: "abc", "gamma": "0.25"})
+    assert refused(said(app), [name])
+    assert app.session_state["gamma"] == 0.25
 
 
 @pytest.mark.parametrize("value", ["abc", "-1", "1.5", "NaN", "99999999999", "inf", "9" * 400])
@@ -289,14 +297,13 @@ MULTICLASS_WORDS = ("variant", "features", "schedule", "scaling", "is_full_gradi
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [(name, value) for name in MULTICLASS_NUMBERS for value in ("abc", "NaN", "-1e9")]
-    + [(name, value) for name in MULTICLASS_WORDS for value in ("abc", "1")],
+    ("names", "value"),
+    [(MULTICLASS_NUMBERS, value) for value in ("abc", "NaN", "-1e9")]
+    + [(MULTICLASS_WORDS, value) for value in ("abc", "1")],
 )
-def test_what_is_not_allowed_in_a_multiclass_link_gets_one_sentence(name, value):
-    notices = said(open_page("multiclass", **{f"mc_{name}": value}))
-    assert len(notices) == 1
-    assert f"In the link, mc_{name} must be" in notices[0]
+def test_what_is_not_allowed_in_a_multiclass_link_gets_one_sentence(names, value):
+    link = {f"mc_{name}": value for name in names}
+    assert refused(said(open_page("multiclass", **link)), link)
 
 
 def test_a_multiclass_link_with_changes_of_the_problem_shows_the_run_as_it_was():
