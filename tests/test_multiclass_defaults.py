@@ -202,13 +202,13 @@ def test_the_ridge_is_one_that_labels_which_were_held_out_ask_for(monkeypatch):
 def test_where_few_labels_say_little_the_ridge_stays_the_usual_one():
     rng = np.random.default_rng(1)
     stays = lowest = 0
-    for _ in range(20):
+    for _ in range(10):
         y = np.arange(45) % 6
         X = rng.normal(size=(45, 9)) + rng.normal(size=(6, 9))[y]
         held_out = losses_held_out(X, y)
         stays += held_out_factor(X, y, 0.5) == 1.0
         lowest += min(FACTORS, key=lambda factor, held_out=held_out: held_out[factor][0].mean()) == 1.0
-    assert stays >= lowest + 5, (stays, lowest)
+    assert stays >= lowest + 3, (stays, lowest)
 
 
 @pytest.mark.parametrize("y", [[0, 1, 0, 1], [0] * 11 + [1]])
