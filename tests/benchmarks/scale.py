@@ -52,7 +52,7 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
         1 if is_small else 3, *((400_000, 60, 2500, 64) if is_small else (4_000_000, 350, 4000, 64))
     ),
     "features": lambda is_small: scale_cluster.efficiency(
-        1 if is_small else 3, *((400_000, 15, 10_000, 256) if is_small else (4_000_000, 88, 16_000, 256))
+        1 if is_small else 3, *((400_000, 60, 2500, 256) if is_small else (4_000_000, 350, 4000, 256))
     ),
     "prediction": _prediction,
 }
