@@ -102,6 +102,10 @@ class _Dual:
 
     def __init__(self, design: Design, similar: NDArray, unlabeled: NDArray, *, prior: float, lam: float) -> None:
         self.lam, self.n = lam, len(unlabeled)
+        self.latest, self.gap = (
+            np.inf,
+            np.inf,
+        )  # J, and its relative distance from the dual's value, where it was last asked
         self.features = np.empty((self.n, design.basis.size))
         start = 0
         for psi in design.blocks(unlabeled):
@@ -126,6 +130,16 @@ class _Dual:
         w = self.weights(s)
         return self.objective(w, self.features @ w)
 
+    def minus_value(self, z: NDArray) -> tuple[float, NDArray]:
+        """Return minus the dual's value at z = (u, v), and its gradient; note J and the gap there."""
+        u, v = z[: self.n], z[self.n :]
+        w = self.weights(u + v)
+        f = self.features @ w
+        bound = float(np.mean(u - v) - self.lam / 2.0 * (w @ w))
+        self.latest = self.objective(w, f)
+        self.gap = (self.latest - bound) / max(1.0, abs(self.latest))
+        return -bound, np.concatenate([-f - 1.0, -f + 1.0]) / self.n
+
     def objective(self, w: NDArray, f: NDArray) -> float:
         """Return J at w, with values f at the unlabeled points."""
         loss = np.maximum(f, np.maximum(0.0, 0.5 + f / 2.0))
@@ -134,30 +148,28 @@ class _Dual:
 
 def _maximise(dual: _Dual, max_iter: int, tol: float, watch: Watch) -> NDArray:
     """Return the slopes s = u + v that maximise the dual, to a duality gap of `tol` relative to J."""
-    n = dual.n
-    latest = {"objective": np.inf, "bound": -np.inf}
-
-    def minus_value(z: NDArray) -> tuple[float, NDArray]:
-        u, v = z[:n], z[n:]
-        w = dual.weights(u + v)
-        f = dual.features @ w
-        bound = float(np.mean(u - v) - dual.lam / 2.0 * (w @ w))
-        latest.update(objective=dual.objective(w, f), bound=bound)
-        return -bound, np.concatenate([-f - 1.0, -f + 1.0]) / n
+    n, reached = dual.n, -np.inf
+    z = np.concatenate([np.full(n, 0.25), np.zeros(n)])
+    options = {"maxfun": 20 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": N_CORRECTIONS}  # only the gap ends it
 
     def after_iteration(intermediate_result: Any) -> None:
-        watch.step(latest["objective"])
-        if latest["objective"] - latest["bound"] <= tol * max(1.0, abs(latest["objective"])):
+        watch.step(dual.latest)
+        if dual.gap <= tol:
             raise StopIteration
 
-    z = minimize(
-        minus_value,
-        np.concatenate([np.full(n, 0.25), np.zeros(n)]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, 0.5)] * (2 * n),
-        callback=after_iteration,
-        # Only the gap ends it.
-        options={"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": N_CORRECTIONS},
-    ).x
-    return z[:n] + z[n:]
+    while True:
+        left = max_iter - watch.steps
+        z = minimize(
+            dual.minus_value,
+            z,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, 0.5)] * (2 * n),
+            callback=after_iteration,
+            options=options | {"maxiter": left},
+        ).x
+        value = -dual.minus_value(z)[0]
+        # A line search fails now and then for rounding alone: without what was gathered of the curvature it goes on.
+        if dual.gap <= tol or watch.steps >= max_iter or not value > reached:
+            return z[:n] + z[n:]
+        reached = value

@@ -20,7 +20,9 @@ MOST_LABELS = 500
 
 
 def held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -> float:
-    """Return the factor of the usual ridge with the best score at labels that were held out; 1 where a class has too few.
+    """Return the factor of the usual ridge with the best score at labels that were held out.
+
+    It is 1 where a class has too few labels, and where the equations have no solution in float64 (huge kernel values).
 
     Parameters
     ----------
@@ -39,7 +41,10 @@ def held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) ->
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(points, labels)
     with single_threaded_blas():  # the same choice, whatever the number of threads
         K = kernel.matrix(points, points)
-        scores = np.mean([_scores(problem.twin(), K, labels, train, held) for train, held in folds], axis=0)
+        try:
+            scores = np.mean([_scores(problem.twin(), K, labels, train, held) for train, held in folds], axis=0)
+        except np.linalg.LinAlgError:
+            return 1.0
     return FACTORS[int(np.argmax(scores))]
 
 

@@ -15,4 +15,4 @@ def step_limit(run: Run) -> float | None:
     if largest is None or first != last:
         return None
     theta = run.spec.values_at(run.n_iter)["step_size"] or engine.automatic_step or 1.0
-    return float(largest * theta / last)
+    return float(largest * (theta / last))  # first the quotient: of a constant step it is one, whatever the step

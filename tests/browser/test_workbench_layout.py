@@ -36,7 +36,9 @@ HOLES = """() => {
 
 
 def box(page, selector):
-    found = page.locator(selector).first.bounding_box()
+    part = page.locator(selector).first
+    part.wait_for()  # a part that is being drawn anew has no place for a moment
+    found = part.bounding_box()
     assert found is not None, selector
     return found
 
