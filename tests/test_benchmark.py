@@ -37,6 +37,8 @@ TINY = Sizes(
     predicted=100,
     stored=3000,
     shared=100,
+    fitted=200,
+    fitted_d=5,
 )
 # Compiling from nothing takes seconds even at the smallest size.
 QUICK = [name for name in (*GROUPS, *LONG_GROUPS) if name != "start"]

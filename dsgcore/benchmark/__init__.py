@@ -19,7 +19,7 @@ def _groups(*names: str) -> Groups:
     return {name: import_module(f"{__name__}.{name}").measure for name in names}
 
 
-GROUPS = _groups("machine", "kernel", "runs", "growth", "memory", "demo", "prediction", "start", "structured")
+GROUPS = _groups("machine", "kernel", "runs", "growth", "memory", "demo", "prediction", "fits", "start", "structured")
 LONG_GROUPS = _groups("out_of_core", "shared_out")
 
 

@@ -30,6 +30,8 @@ class Sizes:
         Points of the file that does not fit in memory.
     shared : int
         Points of the run that worker processes share.
+    fitted, fitted_d : int
+        Points and columns of the estimators' fits.
     """
 
     repeats: int = 9
@@ -46,3 +48,5 @@ class Sizes:
     predicted: int = 32_768
     stored: int = 20_000_000
     shared: int = 1_000_000
+    fitted: int = 10_000
+    fitted_d: int = 100
