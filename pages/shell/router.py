@@ -12,7 +12,7 @@ from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.shell.admission import is_admitted
 from pages.shell.browser import mind_the_browser
-from pages.shell.sending import is_a_tick
+from pages.shell.sending import is_a_tick, wait_until_sent
 from pages.shell.turns import turns
 from pages.shell.visits import note_visit
 from pages.workbench.link import without_others
@@ -63,6 +63,8 @@ def route() -> None:
             page.run()
     # Says that all is there: until then the style keeps the page unseen.
     st.html('<span class="page-end"></span>')  # not as Markdown, whose HTML is read by code that comes later
+    if not is_a_tick():
+        wait_until_sent()
 
 
 def _forget_runs_of_others(page: str) -> None:

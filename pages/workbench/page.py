@@ -25,7 +25,7 @@ from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_picker import draw_kernel, make_ready
 from pages.controls.own_file import plain
 from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, PARTS, SLIDER, draw_choice, draw_flag, map_choice
-from pages.shell.sending import is_a_tick, wait_until_sent
+from pages.shell.sending import is_a_tick
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.upload.upload import draw_upload
@@ -242,8 +242,6 @@ def _live(
         has_ended = _advance(bench)
         with drawing.turn(is_urgent=not is_a_tick(), look=_gives_way):
             _draw(bench, status, tiles, limits, health)
-            if is_a_tick():
-                wait_until_sent()
         if bench.look != before and "Details" in bench.opened and not bench.is_showing:
             st.rerun()  # they are of the same step
         if has_ended:
