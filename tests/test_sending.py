@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import threading
-import time
 
 import pytest
 
@@ -21,10 +20,8 @@ def test_it_waits_while_there_is_something_to_send_and_no_longer(monkeypatch):
     queue = ["a message"]
     monkeypatch.setattr(sending, "_queue", lambda: queue)
     threading.Timer(0.2, queue.clear).start()
-    start = time.monotonic()
     sending.wait_until_sent()
     assert not queue
-    assert time.monotonic() - start >= 0.2
 
 
 def test_it_gives_up_where_nobody_takes_anything(monkeypatch):
