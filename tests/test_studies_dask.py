@@ -13,7 +13,7 @@ import time
 import pytest
 
 from dsgcore.__main__ import main
-from dsgcore.studies import Store
+from dsgcore.studies import Store, StudyError, command
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
 
@@ -101,3 +101,18 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_ar
 def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, capfd):
     assert sweep(tmp_path, study_file(tmp_path, 1), "--dask", "tcp://127.0.0.1:1") == 2
     assert capfd.readouterr().err == "dsgcore: Timed out trying to connect to tcp://127.0.0.1:1 after 10 s\n"
+
+
+def test_an_error_that_the_cluster_has_lost_is_the_same_sentence(monkeypatch):
+    class Client:
+        def get_executor(self, pure):
+            return None
+
+        def nthreads(self):
+            return {"a worker": 1}
+
+    monkeypatch.setattr(command, "client_of", lambda address: contextlib.nullcontext(Client()))
+    with pytest.raises(StudyError, match="the cluster has gone away"), command.on_cluster("somewhere"):
+        raise AttributeError("'dict' object has no attribute 'with_traceback'")
+    with pytest.raises(AttributeError, match="something else"), command.on_cluster("somewhere"):
+        raise AttributeError("something else")

@@ -23,6 +23,7 @@ from dsgcore.studies.work import GivenUpError, Made, begin_worker
 AHEAD = 2
 MEMORY = 2 * 10**9
 SECONDS_BETWEEN_LOOKS = 0.2
+GONE = "the cluster has gone away; the runs that had finished are kept"
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:
     try:
         error: Any = future.exception()
     except CancelledError:
-        raise StudyError("the cluster has gone away; the runs that had finished are kept") from None
+        raise StudyError(GONE) from None
     if error is None:
         return Outcome(run, store.put(*future.result()), is_new=True)
     if isinstance(error, MemoryError):

@@ -16,7 +16,7 @@ from typing import Any
 
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
-from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
+from dsgcore.studies.carrying_out import GONE, Outcome, carry_out, local_processes
 from dsgcore.studies.store import Store, default_store
 from dsgcore.studies.study import Study, StudyError
 from dsgcore.studies.table import table_of
@@ -84,7 +84,13 @@ def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor,
 def on_cluster(address: str) -> Iterator[tuple[Executor, int]]:
     """Give what lets the workers of a Dask cluster do things, and how many they do at a time."""
     with client_of(address) as client:
-        yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
+        try:
+            yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
+        except AttributeError as error:
+            # What `distributed` makes of a run that was on its way as the scheduler went, where it has no error to pass on.
+            if "with_traceback" not in str(error):
+                raise
+            raise StudyError(GONE) from None
 
 
 @contextmanager
