@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import set_workers, single_threaded_blas
 from dsgcore.core.carried import Carried
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.expansion import TILE_ROWS, Expansion
 
 
 class Share:
     """What one worker does of a run: it takes each iteration's block, and gives f at its points of the next batch.
+
+    Those come first, by themselves, and the block is carried to all other rows while the answer is on its way and the next
+    block is made: see `_first`.
 
     Parameters
     ----------
@@ -39,25 +43,67 @@ class Share:
             set_workers(threads)
         self.model, self.needed, self.places, self.ends = model, needed, places, ends
         self.carried, self.t = Carried(X, model), 0
+        # Of blocks with so many features: whether a row has the same value in any whole tile.
+        self.same_in_any_tile: dict[int, bool] = {}
+        self.thread = ThreadPoolExecutor(1)
+        self.carrying: Future[None] | None = None
 
     def catch_up(self, blocks: Sequence[NDArray], decays: Sequence[float]) -> NDArray:
         """Take all blocks that there are so far; return f at its points of the batch after them."""
         for block, decay in zip(blocks, decays, strict=True):
-            self._take(block, decay)
-        return self._values()
+            self._carry(self._frequencies(block), block, decay)
+        return self.carried.values[self._batch()]
 
     def step(self, block: NDArray, decay: float) -> NDArray:
         """Take one iteration's block; return f at its points of the next batch."""
-        self._take(block, decay)
-        return self._values()
+        if self.carrying is not None:
+            self.carrying.result()
+        W, m = self._frequencies(block), block.shape[1]
+        first = self._first(W, block, decay)
+        self.carrying = self.thread.submit(self._carry, W, block, decay)
+        if first is not None and self.same_in_any_tile.get(m):
+            return first
+        self.carrying.result()
+        values: NDArray = self.carried.values[self._batch()]
+        if first is not None:
+            self.same_in_any_tile[m] = first.tobytes() == values.tobytes()
+        return values
 
-    def _take(self, block: NDArray, decay: float) -> None:
-        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            W = self.model.frequencies(self.t + 1, block.shape[1])
-            self.carried.advance_first(int(self.needed[self.t]), W, block, decay)
+    def _frequencies(self, block: NDArray) -> NDArray:
         self.t += 1
+        return self.model.frequencies(self.t, block.shape[1])
 
-    def _values(self) -> NDArray:
+    def _batch(self) -> NDArray:
+        """Return the places of the points that are visited next."""
         if self.t == len(self.needed):
-            return np.empty(0, dtype=self.model.dtype)
-        return self.carried.values[self.places[self.ends[self.t] : self.ends[self.t + 1]]]
+            return self.places[:0]
+        return self.places[self.ends[self.t] : self.ends[self.t + 1]]
+
+    def _carry(self, W: NDArray, block: NDArray, decay: float) -> None:
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+            self.carried.advance_first(int(self.needed[self.t - 1]), W, block, decay)
+
+    def _first(self, W: NDArray, block: NDArray, decay: float) -> NDArray | None:
+        """Return f at the next batch's points after this block, which no row has yet; None where that is no use.
+
+        In any whole tile a row has the same value, with the matrix products that we know. Nobody promises it: so the first
+        block of each size is carried as well, and where a bit differs no more comes first. Rows of the last tile, which is
+        not whole, are evaluated where they stand.
+        """
+        batch, n = self._batch(), int(self.needed[self.t - 1])
+        whole = n // TILE_ROWS * TILE_ROWS
+        if 2 * len(batch) >= whole or not self.same_in_any_tile.get(block.shape[1], True):
+            return None
+        is_last = batch >= whole
+        filled = np.resize(batch[~is_last], -(-len(batch) // TILE_ROWS) * TILE_ROWS)
+        values = np.empty(len(batch), dtype=self.model.dtype)
+        values[~is_last] = self._after(filled, W, block, decay)[: np.count_nonzero(~is_last)]
+        values[is_last] = self._after(slice(whole, n), W, block, decay)[batch[is_last] - whole]
+        return values
+
+    def _after(self, rows: NDArray | slice, W: NDArray, block: NDArray, decay: float) -> NDArray:
+        """Return f after this block at some rows, which keep the value that they have."""
+        values: NDArray = self.carried.values[rows].copy()
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+            self.carried.feature_map.evaluate(self.carried.X[rows], W, block, decay, values)
+        return values
