@@ -22,11 +22,16 @@ function redraw(feed) {
   ask(feed.page, feed.ask);
 }
 
-/** Write what stands beside a tile's number, in its colour; where the script drew nothing there, it does so next time. */
-function annotate(tile, [text, color], theme) {
+/** Write what stands beside a tile's number; where the script drew nothing there, it does so next time. */
+function annotate(tile, text) {
+  const note = tile.querySelector(NOTE);
+  if (note) write(note, /.*\S.*/, text || "–");
+}
+
+/** Colour it. */
+function colour(tile, color, theme) {
   const note = tile.querySelector(NOTE);
   if (!note) return;
-  write(note, /.*\S.*/, text || "–");
   note.style.color = theme.getPropertyValue(`--st-${color}-text-color`);
   note.style.backgroundColor = theme.getPropertyValue(`--st-${color}-background-color`);
 }
@@ -36,20 +41,25 @@ function leaveColours() {
   document.querySelectorAll(`.st-key-part-tiles ${NOTE}`).forEach(({style}) => style.color = style.backgroundColor = "");
 }
 
-function show(feed, news, figures) {
+/** Write where the run is, and its numbers; return the tiles that have them. */
+function say(said) {
   const status = document.querySelector(".st-key-status");
-  if (status) write(status, /step \d+ of .*/, news.status);
-  const part = ".st-key-part-tiles", tiles = document.querySelectorAll(`${part} [data-testid="stMetricValue"]`);
+  if (status) write(status, /step \d+ of .*/, said.status);
+  if (!window.dsgLab?.isLeaving?.()) window.dsgLab?.keep?.(said.page, said.kept);
+  const part = ".st-key-part-tiles", tiles = [...document.querySelectorAll(`${part} [data-testid="stMetricValue"]`)];
   // While the script draws, a tile may stand there twice: what follows it would be told another one's number.
-  if (tiles.length && tiles.length === news.values.length) {
-    news.values.forEach((value, place) => write(tiles[place], /.*\S.*/, value));
-    const labels = document.querySelectorAll(`${part} [data-testid="stMetricLabel"]`);
-    write(labels[1], /.*\S.*/, news.scoreLabel);
-    news.notes.forEach((note, place) => annotate(tiles[place].parentElement, note, getComputedStyle(feed.root)));
-  }
+  if (!tiles.length || tiles.length !== said.values.length) return [];
+  said.values.forEach((value, place) => write(tiles[place], /.*\S.*/, value));
+  write(document.querySelectorAll(`${part} [data-testid="stMetricLabel"]`)[1], /.*\S.*/, said.scoreLabel);
+  said.notes.forEach(([text], place) => annotate(tiles[place].parentElement, text));
+  return tiles.map(tile => tile.parentElement);
+}
+
+function show(feed, news, figures) {
+  const theme = getComputedStyle(feed.root);
+  say(news).forEach((tile, place) => colour(tile, news.notes[place][1], theme));
   news.charts.forEach(({key, alt}, place) =>
     window.dsgCharts?.get(key)?.({order: news.order, alt, figure: figures[place]}));
-  if (!window.dsgLab?.isLeaving?.()) window.dsgLab?.keep?.(news.page, news.kept);
 }
 
 /** Ask for one tick; return how long to wait at least before the next, and nothing where there is to be none. */
@@ -97,8 +107,12 @@ export default function ({data, parentElement, setTriggerValue}) {
     document.addEventListener("visibilitychange", feed.look);
     feeds.set(parentElement, feed);
   }
-  if (data.order !== feed.order) leaveColours();
-  Object.assign(feed, data, {ask: () => setTriggerValue("redraw", true)});
+  const {said, ...asked} = data, isDrawn = data.order !== feed.order;
+  Object.assign(feed, asked, {ask: () => setTriggerValue("redraw", true)});
+  if (isDrawn) {  // an older tick may have come in between what the script has drawn and this: its words would stay
+    leaveColours();
+    say(said);
+  }
   go(feed);
   return () => {  // also called for an update that another one overtook
     if (parentElement.isConnected) return;

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.experiments import Setting
+from dsgcore.experiments import LiveRun, Setting
 from pages.controls.control import key_of
 from pages.controls.view_choices import SPEED, choices_of, viewed
 from pages.race.state import RACES
@@ -24,6 +24,7 @@ from pages.shell.watch import pulse
 from pages.workbench import live_views as views
 from pages.workbench.bench import Bench, go_further
 from pages.workbench.coming import place_of
+from pages.workbench.looking_back import seen
 from pages.workbench.map_axes import AXES
 
 TICK_SECONDS = 0.25
@@ -119,6 +120,7 @@ def tick_here(page: str, bench: Bench) -> None:
         "address": ADDRESS,
         "pace": 1000 * TICK_SECONDS,
         "order": time.time(),
+        "said": _said(bench, seen(bench), is_playing=bench.is_playing and not bench.is_held),
     }
     with st.container(key="part-state-ticks"):
         component(key="ticks", data=data, on_redraw_change=_nothing)
@@ -152,22 +154,30 @@ def _news(bench: Bench) -> bytes:
     """Return what has changed of the page: in the first line all but the figures, in each of the others one of them."""
     live = bench.live
     assert live is not None
-    problem: type[Setting] = type(live.run.problem)
     made = [chart for chart in views.charts(bench, theme=bench.theme, hidden=bench.hidden) if _is_new(bench, chart)]
     goes_on = is_ticking(bench)
     news = {
+        **_said(bench, live, is_playing=True),
         "order": time.time(),
-        "status": views.status_words(live, is_playing=True, going_to=bench.going_to),
-        "values": [] if "tiles" in bench.hidden else views.tile_values(live),
-        "notes": views.tile_notes(live),
-        "scoreLabel": views.score_label(live),
-        "page": problem.name,
-        "kept": place_of(problem, bench),
         "charts": [{"key": chart.key, "alt": chart.alt} for chart in made],
         "isOver": not goes_on,
         "redraw": not goes_on or _is_due(bench),
     }
     return "\n".join([json.dumps(news), *(chart.drawing.text for chart in made)]).encode()
+
+
+def _said(bench: Bench, shown: LiveRun, *, is_playing: bool) -> dict[str, Any]:
+    """Return in words and numbers where the run is, and what it has come to, as far as that is shown of it."""
+    assert bench.live is not None
+    problem: type[Setting] = type(bench.live.run.problem)
+    return {
+        "status": views.status_words(bench.live, is_playing=is_playing, going_to=bench.going_to),
+        "values": [] if "tiles" in bench.hidden else views.tile_values(shown),
+        "notes": views.tile_notes(shown),
+        "scoreLabel": views.score_label(shown),
+        "page": problem.name,
+        "kept": place_of(problem, bench),
+    }
 
 
 def _is_new(bench: Bench, chart: Any) -> bool:

@@ -48,12 +48,13 @@ def cluster_of(n_workers: int, *, direct: bool = False) -> Iterator[tuple[Any, A
 
 @dataclass
 class Way:
-    """One run: how long it took to begin, to make the iterations, of that to wait for values; and what is at hand on the way."""
+    """One run: how long it took to begin, to make the iterations, of that to wait for values; this process's CPU time."""
 
     model: Expansion
     begun: float = 0.0
     seconds: float = 0.0
     waited: float = 0.0
+    cpu: float = 0.0
     training: Any = None
     at: dict[int, Callable[[Way], object]] = field(default_factory=dict)
 
@@ -67,10 +68,10 @@ def run(task: Task, client: Any = None, at: dict[int, Callable[[Way], object]] |
         for worker in way.training.workers:
             worker.answer = _Known(worker.answer.result())
         _time_waiting(way)
-    way.begun, start = time.perf_counter() - start, time.perf_counter()
+    way.begun, start, cpu = time.perf_counter() - start, time.perf_counter(), time.process_time()
     for iterate in solve(task, way.model, training=way.training):
         way.at.get(iterate.t, lambda own: None)(way)
-    way.seconds = time.perf_counter() - start
+    way.seconds, way.cpu = time.perf_counter() - start, time.process_time() - cpu
     return way
 
 
@@ -209,7 +210,8 @@ def efficiency(repeats: int, n: int, n_iter: int, batch_size: int, m: int) -> di
     for _ in range(repeats):
         for name, made, count in WAYS:
             way, load = made(task, count), os.getloadavg()[0]
-            seen.append({"name": name, "begun": way.begun, "seconds": way.seconds, "waited": way.waited, "load": load})
+            figures = {"begun": way.begun, "seconds": way.seconds, "waited": way.waited, "cpu": way.cpu}
+            seen.append({"name": name, **figures, "load": load})
             print(seen[-1], flush=True)
     with cluster_of(1) as (_, client):
         visited = len(SharedPoints(task, task.new_model(), client).rows)

@@ -101,6 +101,38 @@ def _first(page, held):
     raise AssertionError("no tick was asked for within 30 seconds")
 
 
+# Keeps back the answers of ticks from when it is told so until the page says that the run stands still.
+LATE_TICKS = """() => {
+    const ask = window.fetch;
+    window.fetch = async (address, ...rest) => {
+        const answer = await ask(address, ...rest);
+        if (!String(address).endsWith("/tick") || !window.keepsBack) return answer;
+        const text = await answer.text();
+        window.keptBack = true;
+        await new Promise(go => new MutationObserver(() =>
+            document.querySelector(".st-key-status")?.textContent.includes("paused") && go()
+        ).observe(document.body, {subtree: true, childList: true, characterData: true}));
+        window.isLate = true;
+        return {ok: true, text: () => text};
+    };
+}"""
+
+
+def test_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(open_page):
+    page = open_page("auc?speed=slow")
+    wait_for_points(page, 3)
+    page.evaluate(LATE_TICKS)
+    page.evaluate("window.keepsBack = true")
+    page.wait_for_function("window.keptBack")
+    page.locator(".st-key-play button").first.click()
+    page.wait_for_function("window.isLate")
+    expect(page.locator(".st-key-play")).to_contain_text("Play")
+    expect(page.locator(".st-key-status")).to_contain_text("paused")
+    page.wait_for_timeout(1000)
+    expect(page.locator(".st-key-status")).to_contain_text("paused")
+    assert "playing" not in page.url
+
+
 def test_a_verdict_is_of_the_score_beside_it_while_the_run_plays(open_page):
     page = open_page("auc?speed=slow")
     wait_for_points(page, 2)
