@@ -209,7 +209,7 @@ def test_what_is_noted_holds_for_a_tick_alone():
 
 
 def test_a_closed_page_is_not_kept_by_its_ticks():
-    bench = Bench(FileStore())
+    bench = Bench(FileStore(), live=LiveRun(small("auc", solver={"n_iter": 12})))
     ticking.tick_here("auc", bench)
     ticker, page = bench.ticker, weakref.ref(bench)
     del bench
