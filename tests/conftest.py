@@ -5,7 +5,8 @@ from functools import partial
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # before NumPy is there: threads of several workers would wait for each other
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "DSGCORE_WORKERS"):
+        os.environ.setdefault(name, "1")
 
 import numpy as np
 import oracle_files

@@ -54,7 +54,12 @@ def begun(queue, tmp_path, **options):
     """Submit a job that waits for ever, and return it with the number of its process."""
     file = tmp_path / f"pid-{len(list(tmp_path.iterdir()))}"
     job = queue.submit(functions.tell_and_wait, str(file), **options)
-    until(file.exists)
+
+    def has_begun():
+        job.keep()  # a busy machine takes a while, in which it is wanted
+        return file.exists()
+
+    until(has_begun)
     return job, int(file.read_text())
 
 

@@ -23,6 +23,7 @@ BARRED = ("serious", "critical")
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 
 
+PANEL = '[role="tabpanel"]:not([hidden])'
 THEMED = ["color-contrast"]  # what a theme can change
 
 
@@ -72,10 +73,10 @@ def test_axe_finds_nothing_serious_on_any_tab(open_page, wait_ready, setting):
     page.add_style_tag(content="* {transition: none !important}")  # what is drawn anew fades in
     expect(page.locator(".st-key-status")).to_contain_text(f"step {STEPS} of", timeout=30_000)
     found = []
-    for theme in THEMES:
-        for tab in TABS:
-            _open(page, tab)
-            wait_ready(page)
-            page.wait_for_selector('[data-stale="true"]', state="detached")
-            found += [f"{tab}, {line}" for line in found_on(page, theme)]
+    for tab in TABS:
+        _open(page, tab)
+        wait_ready(page)
+        page.wait_for_selector('[data-stale="true"]', state="detached")
+        part = None if tab == TABS[0] else PANEL  # what is around it stays
+        found += [f"{tab}, {line}" for theme in THEMES for line in found_on(page, theme, part)]
     assert not found, "\n".join(dict.fromkeys(found))
