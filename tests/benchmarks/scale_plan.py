@@ -79,8 +79,9 @@ def plan(kept: Mapping[str, Any]) -> str:
     parts = [_run(r, name, *sizes) for name, sizes in RUNS.items()]
     T, B, m = RUNS["a long run"]
     work, least = carried(N, T, B) * m * r.evaluation, SOURCES * B * m * r.driver
-    most, ms = sqrt(work / r.message), f"{1e3 * r.message:.1f} ms"
+    most, ms = (sqrt(least**2 + 4 * r.message * work) - least) / (2 * r.message), f"{1e3 * r.message:.1f} ms"
     label, row, each, ours = 1e9 * r.label, 1e9 * r.row, 1e9 * r.evaluation, 1e9 * r.driver
+    enough = WORKERS * (WORKERS * r.message + least)
     a_row = (kept["rows"]["peak"] - kept["rows"]["empty"]) / kept["rows"]["n"]
     return f"""## The plan past this machine: {N:,} rows, {WORKERS} workers
 
@@ -94,13 +95,12 @@ process, a feature and
 batch point, {r.framing:.2f} bytes on the wire for each of payload.
 
 {"".join(parts)}
-**Where it stops scaling.** An iteration of the long run is {work:.1f} s of one thread's work, which W workers divide,
-and W times {ms} of
-messages, which one event loop takes one after the other: the sum is least at W = sqrt({work:.1f} s / {ms}) = {most:.0f}; and the
-driving process needs {least:.2f} s, however many there are. For {WORKERS} workers an iteration should have
-{4 * WORKERS**2 * r.message / each:.0f} billion evaluations: then messages are a quarter of what a worker computes.
-Longer runs do not
-help; more features or more visited rows do, and so would a scheduler that passes one block on to all workers at once.
+**Where it stops scaling.** An iteration of the long run is {work:.1f} s of one thread's work, which W workers divide. Beside
+it, and not after it, go W times {ms} of messages, which one event loop takes one after the other, and {least:.2f} s of the
+driving process, however many workers there are: for a worker gives f at the next batch's points first, and carries its other
+rows while the next block is made. Up to W = {most:.0f} what is beside is hidden; with more an iteration takes longer again.
+To keep {WORKERS} workers busy an iteration of such batches should be {enough:.0f} s of one thread's work. Longer runs do
+not help; more visited rows do, and so would a scheduler that passes one block on to all workers at once.
 
 **What does not scale at all.** One process reads the labels and the visited rows, and holds them: {a_row:.0f} bytes a
 row at its highest, as
@@ -112,12 +112,10 @@ def _run(r: Rates, name: str, T: int, B: int, m: int) -> str:
     visited, mean = N * (1 - exp(-T * B / (N / SOURCES))), carried(N, T, B)
     sizes = f"(T = {T}, B = {B:,}, m = {m}, {SOURCES} sources)"
     head = f"*{name.capitalize()}* {sizes}: {visited:,.0f} visited rows, {mean:,.0f} carried in the mean.\n\n"
-    columns = "workers, labels, row groups, sharing out, iterations, of that messages, efficiency, sent an iteration"
+    columns = "workers, labels, row groups, sharing out, iterations, messages beside, efficiency, sent an iteration"
     lines = [columns.split(", ")]
-    fixed = SOURCES * B * m * r.driver
     for W in COUNTS:
-        work, messages = mean * m * r.evaluation, W * r.message
-        each, alone = work / W + messages + fixed, work + r.message + fixed
+        messages, each, alone = W * r.message, _iteration(r, mean, B, m, W), _iteration(r, mean, B, m, 1)
         sent = r.framing * (8 * m * W + 4 * SOURCES * B)
         lines.append(
             [
@@ -133,6 +131,12 @@ def _run(r: Rates, name: str, T: int, B: int, m: int) -> str:
         )
     lines.insert(1, ["---"] * len(lines[0]))
     return head + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n\n"
+
+
+def _iteration(r: Rates, mean: float, B: int, m: int, W: int) -> float:
+    """Return the seconds of an iteration: f at the batch points first; then the rest is carried, while the next block is made."""
+    first, beside = SOURCES * B * m * r.evaluation / W, W * r.message + SOURCES * B * m * r.driver
+    return first + max(mean * m * r.evaluation / W, beside)
 
 
 def _time(seconds: float) -> str:

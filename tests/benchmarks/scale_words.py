@@ -10,9 +10,8 @@ from scale_plan import plan
 
 HEAD = """# Beyond one machine's memory and cores
 
-Written by `python tests/benchmarks/scale.py` (which says what each part is) on one machine of two cores (AMD EPYC, AVX-512),
-beside other programs for the kills, the rows and the bytes, and with nothing else on it for the rest: the load beside a figure is
-that of the last minute, of which this program's own part is 1 to 3.
+Written by `python tests/benchmarks/scale.py` (which says what each part is) on one machine of two cores (Intel Xeon, AVX-512),
+with nothing else on it: the load beside a figure is that of the last minute, of which this program's own part is 1 to 3.
 """
 
 
@@ -170,8 +169,9 @@ def _workers(kept: Mapping[str, Any]) -> str:
     each = [a / b / 2 for a, b in zip(own["1 process"], own["2 processes"], strict=True)]
     cores = [a / b / 2 for a, b in zip(own["here, 1 thread"], own["here, 2 threads"], strict=True)]
     reached, T = median(each) >= 0.85, kept["T"] / 1e3
-    ours = median(run["seconds"] - run["waited"] for run in kept["runs"] if run["name"] == "1 process") / T
-    whole, longer = median(own["1 process"]) / T, (median(own["1 process"]) - median(own["here, 1 thread"])) / T
+    cpu = 1e3 * median(run["cpu"] for run in kept["runs"] if run["name"] == "2 processes") / kept["T"]
+    both, alone = (2e3 * median(own["2 processes"]) / kept["T"], 1e3 * median(own["1 process"]) / kept["T"])
+    longer = (median(own["1 process"]) - median(own["here, 1 thread"])) / T
     return f"""## Two processes against one, with {kept["m"]} features an iteration
 
 {kept["visited"]:,} visited rows of {kept["n"]:,}, d = 18, m = {kept["m"]}, T = {kept["T"]}, B = {kept["B"]}, two sources;
@@ -183,9 +183,10 @@ before, in which rows are shared out.
 - Efficiency of two processes against one: {_spread(each, 2)}; at least 0.85: {_met(reached)}.
 - Two threads of one process came to {_spread(cores, 2)} in the same minutes: so much of two cores there is, for anybody. Two
   processes have {median(each) / median(cores):.2f} of that.
-- What limits it besides: the process that drives the run has {ours:.1f} ms of an iteration's {whole:.0f} for itself, with one
-  worker: it makes the coefficients and the next block, and the worker waits. With the messages one process takes
-  {longer:.1f} ms an iteration longer than one thread here. Neither shrinks with more workers.
+- What limits it besides: the process that drives the run takes {cpu:.1f} ms of CPU time an iteration for two workers, of the
+  {both:.0f} ms that two cores have in it: it makes the coefficients and the next block, and passes messages on. With cores of their
+  own the workers would not miss it, for they carry a block while the next one is made: one process takes {longer:.1f} ms of an
+  iteration's {alone:.0f} longer than one thread here.
 """
 
 
