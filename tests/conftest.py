@@ -17,7 +17,7 @@ from streamlit.util import calc_hash
 
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import Task
+from dsgcore.core.task import Task
 from dsgcore.data.reading import answers
 from dsgcore.problems import SemiSupervisedAUC
 from pages.workbench.bench import Bench

@@ -19,7 +19,8 @@ from dsgcore.core.diagnostics import (
 )
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver import solve
+from dsgcore.core.task import Task
 from dsgcore.problems import SemiSupervisedAUC, objective
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM

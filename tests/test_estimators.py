@@ -18,7 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.core.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver import solve
+from dsgcore.core.task import Task
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM

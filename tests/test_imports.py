@@ -36,15 +36,13 @@ def tree(file):
         return ast.parse(source)
 
 
-def nodes(file, *, at_import=False):
-    """Every node of a file, or only those that run when it is imported (not in functions, not for type checkers)."""
+def nodes(file, *, runs=False):
+    """Every node of a file, or only those that ever run: not those for type checkers."""
     waiting = [tree(file)]
     while waiting:
         node = waiting.pop()
         yield node
-        if at_import and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        if at_import and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if runs and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             waiting.extend(node.orelse)
             continue
         waiting.extend(ast.iter_child_nodes(node))
@@ -60,11 +58,11 @@ def base_of(node, name, file):
     return ".".join([*parts, *([node.module] if node.module else [])])
 
 
-def imported(file, *, at_import=False):
+def imported(file, *, runs=False):
     """The modules that a file imports: `from a import b` is a.b where that is a module, else a."""
     name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     found = set()
-    for node in nodes(file, at_import=at_import):
+    for node in nodes(file, runs=runs):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -127,7 +125,7 @@ def test_a_room_imports_nothing_that_stands_above_it(room):
     strange = {
         f"{file.relative_to(ROOT)}: {name}"
         for file in files
-        for name in imported(file, at_import=room == "settings")  # whose types are those of specs
+        for name in imported(file, runs=room == "settings")  # whose types are those of specs
         if name.split(".")[0] == "dsgcore" and ".".join(name.split(".")[:2]) not in allowed
     }
     assert strange == set()
@@ -183,7 +181,7 @@ def test_pages_import_public_names_of_the_package_only(file):
 def test_modules_do_not_import_each_other_in_a_circle():
     # Importing a.b runs a/__init__ as well; that is no direction of its own, or every package would be a circle.
     waits_for = {
-        name: {other for other in imported(file, at_import=True) if other in MODULES} - {name}
+        name: {other for other in imported(file, runs=True) if other in MODULES} - {name}
         for name, file in MODULES.items()
     }
     while ready := [name for name, others in waits_for.items() if not others]:
@@ -223,7 +221,7 @@ def test_a_word_of_the_core_means_one_thing(name):
 
 
 def test_what_a_newcomer_reads_takes_ten_minutes():
-    read = ("problems/auc.py", "core/solver.py", "core/kernels.py", "core/_loops.py")
+    read = ("problems/auc.py", "core/task.py", "core/solver.py", "core/kernels.py", "core/_loops.py")
     assert sum(len((PACKAGE / file).read_text(encoding="utf-8").splitlines()) for file in read) < 900
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.kernels import block_frequencies
 from dsgcore.core.problem import stacked
-from dsgcore.core.solver import Task
+from dsgcore.core.task import Task
 
 
 def feature_map(task: Task, t: int, X: NDArray) -> NDArray:

@@ -15,7 +15,8 @@ from dsgcore.core import features
 from dsgcore.core.carried import VisitedPoints
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver import solve
+from dsgcore.core.task import Task
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 MAX_ROUNDS = 5

@@ -15,7 +15,8 @@ from dsgcore.benchmark.settings import Sizes
 from dsgcore.benchmark.timing import interleaved, workers
 from dsgcore.cluster import SharedPoints
 from dsgcore.core.carried import VisitedPoints
-from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver import solve
+from dsgcore.core.task import Task
 
 ROUNDS, PROCESSES = 2, 2
 # A run whose iterations are next to nothing but messages: some thousand rows, so that each worker has some.

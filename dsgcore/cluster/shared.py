@@ -20,7 +20,7 @@ from dsgcore.cluster.share import Share
 from dsgcore.core.carried import is_dense, visits
 from dsgcore.core.expansion import TILE_ROWS, Expansion
 from dsgcore.core.features import as_points
-from dsgcore.core.solver import Task
+from dsgcore.core.task import Task
 
 # Rows that are dealt out together.
 DEALT_ROWS = 8 * TILE_ROWS

@@ -15,7 +15,7 @@ from dsgcore.core.carried import TrainingPoints, training_points
 from dsgcore.core.expansion import Expansion, restore
 from dsgcore.core.model_files import ModelError, read
 from dsgcore.core.parameters import Integer
-from dsgcore.core.solver import Task
+from dsgcore.core.task import Task
 
 
 def _say_nothing(made: int) -> None:

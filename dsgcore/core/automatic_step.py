@@ -12,7 +12,7 @@ from dsgcore.core.features import as_points
 from dsgcore.core.problem import stacked
 from dsgcore.core.sampling import generator
 from dsgcore.core.schedules import SCHEDULES
-from dsgcore.core.solver import Task
+from dsgcore.core.task import Task
 
 # Of the largest step that does not make the iterate grow, a quarter: what is left of the batches' noise is averaged away.
 SHARE_OF_LARGEST = 0.25

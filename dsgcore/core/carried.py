@@ -9,16 +9,14 @@ from __future__ import annotations
 import mmap
 from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core import features
 from dsgcore.core.expansion import Expansion
-
-if TYPE_CHECKING:
-    from dsgcore.core.solver import Task
+from dsgcore.core.task import Task
 
 # With more visits a point than this, leaving out points after their last visit saves next to nothing: carry them all.
 MAX_VISITS_PER_POINT = 64

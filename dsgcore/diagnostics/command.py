@@ -7,7 +7,7 @@ import json
 import sys
 
 from dsgcore.diagnostics.limits import Limits, limits
-from dsgcore.experiments.widths import read_spec
+from dsgcore.experiments.loading import read_spec
 
 NOT_CONVERGED = 1
 

@@ -23,7 +23,8 @@ from dsgcore.core.carried import AllPoints
 from dsgcore.core.diagnostics import MAX_EXACT_POINTS, DiagnosticsError, GradientNorm, exact_optimum
 from dsgcore.core.problem import stacked
 from dsgcore.core.schedules import Step
-from dsgcore.core.solver import Iterate, Task, solve
+from dsgcore.core.solver import Iterate, solve
+from dsgcore.core.task import Task
 from dsgcore.data import Split
 from dsgcore.experiments.engine import engine_for
 from dsgcore.experiments.loading import load_split

@@ -18,7 +18,8 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.carried import AllPoints
 from dsgcore.core.cost import Cost
 from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, GradientNorm, exact_optimum
-from dsgcore.core.solver import Iterate, Task, solve
+from dsgcore.core.solver import Iterate, solve
+from dsgcore.core.task import Task
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import check_possible
 from dsgcore.experiments.engine import engine_for

@@ -13,7 +13,7 @@ from dsgcore.core.expansion import Expansion
 from dsgcore.core.parameters import ParameterError, Real, field_as_in
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.solver import Task
+from dsgcore.core.task import Task
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.classes import POINTS_CUT, best_threshold, share_threshold
 from dsgcore.estimators.elsewhere import values_of

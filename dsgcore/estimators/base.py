@@ -29,8 +29,9 @@ from dsgcore.core.parameters import (
 )
 from dsgcore.core.sampling import batches
 from dsgcore.core.schedules import Plan, tail_start
-from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver import solve
 from dsgcore.core.solver_parameters import SolverParameters
+from dsgcore.core.task import Task
 from dsgcore.data.anywhere import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.elsewhere import in_precision, read_ahead, some_of, validated, values_at

@@ -14,7 +14,7 @@ from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Kernel
 from dsgcore.core.parameters import Parameter, ParameterError, as_in, choice, field_as_in, parameters_of_fields, real
 from dsgcore.core.problem import UNLABELED
-from dsgcore.core.solver import Task
+from dsgcore.core.task import Task
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier
 from dsgcore.estimators.elsewhere import values_of

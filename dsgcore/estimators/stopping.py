@@ -18,7 +18,7 @@ from dsgcore.core.parameters import Parameter, integer, parameters_of_fields, re
 from dsgcore.core.problem import objective
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.schedules import tail_start
-from dsgcore.core.solver import Task
+from dsgcore.core.task import Task
 
 # The averaged model is looked at once in so many iterations, at so many points; an even number, whose half begins a tail.
 ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256

@@ -13,7 +13,8 @@ from dsgcore.core.diagnostics import AverageNorm, DualCoefficients, ExactTwin, S
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.problem import Values
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.solver import Iterate, Task
+from dsgcore.core.solver import Iterate
+from dsgcore.core.task import Task
 from dsgcore.data import Split
 from dsgcore.problems import UNLABELED, Problem
 

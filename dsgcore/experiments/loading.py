@@ -1,16 +1,44 @@
-"""A spec's data: loaded by name or from a file, with labels hidden as it says."""
+"""A spec from its file, and its data: loaded by name or from a file, with labels hidden as it says."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 from numpy.typing import NDArray
 
+from dsgcore.core.kernel_widths import usual_width
 from dsgcore.data import OPTION_NAMES, Dataset, Split, broken, convert, draw_pairs, hide_labels, load
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.widths import usual_width_of
+
+
+def read_spec(file: Path) -> Spec:
+    """Return the spec that a JSON file holds; a width that it leaves out suits the points of its own file of data.
+
+    Parameters
+    ----------
+    file : path
+        A file of data named without a folder is looked for beside it.
+
+    Raises
+    ------
+    SpecError
+        As `Spec.from_json`.
+    DataError
+        When the data must be read for the width, and cannot be.
+    """
+    text = file.read_text(encoding="utf-8")
+    spec = Spec.from_json(text)
+    said = json.loads(text).get("kernel", {})
+    if spec.data.name != FILE or said.keys() & usual_width_of(type(spec.problem), FILE, spec.kernel.name).keys():
+        return spec
+    width = usual_width(spec.kernel.name, load_dataset(spec, folder=file.parent).X)
+    return replace(spec, kernel=replace(spec.kernel, **width))  # type: ignore[type-var]
 
 
 def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | None = None) -> Split:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.carried import Carried
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver import solve
+from dsgcore.core.task import Task
 from dsgcore.data import Split
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED, Problem

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dsgcore.core.kernel_widths import like_gaussian, usual_sigma, usual_width
+from dsgcore.core.kernel_widths import like_gaussian, usual_sigma
 from dsgcore.data import DATASETS, load
 from dsgcore.experiments.settings import DEFAULT_DATASET, FILE, Setting, defaults_of
-
-if TYPE_CHECKING:
-    from dsgcore.experiments.spec import Spec
-
 
 # Sets of small clumps or thin arms: finer than the median distance between their points says.
 FINE = {"gaussian_mixture": 50.0, "spirals": 50.0, "blobs": 50.0}
@@ -43,30 +35,3 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
 @cache
 def _sigma_of(dataset: str) -> float:
     return FINE.get(dataset) or usual_sigma(load(dataset).X)
-
-
-def read_spec(file: Path) -> Spec:
-    """Return the spec that a JSON file holds; a width that it leaves out suits the points of its own file of data.
-
-    Parameters
-    ----------
-    file : path
-        A file of data named without a folder is looked for beside it.
-
-    Raises
-    ------
-    SpecError
-        As `Spec.from_json`.
-    DataError
-        When the data must be read for the width, and cannot be.
-    """
-    from dsgcore.experiments.loading import load_dataset  # here: what reads data needs specs, which need the width
-    from dsgcore.experiments.spec import Spec
-
-    text = file.read_text(encoding="utf-8")
-    spec = Spec.from_json(text)
-    said = json.loads(text).get("kernel", {})
-    if spec.data.name != FILE or said.keys() & usual_width_of(type(spec.problem), FILE, spec.kernel.name).keys():
-        return spec
-    width = usual_width(spec.kernel.name, load_dataset(spec, folder=file.parent).X)
-    return replace(spec, kernel=replace(spec.kernel, **width))  # type: ignore[type-var]

@@ -34,7 +34,8 @@ from dsgcore.core.carried import AllPoints
 from dsgcore.core.diagnostics import DualCoefficients, GradientNorm, exact_optimum, slope
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import Iterate, Task, solve
+from dsgcore.core.solver import Iterate, solve
+from dsgcore.core.task import Task
 from dsgcore.problems import Problem, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM

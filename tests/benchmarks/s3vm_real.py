@@ -45,7 +45,8 @@ from sklearn.svm import SVC, LinearSVC
 from dsgcore.core.carried import Carried
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.schedules import Change, Plan
-from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver import solve
+from dsgcore.core.task import Task
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 
 SETS = ("codrna", "skin_nonskin", "w6a", "dota2", "higgs7500")

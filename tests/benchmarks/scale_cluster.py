@@ -25,7 +25,8 @@ from dsgcore.benchmark.timing import workers as threads
 from dsgcore.cluster import SharedPoints, shared
 from dsgcore.core.carried import training_points
 from dsgcore.core.expansion import Expansion
-from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver import solve
+from dsgcore.core.task import Task
 
 # A worker killed a second time within 15 s of the first is given up by `LocalCluster` itself, for good: here, never.
 dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})

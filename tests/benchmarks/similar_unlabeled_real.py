@@ -49,7 +49,8 @@ from dsgcore.core.carried import Carried
 from dsgcore.core.kernels import Gaussian, Kernel
 from dsgcore.core.kernels_dot_product import DotProduct
 from dsgcore.core.schedules import Plan
-from dsgcore.core.solver import Task, solve
+from dsgcore.core.solver import solve
+from dsgcore.core.task import Task
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 POWERS = [2.0**k for k in range(-7, 8, 2)]
