@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 from test_chart_heads import SETTINGS, open_drawn
 
 PARTS = {
@@ -37,10 +39,12 @@ HOLES = """() => {
 
 def box(page, selector):
     part = page.locator(selector).first
-    part.wait_for()  # a part that is being drawn anew has no place for a moment
-    found = part.bounding_box()
-    assert found is not None, selector
-    return found
+    for _ in range(100):
+        part.wait_for()  # a part that is being drawn anew has no place for a moment
+        if (found := part.bounding_box()) is not None:
+            return found
+        page.wait_for_timeout(50)
+    raise AssertionError(f"{selector} keeps no place for five seconds")
 
 
 def ends(page, selector):
@@ -81,6 +85,8 @@ def assert_no_hole(page, hidden):
     expect(page.locator(PARTS[hidden]).filter(visible=True)).to_have_count(0)
     for part in set(PARTS) - {hidden}:
         expect(page.locator(PARTS[part]).first).to_be_visible()
+    with contextlib.suppress(TimeoutError):  # what is drawn anew leaves one for a moment
+        page.wait_for_function(f"({HOLES})().length === 0", timeout=5000)
     assert page.evaluate(HOLES) == [], hidden
     left, right = ends(page, MAIN)[:2]
     first = ".st-key-chart-objective" if hidden == "map" else ".st-key-chart-map"
