@@ -8,8 +8,10 @@ from saved_models import assert_refused, edited, make_model, parts, saved
 
 from dsgcore import load_model
 from dsgcore.core import expansion
+from dsgcore.core._threads import n_workers, set_workers
 from dsgcore.core.features import coefficients
 from dsgcore.core.kernels import KERNELS, Gaussian
+from dsgcore.core.pauses import pausing
 
 
 def explicit(model, X, t):
@@ -258,3 +260,36 @@ def test_cached_frequencies_are_not_mixed_up_between_models(X):
         expected, tolerance = explicit(model, X, 5), 1e-5 if model.dtype == "float32" else 1e-12
         np.testing.assert_allclose(model.evaluate(X), expected, rtol=0, atol=tolerance)
         np.testing.assert_allclose(model.evaluate(X[:5]), expected[:5], rtol=0, atol=tolerance)  # from the cache
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch, workers):
+    X, rng, kernel = np.random.default_rng(1).normal(size=(2000, 3)), np.random.default_rng(2), Gaussian(0.5)
+    model = expansion.Expansion(kernel, 3, 3, np.dtype(np.float64))
+    for _ in range(30):
+        model.append(rng.random((2, 8)), 0.9)
+    whole, added, most, pauses = model.evaluate(X), [], 5 * 2000 * 8, []
+    evaluate = kernel.feature_map.evaluate
+
+    def counted(X, W, block, decay, out):
+        added.append((len(pauses), len(X) * block.shape[1]))
+        evaluate(X, W, block, decay, out)
+
+    monkeypatch.setattr(expansion, "MAX_EVALUATIONS_PER_PIECE", most)
+    monkeypatch.setattr(kernel.feature_map, "evaluate", counted)
+    before = n_workers()
+    set_workers(workers)
+    try:
+        with pausing(lambda: pauses.append(None)):
+            assert model.evaluate(X).tobytes() == whole.tobytes()
+    finally:
+        set_workers(before)
+    between = [sum(work for place, work in added if place == number) for number in range(len(pauses) + 1)]
+    assert sum(between) == 30 * 2000 * 8
+    assert max(between) <= workers * most
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 393_216), (18, 393_216), (100, 83_712), (1000, 65_280)])
+def test_points_are_evaluated_in_whole_tiles_of_bounded_size(d, n):
+    assert expansion.points_at_a_time(d) == n
+    assert n % expansion.TILE_ROWS == 0

@@ -58,6 +58,7 @@ def base_of(node, name, file):
     return ".".join([*parts, *([node.module] if node.module else [])])
 
 
+@cache
 def imported(file, *, runs=False):
     """The modules that a file imports: `from a import b` is a.b where that is a module, else a."""
     name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -193,7 +194,7 @@ def test_modules_do_not_import_each_other_in_a_circle():
 
 def defined(file):
     """The names of a module's own classes, functions and constants."""
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for node in tree(file).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             yield node.name
         elif isinstance(node, ast.Assign):
@@ -226,8 +227,7 @@ def test_what_a_newcomer_reads_takes_ten_minutes():
 
 
 def undocumented(file):
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    for node in tree.body:
+    for node in tree(file).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             if ast.get_docstring(node) is None:
                 yield node.name

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core import features
-from dsgcore.core._threads import for_each_piece, pieces
+from dsgcore.core._threads import (
+    MAX_EVALUATIONS_PER_PIECE,
+    MIN_EVALUATIONS_PER_WORKER,
+    for_each_piece,
+    n_workers,
+    pieces,
+)
 from dsgcore.core.kernels import KERNELS, Kernel, block_frequencies
 from dsgcore.core.model_files import (
     ModelError,
@@ -36,12 +42,29 @@ _KERNEL = Choice("kernel", "gaussian", options=tuple(KERNELS))
 # For a few points, drawing the frequencies costs more than using them: they are kept, within this many bytes in all.
 FREQUENCY_CACHE_BYTES = 64 * 2**20
 FEW_POINTS = 256
-# Points are converted and evaluated in pieces of this many, so that memory does not grow with their number.
-POINTS_AT_A_TIME = 65_536
-# The features of several iterations are drawn, and then used by all workers: some 4 MB in single precision.
-NUMBERS_DRAWN_AT_ONCE = 2**20
 # A multiple of every feature map's tile: so that values do not depend on how the points are split.
 TILE_ROWS = 384
+# Points are converted and evaluated in pieces, so that memory does not grow with their number: of so many points at most, for
+# they share the drawing of features, and each thread's call takes so long that the next one does not wait for another thread's.
+POINTS_AT_A_TIME = 1024 * TILE_ROWS
+LEAST_AT_A_TIME = 170 * TILE_ROWS
+NUMBERS_AT_A_TIME = 2**23  # 32 MB in single precision
+# The features of several iterations are drawn, and then used by all workers: some 4 MB in single precision.
+NUMBERS_DRAWN_AT_ONCE = 2**20
+
+
+def points_at_a_time(d: int) -> int:
+    """Return how many points of `d` coordinates are evaluated together."""
+    return min(POINTS_AT_A_TIME, max(LEAST_AT_A_TIME, NUMBERS_AT_A_TIME // d // TILE_ROWS * TILE_ROWS))
+
+
+def _parts(n: int, m: int) -> list[slice]:
+    """Split points into pieces for many blocks of `m` features, each of which is a call: threads wait for each other between calls.
+
+    So there are no more pieces than workers until calls are long; but as many, for a quarter of the work that is worth it once.
+    """
+    for_each_worker = n_workers() * MIN_EVALUATIONS_PER_WORKER
+    return pieces(n, TILE_ROWS, max(min(4 * n * m, for_each_worker), n * m // 4))
 
 
 class _FrequencyCache:
@@ -110,11 +133,14 @@ class Expansion:
     def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
         """Bring the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
         largest = max((block.shape[1] for block in self.blocks[start:stop]), default=1)
-        size = max(1, NUMBERS_DRAWN_AT_ONCE // (self.d * largest))
+        parts = _parts(len(X), largest)
+        # Of so many blocks that no piece takes longer than it may.
+        most = MAX_EVALUATIONS_PER_PIECE * len(parts) // max(1, len(X))
+        size = max(1, min(NUMBERS_DRAWN_AT_ONCE // self.d, most) // largest)
         for first in range(start + 1, stop + 1, size):
-            self._add(range(first, min(first + size, stop + 1)), X, values)
+            self._add(range(first, min(first + size, stop + 1)), X, values, parts)
 
-    def _add(self, iterations: range, X: NDArray, values: NDArray) -> None:
+    def _add(self, iterations: range, X: NDArray, values: NDArray, parts: list[slice]) -> None:
         draw = _frequency_cache.get if len(X) <= FEW_POINTS else block_frequencies
         drawn = []
         for t in iterations:
@@ -127,8 +153,7 @@ class Expansion:
             for W, block, decay in drawn:
                 self.kernel.feature_map.evaluate(X[part], W, block, decay, values[part])
 
-        # Pieces for which even a single block is worth a call.
-        for_each_piece(work, pieces(len(X), TILE_ROWS, len(X) * max(block.shape[1] for _, block, _ in drawn)))
+        for_each_piece(work, parts)
 
     def evaluate(self, X: NDArray, t: int | None = None) -> NDArray:
         """Return f at the rows of `X` after `t` iterations (default: all of them), in memory that does not grow with n.
@@ -150,8 +175,9 @@ class Expansion:
         X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
         check_points(X, self.d)
         values = np.zeros(len(X), dtype=self.dtype)
-        for start in range(0, len(X), POINTS_AT_A_TIME):
-            piece = slice(start, start + POINTS_AT_A_TIME)
+        size = points_at_a_time(self.d)
+        for start in range(0, len(X), size):
+            piece = slice(start, start + size)
             self.update(values[piece], features.as_points(X[piece], self.dtype), 0, len(self) if t is None else t)
         return values
 

@@ -34,7 +34,7 @@ from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
 from dsgcore.data.anywhere import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
-from dsgcore.estimators.elsewhere import in_precision, read_ahead, some_of, validated, values_at
+from dsgcore.estimators.elsewhere import in_precision, read_ahead, some_of, validated
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, check_size, make_kernel
 from dsgcore.estimators.stopping import Convergence, Stopping
@@ -282,7 +282,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation."""
         check_is_fitted(self, "model_")
-        return values_at(self.model_, validate_data(self, X, reset=False, dtype=[np.float32, np.float64]))
+        return self.model_.evaluate(validate_data(self, X, reset=False, dtype=[np.float32, np.float64]))
 
 
 def _check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
 from dsgcore.core import features
-from dsgcore.core.expansion import FEW_POINTS, Expansion
+from dsgcore.core.expansion import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import DataError
@@ -20,8 +20,6 @@ from dsgcore.data.anywhere.rows import SAMPLE
 from dsgcore.estimators.classes import POINTS_CUT
 from dsgcore.estimators.stopping import POINTS
 
-# A model is evaluated in pieces of this many points, so that memory stays constant.
-POINTS_AT_A_TIME = 65_536
 # Up to so many labeled rows are read along with the visited ones; more are read in a pass of their own.
 MOST_LABELED = 1_000_000
 
@@ -83,15 +81,6 @@ def read_ahead(
 def values_of(model: Expansion, X: Any, rows: NDArray) -> NDArray:
     """Return the model's values at ascending `rows`, of shape (len(rows),), in pieces of bounded size."""
     if not isinstance(X, Rows):
-        return values_at(model, X[rows])
-    values = [model.evaluate(piece) for piece in X.pieces(rows, POINTS_AT_A_TIME)]
+        return model.evaluate(X[rows])
+    values = [model.evaluate(piece) for piece in X.pieces(rows, points_at_a_time(model.d))]
     return np.concatenate([np.empty(0, dtype=model.dtype), *values])
-
-
-def values_at(model: Expansion, X: NDArray) -> NDArray:
-    """Return the model's values at points, of shape (n,), in pieces of bounded size."""
-    values = np.empty(len(X), dtype=model.dtype)
-    for start in range(0, len(X), POINTS_AT_A_TIME):
-        piece = slice(start, start + POINTS_AT_A_TIME)
-        values[piece] = model.evaluate(X[piece])
-    return values

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.expansion import TILE_ROWS
+from dsgcore.core.expansion import points_at_a_time
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
 from dsgcore.data.anywhere import Preparation, Rows, rows_of
@@ -26,8 +26,6 @@ KEY = b"dsgcore"
 # Row groups handed to an executor before they are needed.
 MOST_WAITING = 16
 PARTS_AT_ONCE = 2
-# So many numbers of points are evaluated together, in whole tiles: 64 MB in float32.
-NUMBERS_AT_A_TIME = 2**24
 
 
 @dataclass(frozen=True)
@@ -176,8 +174,8 @@ def score_part(task: _Task) -> None:
 
     model = _model(task.model, os.stat(task.model).st_mtime_ns)
     rows = _rows(task.data, task.features, task.preparation, model.dtype)
-    n = max(1, NUMBERS_AT_A_TIME // model.d // TILE_ROWS) * TILE_ROWS
-    values = np.concatenate([model.evaluate(piece) for piece in rows.pieces(rows.rows_of_part(task.number), n)])
+    pieces = rows.pieces(rows.rows_of_part(task.number), points_at_a_time(model.d))
+    values = np.concatenate([model.evaluate(piece) for piece in pieces])
     table = pyarrow.table(_columns(values)).replace_schema_metadata({KEY: task.key.encode()})
     part = f"{task.to}.{os.getpid()}.part"
     parquet.write_table(table, part)
