@@ -171,6 +171,15 @@ def test_pieces_cover_all_rows_once_at_multiples_of_the_tile(workers):
     assert len(pieces(1000, 64, 99)) == 1, "too little work to share"
 
 
+def test_a_piece_is_not_split_again_by_what_is_called_in_it(workers):
+    workers(2)
+    inner = []
+    for_each_piece(lambda part: inner.append(pieces(640, 64, 10**9)), pieces(640, 64, 640 * 1000))
+    assert len(inner) > 1
+    assert inner == [[slice(0, 640)]] * len(inner)
+    assert len(pieces(640, 64, 10**9)) == 10
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("count", [1, 4])
 def test_eight_threads_at_once_get_the_bits_that_each_gets_alone(count, workers):

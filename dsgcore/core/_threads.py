@@ -69,17 +69,26 @@ def set_workers(count: int) -> None:
     _workers.resize(count)
 
 
+_thread = threading.local()
+
+
+def _is_inside() -> bool:
+    return getattr(_thread, "is_at_work", False)
+
+
 def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
-    """Split `n` rows at multiples of `tile` into about equal pieces, a few for each worker and none too small."""
+    """Split `n` rows at multiples of `tile` into about equal pieces, a few for each worker and none too small.
+
+    Inside of a piece there is no other worker to share it with: it is whole.
+    """
+    if _is_inside():
+        return [slice(0, n)][: n > 0]
     n_tiles = -(-n // tile)
     most = 1 if _workers.count == 1 else PIECES_PER_WORKER * _workers.count
     wanted = min(most, max(1, evaluations // MIN_EVALUATIONS_PER_WORKER))
     wanted = min(n_tiles, max(wanted, -(-evaluations // MAX_EVALUATIONS_PER_PIECE)))
     edges = [n_tiles * i // wanted * tile for i in range(wanted)] if wanted else []
     return [slice(a, b) for a, b in zip(edges, [*edges[1:], n], strict=False)]
-
-
-_thread = threading.local()
 
 
 def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
@@ -99,11 +108,10 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
             _thread.is_at_work = False
 
     with single_threaded_blas():
-        is_inside = getattr(_thread, "is_at_work", False)
-        if is_inside or len(parts) < 2:
+        if _is_inside() or len(parts) < 2:
             for part in parts:
                 work(part)
-            if not is_inside:
+            if not _is_inside():
                 pause()
             return
         # In the caller's context: with its np.errstate.

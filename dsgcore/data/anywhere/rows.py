@@ -123,7 +123,8 @@ class Rows:
     def _passing(self, numbers: NDArray, size: int) -> Iterator[NDArray]:
         waiting = np.empty((0, self._reader.d), dtype=self.dtype)
         for points in self._reader.each(numbers, self._own):
-            waiting = np.concatenate([waiting, in_precision(points, self.dtype)])
+            own = in_precision(points, self.dtype)
+            waiting = np.concatenate([waiting, own]) if len(waiting) else own
             whole = len(waiting) // size * size
             yield from (waiting[start : start + size] for start in range(0, whole, size))
             waiting = waiting[whole:]
