@@ -262,10 +262,11 @@ def test_cached_frequencies_are_not_mixed_up_between_models(X):
         np.testing.assert_allclose(model.evaluate(X[:5]), expected[:5], rtol=0, atol=tolerance)  # from the cache
 
 
+@pytest.mark.parametrize(("d", "each"), [(3, 1), (40, 5)])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch, workers):
-    X, rng, kernel = np.random.default_rng(1).normal(size=(2000, 3)), np.random.default_rng(2), Gaussian(0.5)
-    model = expansion.Expansion(kernel, 3, 3, np.dtype(np.float64))
+def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch, workers, d, each):
+    X, rng, kernel = np.random.default_rng(1).normal(size=(2000, d)), np.random.default_rng(2), Gaussian(0.5)
+    model = expansion.Expansion(kernel, 3, d, np.dtype(np.float64))
     for _ in range(30):
         model.append(rng.random((2, 8)), 0.9)
     whole, added, most, pauses = model.evaluate(X), [], 5 * 2000 * 8, []
@@ -286,7 +287,7 @@ def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch
         set_workers(before)
     between = [sum(work for place, work in added if place == number) for number in range(len(pauses) + 1)]
     assert sum(between) == 30 * 2000 * 8
-    assert max(between) <= workers * most
+    assert each * max(between) <= workers * most
 
 
 @pytest.mark.parametrize(("d", "n"), [(1, 393_216), (18, 393_216), (100, 83_712), (1000, 65_280)])

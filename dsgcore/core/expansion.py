@@ -134,8 +134,9 @@ class Expansion:
         """Bring the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
         largest = max((block.shape[1] for block in self.blocks[start:stop]), default=1)
         parts = _parts(len(X), largest)
-        # Of so many blocks that no piece takes longer than it may.
-        most = MAX_EVALUATIONS_PER_PIECE * len(parts) // max(1, len(X))
+        # Of so many blocks that no piece takes longer than it may: many coordinates cost more than the cosine.
+        each = 1 + self.d // features.COORDINATES_PER_COSINE
+        most = MAX_EVALUATIONS_PER_PIECE * len(parts) // max(1, len(X) * each)
         size = max(1, min(NUMBERS_DRAWN_AT_ONCE // self.d, most) // largest)
         for first in range(start + 1, stop + 1, size):
             self._add(range(first, min(first + size, stop + 1)), X, values, parts)
