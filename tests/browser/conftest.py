@@ -1,4 +1,7 @@
-"""The app in a real browser: one server and one Chromium a session, one clean context a page.
+"""The app in a real browser: one server, one Chromium and one window a session, which every test gets as a new one would be.
+
+A page's programs are compiled for each new renderer: half of what it takes to load. In a window that has shown the app
+they are there; what a test leaves in it is removed. A test of a first visit, and whatever is open beside, has a new one.
 
     def test_curve_moves(open_page, page_health):
         page = open_page("similar?eta=0.1", viewport=(390, 844), theme="dark")
@@ -28,7 +31,8 @@ from urllib.parse import urlsplit
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket
+    from playwright.sync_api import Error as PlaywrightError
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -167,11 +171,15 @@ class PageHealth:
 
     def watch(self, page: Page) -> None:
         """Record what `page` does from now on."""
-        page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
-        page.on("request", lambda request: self._on_url(request.url))
-        page.on("websocket", lambda connection: self._on_url(connection.url))
+        for event, listener in self._listeners():
+            page.on(event, listener)
         self.pages.append(page)
+
+    def end(self) -> None:
+        """Record nothing more of any page."""
+        for page in self.pages:
+            for event, listener in self._listeners():
+                page.remove_listener(event, listener)
 
     def assert_clean(self) -> None:
         """Fail with everything that went wrong so far on the test's pages."""
@@ -187,6 +195,20 @@ class PageHealth:
             if not page.is_closed() and page.get_by_text("Page not found", exact=True).count()
         ]
         assert not self.errors + shown, "\n".join(self.errors + shown)
+
+    def _listeners(self) -> tuple[tuple[Any, Any], ...]:
+        return (
+            ("console", self._on_console),
+            ("pageerror", self._on_error),
+            ("request", self._on_address),
+            ("websocket", self._on_address),
+        )
+
+    def _on_error(self, error: PlaywrightError) -> None:
+        self.errors.append(f"page error: {error}")
+
+    def _on_address(self, asked: Request | WebSocket) -> None:
+        self._on_url(asked.url)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         url = message.location.get("url", "")
@@ -205,20 +227,75 @@ def page_health(app_url: str) -> PageHealth:
     return PageHealth(urlsplit(app_url).netloc)
 
 
+class Window:
+    """A page that is lent to one test after the other, each of which finds it as if it were new."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._page: Page | None = None
+        self.is_lent = False
+
+    def lend(self) -> Page:
+        """Give the page; make one where there is none."""
+        if self._page is None:
+            self._page = self._browser.new_context().new_page()
+        self.is_lent = True
+        return self._page
+
+    def take_back(self) -> None:
+        """Remove what a test has left: files and addresses it answered itself, what the browser remembers, where the mouse is.
+
+        A page in which that can't be done is closed, with all that its context holds.
+        """
+        if not self.is_lent or self._page is None:
+            return
+        from playwright.sync_api import Error as PlaywrightError
+
+        self.is_lent, page, context = False, self._page, self._page.context
+        try:
+            page.unroute_all(behavior="ignoreErrors")
+            page.evaluate("localStorage.clear(), sessionStorage.clear()")
+            page.goto("about:blank")
+            page.mouse.move(0, 0)
+            context.clear_cookies()
+            if context.pages != [page]:
+                self.close()
+        except PlaywrightError:
+            self.close()
+
+    def close(self) -> None:
+        """End it; the next test gets another one."""
+        if self._page is not None:
+            self._page.context.close()
+        self._page = None
+
+
+@pytest.fixture(scope="session")
+def window(browser: Browser) -> Iterator[Window]:
+    """Give the window that tests share."""
+    shared = Window(browser)
+    yield shared
+    shared.close()
+
+
 @pytest.fixture
-def open_page(browser: Browser, app_url: str, page_health: PageHealth) -> Iterator[Callable[..., Page]]:
-    """Give a function that opens a page in a context of its own; check all of them at the end."""
+def open_page(browser: Browser, window: Window, app_url: str, page_health: PageHealth) -> Iterator[Callable[..., Page]]:
+    """Give a function that opens a page, the first in the shared window; check all of them at the end."""
     contexts = []
 
     def open_one(
         path: str = "",
         viewport: tuple[int, int] = (1280, 900),
         theme: Literal["light", "dark"] = "light",
+        is_first_visit: bool = False,
     ) -> Page:
-        width, height = viewport
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
-        contexts.append(context)
-        page = context.new_page()
+        if is_first_visit or window.is_lent:
+            contexts.append(browser.new_context())
+            page = contexts[-1].new_page()
+        else:
+            page = window.lend()
+        page.set_viewport_size(dict(zip(("width", "height"), viewport, strict=True)))
+        page.emulate_media(color_scheme=theme)
         page_health.watch(page)
         page.goto(f"{app_url}/{path.lstrip('/')}")
         _wait_ready(page)
@@ -228,6 +305,8 @@ def open_page(browser: Browser, app_url: str, page_health: PageHealth) -> Iterat
         yield open_one
         page_health.assert_clean()
     finally:
+        page_health.end()
+        window.take_back()
         for context in contexts:
             context.close()
 

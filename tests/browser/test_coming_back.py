@@ -16,7 +16,7 @@ def chosen(page, key):
 
 
 def test_back_leads_to_the_page_as_it_was_and_then_home(open_page):
-    page = open_page("")
+    page = open_page("", is_first_visit=True)
     page.get_by_role("link", name="AUC").first.click()
     wait_for_points(page, 2)
     page.locator(".st-key-speed").get_by_text("slow").click()
@@ -59,7 +59,7 @@ def test_the_menu_leads_to_the_page_as_it_was(open_page):
 
 
 def test_a_reload_in_mid_run_comes_back_near_where_it_was_and_goes_on(open_page):
-    page = open_page("auc?speed=slow")
+    page = open_page("auc?speed=slow", is_first_visit=True)
     page.wait_for_url(re.compile(r"at=\d\d-playing"), timeout=30_000)
     entries, before = page.evaluate("history.length"), step_number(page)
     page.reload()

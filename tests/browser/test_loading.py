@@ -50,7 +50,7 @@ def warm_app(browser, app_url):
 @pytest.mark.usefixtures("warm_app")
 @pytest.mark.parametrize(("path", "title"), PAGES.items())
 def test_a_page_has_its_name_and_does_not_jump_while_it_loads(open_page, path, title):
-    page = open_page(path)
+    page = open_page(path, is_first_visit=True)
     page.get_by_role("heading", level=1).wait_for()
     without_charts = ("", "lessons", "glossary", "take_away", "data", "explore", "convergence", "papers")
     if path.partition("?")[0] not in without_charts:
@@ -93,7 +93,7 @@ READ = "() => performance.getEntriesByType('resource').map(entry => [entry.name,
 
 
 def test_a_run_waits_for_nothing_that_is_not_seen_yet(open_page):
-    page = open_page("auc?at=3")
+    page = open_page("auc?at=3", is_first_visit=True)
     expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     began = {name.rpartition("/")[2]: start for name, start in page.evaluate(READ)}
     # The charts' library is asked for by the page's head: with the page, not after it.
