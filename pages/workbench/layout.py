@@ -41,6 +41,7 @@ def lay_out(hidden: Set[str]) -> None:
     selectors = [selector for part in sorted(hidden) for selector in _SELECTORS.get(part, ())]
     style = f"{', '.join(selectors)} {{display: none !important}}" * bool(selectors)
     style += "".join(_ROOM[part] for part in sorted(hidden & set(_ROOM)))
+    style += _BESIDE * ("curves" in hidden and not hidden & {"map", "error"})
     style += _EMBEDDED * bool(st.context.is_embedded)
     if style:
         st.html(f"<style>{style}</style>")
@@ -53,4 +54,9 @@ _ROOM = {
     "tabs": '[data-testid="stLayoutWrapper"]:has(> .st-key-part-health) {position: fixed !important; right: 1rem !important; '
     "bottom: 1rem !important; height: auto !important; margin: 0 !important; background: var(--ground) !important}",
 }
-_EMBEDDED = '[data-testid="stMainBlockContainer"]:has(.st-key-part-sentence) {padding-top: 1rem !important}'
+# The error stands beside the map: its switch is on its corner there, and there is no objective to have one.
+_BESIDE = """@media (min-width: 961px) {
+    .st-key-part-view > [class*="parts"] {top: 0 !important}
+    .st-key-part-view > [class*="log_objective"] {display: none}
+}"""
+_EMBEDDED = '[data-testid="stMainBlockContainer"]:has(> * > * > .st-key-part-sentence) {padding-top: 1rem !important}'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from pathlib import Path
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from pages.workbench.lesson_place import Place, Stage
 from pages.workbench.lesson_steps import go_to_step, lesson_button, light_up, show_solution
 from pages.workbench.room_view import LETTERS, guesses_as_they_come, open_room, tell_the_room, where_to_answer
 
+_STYLE = Path(__file__).with_suffix(".css")
 # Measures that are seen in the error's chart and on the map; all others in the curves.
 _OF_THE_ERROR = ("error_share", "lag", "overstated")
 
@@ -47,6 +49,7 @@ def presented(problem: type[Setting], bench: Bench) -> None:
     place = bench.place
     assert place is not None
     tell_the_room(problem, bench)
+    st.html(_STYLE)
     with st.container(key="presented"):
         match place.stage:
             case Stage.TEXT:
