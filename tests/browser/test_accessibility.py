@@ -26,7 +26,8 @@ RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 PANEL = '[role="tabpanel"]'
 # Tabs that are not open are hidden, but axe-core reads all of a document, which takes it longer than the open one.
 OTHERS_OUT = """() => {
-    window.others = [...document.querySelectorAll('[data-testid="stTabPanel"]:not([role])')].map(panel => [panel, [...panel.childNodes]]);
+    const hidden = [...document.querySelectorAll('[data-testid="stTabPanel"]:not([role])')];
+    window.others = hidden.map(panel => [panel, [...panel.childNodes]]);
     for (const [panel] of window.others) panel.replaceChildren();
 }"""
 OTHERS_IN = "() => { for (const [panel, held] of window.others) panel.replaceChildren(...held); }"
