@@ -262,6 +262,7 @@ def test_cached_frequencies_are_not_mixed_up_between_models(X):
         np.testing.assert_allclose(model.evaluate(X[:5]), expected[:5], rtol=0, atol=tolerance)  # from the cache
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("d", "each"), [(3, 1), (40, 5)])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch, workers, d, each):

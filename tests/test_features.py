@@ -146,7 +146,7 @@ def test_a_nan_is_not_lost(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("n", [n for n in ROWS if n] + [1500])
+@pytest.mark.parametrize("n", [n for n in ROWS if n] + [pytest.param(1500, marks=pytest.mark.compiled)])
 def test_same_bits_whatever_the_number_of_workers(n, dtype, workers):
     X, c, W = sample(n, 30, dtype=dtype)
     results = []

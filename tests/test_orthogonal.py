@@ -34,7 +34,7 @@ def points(n, d, dtype="float64"):
 
 
 @pytest.mark.parametrize(("d", "m"), SHAPES)
-@pytest.mark.parametrize("n", [0, 1, 63, 64, 300])
+@pytest.mark.parametrize("n", [0, 1, 63, 64, pytest.param(300, marks=pytest.mark.compiled)])
 def test_the_transform_equals_the_explicit_matrix(d, m, n):
     W, (X, c) = draw(d, m), points(n, d)
     dense = explicit(W, d)
@@ -54,6 +54,7 @@ def test_the_transform_equals_the_explicit_matrix(d, m, n):
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.compiled
 def test_single_precision_is_close_to_double():
     (X, c), (d, m) = points(200, 784), (784, 500)
     X *= 784**-0.5
@@ -132,6 +133,7 @@ def test_a_run_with_orthogonal_features_carries_what_the_model_gives(make_task):
     )
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_same_bits_whatever_the_number_of_workers(dtype, monkeypatch):
     monkeypatch.setattr("dsgcore.core._threads.MIN_EVALUATIONS_PER_WORKER", 100)
