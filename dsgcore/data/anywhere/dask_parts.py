@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.data.anywhere.parts import UNREADABLE, Reader, Tell
+from dsgcore.data.anywhere.rows import Reader, Tell, readable
 from dsgcore.data.datasets import DataError
 
 
@@ -26,7 +26,6 @@ class Partition:
         return self.n
 
     def points(self, rows: NDArray) -> NDArray:
-        """Return the points at some rows."""
         from dask.delayed import delayed
 
         return delayed(picked)(self.delayed, rows).compute()
@@ -52,7 +51,7 @@ def reader_of_dask(X: Any, label: str | None, features: Sequence[str] | None, te
     for name, dtype in zip(names, dtypes, strict=True):
         if dtype.kind not in "biuf":
             raise DataError(f"column {quoted(name)} holds no numbers: name the columns that are features")
-    sizes = _computed(X[[label or names[0]]].map_partitions(len))
+    sizes = computed(X[[label or names[0]]].map_partitions(len))
     parts = [
         Partition(one, f"partition {i}", int(n))
         for i, (one, n) in enumerate(zip(table.to_delayed(), sizes, strict=True))
@@ -74,13 +73,7 @@ def _reader_of_array(X: Any, tell: Tell) -> tuple[Reader, np.dtype]:
     return Reader(parts, X.shape[1], None, tell), X.dtype
 
 
-def labels_of_dask(y: Any) -> Any:
-    """Return the labels in memory: an array, or of a DataFrame's column a Series, which knows the order of its categories."""
-    return _computed(y)
-
-
-def _computed(lazy: Any) -> Any:
-    try:
+def computed(lazy: Any) -> Any:
+    """Return a collection in memory; a DataFrame's column as a Series, which knows the order of its categories."""
+    with readable("a partition"):
         return lazy.compute()
-    except UNREADABLE as error:
-        raise DataError(f"a partition cannot be read: {' '.join(str(error).split())[:300]}") from None

@@ -13,22 +13,16 @@ from numpy.typing import NDArray
 
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.data.anywhere.dask_parts import is_dask, labels_of_dask, reader_of_dask
-from dsgcore.data.anywhere.memory_maps import is_arrays, reader_of_arrays
+from dsgcore.data.anywhere.dask_parts import computed, is_dask, reader_of_dask
 from dsgcore.data.anywhere.parquet_files import labels_of_parquet, reader_of_parquet
-from dsgcore.data.anywhere.parts import Reader, Tell
 from dsgcore.data.anywhere.preparation import Preparation
-from dsgcore.data.anywhere.rows import SAMPLE, Rows
+from dsgcore.data.anywhere.rows import SAMPLE, ArrayPart, Reader, Rows, Tell
 from dsgcore.data.datasets import DataError
-
-
-def _say_nothing(name: str, done: int, of: int) -> None:
-    """Tell nobody."""
 
 
 def opened(X: Any, y: Any) -> tuple[Any, Any]:
     """Return points and labels as they are, or of what lies elsewhere `Rows` and labels."""
-    is_elsewhere = isinstance(X, str | os.PathLike) or is_dask(X) or is_arrays(X)
+    is_elsewhere = isinstance(X, str | os.PathLike) or is_dask(X) or _is_arrays(X)
     return rows_of(X, y) if is_elsewhere else (X, y)
 
 
@@ -41,7 +35,7 @@ def rows_of(
     scaling: str = "none",
     sample: int = SAMPLE,
     preparation: Preparation | None = None,
-    tell: Tell = _say_nothing,
+    tell: Tell = lambda name, done, of: None,
 ) -> tuple[Rows, Any]:
     """Return points that lie elsewhere as an array that reads only what it is asked for, and their labels.
 
@@ -79,7 +73,8 @@ def rows_of(
     reader, dtype = _reader(X, y if isinstance(y, str) else None, features, tell)
     if not len(reader):
         raise DataError("there must be rows, got none")
-    own = _precision(dtype)
+    # The precision in which numbers of a type are taken is that of scikit-learn's validation.
+    own = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)
     reader.preparation = _learned(reader, own, missing, scaling, sample) if preparation is None else preparation
     if preparation is not None and preparation.d != reader.d:
         raise DataError(f"the preparation is of {preparation.d} columns, got {reader.d}: name its own")
@@ -88,8 +83,8 @@ def rows_of(
 
 
 def _reader(X: Any, label: str | None, features: Sequence[str] | None, tell: Tell) -> tuple[Reader, np.dtype]:
-    if is_arrays(X):
-        return reader_of_arrays(X, tell)
+    if _is_arrays(X):
+        return _reader_of_arrays(X, tell)
     if is_dask(X):
         return reader_of_dask(X, label, features, tell)
     path = Path(X)
@@ -98,9 +93,18 @@ def _reader(X: Any, label: str | None, features: Sequence[str] | None, tell: Tel
     return reader_of_parquet(path, label, features, tell)
 
 
-def _precision(dtype: np.dtype) -> np.dtype:
-    """Return the precision in which numbers of a type are taken: as scikit-learn's validation has it."""
-    return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)
+def _is_arrays(X: Any) -> bool:
+    """Whether it is a list of arrays of points."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(a, np.ndarray) and a.ndim == 2 for a in X)
+
+
+def _reader_of_arrays(arrays: Sequence[NDArray], tell: Tell) -> tuple[Reader, np.dtype]:
+    d = arrays[0].shape[1]
+    parts = [ArrayPart(X, str(getattr(X, "filename", None) or "an array")) for X in arrays]
+    for number, X in enumerate(arrays, start=1):
+        if X.shape[1] != d:
+            raise DataError(f"array {number} must have {d} columns as the first one, got {X.shape[1]}")
+    return Reader(parts, d, None, tell), np.result_type(*arrays)
 
 
 def _learned(reader: Reader, dtype: np.dtype, missing: str | None, scaling: str, sample: int) -> Preparation | None:
@@ -117,9 +121,9 @@ def _labels(X: Any, y: Any, reader: Reader) -> Any:
     if y is None:
         return None
     if isinstance(y, str):
-        labels = labels_of_dask(X[y]) if is_dask(X) else labels_of_parquet(reader, y)
+        labels = computed(X[y]) if is_dask(X) else labels_of_parquet(reader, y)
     elif is_dask(y):
-        labels = labels_of_dask(y)
+        labels = computed(y)
     else:
         labels = np.concatenate(y) if isinstance(y, list | tuple) and all(map(np.ndim, y)) else y
     if len(labels) != len(reader):
@@ -133,7 +137,6 @@ def _without_missing(y: Any) -> NDArray:
     if labels.dtype.kind not in "fO":
         return labels
     is_missing = pd.isna(labels)
-    if labels.dtype.kind == "O":
-        return np.where(is_missing, UNLABELED, labels)
     known = np.where(is_missing, UNLABELED, labels)
-    return known.astype(np.int64) if is_missing.any() and (known == np.floor(known)).all() else known
+    is_whole = labels.dtype.kind == "f" and is_missing.any() and (known == np.floor(known)).all()
+    return known.astype(np.int64) if is_whole else known

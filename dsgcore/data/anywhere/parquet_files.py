@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.data.anywhere.parts import UNREADABLE, Reader, Tell
+from dsgcore.data.anywhere.rows import Reader, Tell, readable
 from dsgcore.data.datasets import DataError
 
 
@@ -29,7 +29,6 @@ class RowGroup:
         return self.n
 
     def points(self, rows: NDArray) -> NDArray:
-        """Return the points at some rows, a column after the other."""
         table = self._table(self.columns).take(rows)
         return np.column_stack([table.column(name).to_numpy() for name in self.columns])
 
@@ -48,7 +47,8 @@ def reader_of_parquet(
     files = [folder] if folder.is_file() else sorted(folder.rglob("*.parquet"))
     if not files:
         raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(folder))}, got none")
-    schema = _schema(files[0])
+    with readable(files[0].name):
+        schema = _dataset(files[0]).schema
     names = tuple(features) if features is not None else tuple(name for name in schema.names if name != label)
     dtype = np.result_type(*(_number_type(schema, name) for name in names)) if names else np.dtype(float)
     if not names:
@@ -61,28 +61,18 @@ def labels_of_parquet(reader: Reader, column: str) -> NDArray:
     """Return the column of labels, in one pass over it alone."""
     found = []
     for number, part in enumerate(reader.parts):
-        try:
+        with readable(f"the labels of {reader.called(number)}"):
             found.append(part.labels(column))  # type: ignore[attr-defined]
-        except UNREADABLE as error:
-            reason = " ".join(str(error).split())[:300]
-            raise DataError(f"{reader.called(number)} has no labels that can be read: {reason}") from None
         reader.tell(f"labels of {part.name}", number + 1, len(reader.parts))
     return np.concatenate(found)
 
 
-def _arrow() -> Any:
+def _dataset(file: Path) -> Any:
     try:
         import pyarrow.dataset
     except ImportError:
         raise DataError("Parquet files are read by the package pyarrow, which is not installed") from None
-    return pyarrow.dataset
-
-
-def _schema(file: Path) -> Any:
-    try:
-        return _arrow().dataset(str(file), format="parquet").schema
-    except UNREADABLE as error:
-        raise DataError(f"{file.name} cannot be read: {' '.join(str(error).split())[:300]}") from None
+    return pyarrow.dataset.dataset(str(file), format="parquet")
 
 
 def _number_type(schema: Any, name: str) -> np.dtype:
@@ -98,11 +88,9 @@ def _number_type(schema: Any, name: str) -> np.dtype:
 
 
 def _row_groups(file: Path, schema: Any, columns: tuple[str, ...]) -> list[RowGroup]:
-    try:
-        (fragment,) = _arrow().dataset(str(file), format="parquet").get_fragments()
+    with readable(file.name):
+        (fragment,) = _dataset(file).get_fragments()
         groups = fragment.split_by_row_group()
         sizes = [group.row_groups[0].num_rows for group in groups]
-    except UNREADABLE as error:
-        raise DataError(f"{file.name} cannot be read: {' '.join(str(error).split())[:300]}") from None
     names = [f"{file.name}, row group {number}" if len(groups) > 1 else file.name for number in range(len(groups))]
     return [RowGroup(group, schema, columns, *own) for group, *own in zip(groups, names, sizes, strict=True)]

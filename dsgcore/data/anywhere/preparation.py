@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import mode
 
 from dsgcore.core.parameters import Choice
 from dsgcore.data.datasets import DataError
@@ -17,39 +18,18 @@ from dsgcore.data.scaling import Scaling, fit_scaling
 MISSING = Choice("missing", None, options=("mean", "median", "most frequent"), optional=True)
 
 
-def _most_frequent(column: NDArray) -> float:
-    values, counts = np.unique(column, return_counts=True)
-    return float(values[np.argmax(counts)])
-
-
-_FILLS: dict[str, Callable[[NDArray], float]] = {
-    "mean": lambda column: float(np.mean(column, dtype=np.float64)),
-    "median": lambda column: float(np.median(column)),
-    "most frequent": _most_frequent,
-}
-
-
 @dataclass(frozen=True)
 class Preparation:
-    """Missing numbers are replaced, then features scaled.
+    """Missing numbers are replaced, then features scaled."""
 
-    Attributes
-    ----------
-    fill : ndarray of shape (d,) or None
-        What replaces a missing number; None: a missing number is an error.
-    scaling : Scaling
-    """
-
-    fill: NDArray | None
+    fill: NDArray | None  # of shape (d,): what replaces a missing number; None: a missing number is an error
     scaling: Scaling
 
     @classmethod
-    def learned(cls, sample: NDArray, missing: str | None, scaling: str) -> Preparation | None:
-        """Learn it from a sample of the rows, of shape (n, d), with NaN for a missing number; None: nothing is to be done."""
+    def learned(cls, sample: NDArray, missing: str | None, scaling: str) -> Self:
+        """Learn it from a sample of the rows, of shape (n, d), with NaN for a missing number."""
         MISSING.check(missing)
         checked(SCALING, scaling)
-        if missing is None and scaling == "none":
-            return None
         fill = None if missing is None else np.array([_fill(column, missing) for column in sample.T])
         full = _filled(sample, fill)
         if not np.isfinite(full).all():
@@ -62,7 +42,6 @@ class Preparation:
         return len(self.scaling.offset)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
         scaling = self.scaling
         return {
             "fill": None if self.fill is None else self.fill.tolist(),
@@ -73,13 +52,7 @@ class Preparation:
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> Self:
-        """Return what plain data say.
-
-        Raises
-        ------
-        DataError
-            If they are not those of a preparation.
-        """
+        """Return what plain data, as of `to_dict`, say, or raise `DataError` where they are not those of a preparation."""
         try:
             offset, width = (np.array(said[name], dtype=np.float32) for name in ("offset", "width"))
             fill = None if said["fill"] is None else np.array(said["fill"], dtype=np.float64)
@@ -101,7 +74,11 @@ class Preparation:
 
 def _fill(column: NDArray, missing: str) -> float:
     present = column[~np.isnan(column)]
-    return _FILLS[missing](present) if len(present) else 0.0
+    if not len(present):
+        return 0.0
+    if missing == "mean":
+        return float(np.mean(present, dtype=np.float64))
+    return float(np.median(present) if missing == "median" else mode(present).mode)
 
 
 def _filled(points: NDArray, fill: NDArray | None) -> NDArray:

@@ -1,21 +1,121 @@
-"""Points that lie elsewhere, behind the few things that an array is asked for: a shape, and rows by their numbers."""
+"""Points that lie elsewhere, read a part at a time, behind the few things that an array is asked for: a shape, and rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dsgcore.core.features import in_precision
+from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.data.anywhere.parts import Reader
 from dsgcore.data.anywhere.preparation import Preparation
+from dsgcore.data.datasets import DataError
 
 # What follows from the data as a whole (a kernel's "scale") follows from so many rows at most, evenly spread.
 SAMPLE = 65_536
+# What readers of files and workers of clusters raise.
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, RuntimeError, MemoryError)
+# Is told of every part that has been read: its name, how many parts, of how many.
+Tell = Callable[[str, int, int], object]
+
+
+class Part(Protocol):
+    """Rows that are read together: a row group of a file, a partition, a memory map."""
+
+    @property
+    def name(self) -> str: ...  # what a sentence calls it
+
+    def __len__(self) -> int: ...
+
+    def points(self, rows: NDArray) -> NDArray:
+        """Return the points at ascending `rows` of this part, of shape (len(rows), d)."""
+        ...
+
+
+@dataclass
+class ArrayPart:
+    """An array of shape (n, d), in memory or mapped."""
+
+    X: NDArray
+    name: str
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def points(self, rows: NDArray) -> NDArray:
+        return np.asarray(self.X[rows])
+
+
+@contextmanager
+def readable(what: str) -> Iterator[None]:
+    """Say in one sentence that something cannot be read, and why."""
+    try:
+        yield
+    except DataError:
+        raise
+    except _UNREADABLE as error:
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise DataError(f"{what} cannot be read: {reason}") from None
+
+
+@dataclass
+class Reader:
+    """Reads points of parts, a part at a time, and says in one sentence what is wrong with one."""
+
+    parts: Sequence[Part]
+    d: int
+    names: tuple[str, ...] | None
+    tell: Tell
+    preparation: Preparation | None = None
+    is_checked: bool = True
+    starts: NDArray = field(init=False)
+    reads: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self.starts = np.cumsum([0, *map(len, self.parts)])
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def each(self, rows: NDArray, dtype: np.dtype) -> Iterator[NDArray]:
+        """Yield the points at ascending `rows`, part after part."""
+        edges = np.searchsorted(rows, self.starts)
+        touched = np.flatnonzero(np.diff(edges))
+        for done, number in enumerate(map(int, touched), start=1):
+            own = rows[edges[number] : edges[number + 1]] - self.starts[number]
+            yield self._part(number, own, dtype)
+            self.tell(self.parts[number].name, done, len(touched))
+
+    def _part(self, number: int, rows: NDArray, dtype: np.dtype) -> NDArray:
+        part = self.parts[number]
+        self.reads += 1
+        with readable(self.called(number)):
+            points = part.points(rows)
+        if points.shape != (len(rows), self.d):
+            raise DataError(f"{self.called(number)} must give {len(rows)} rows of {self.d} numbers, got {points.shape}")
+        return self._checked(number, rows, points, dtype)
+
+    def _checked(self, number: int, rows: NDArray, points: NDArray, dtype: np.dtype) -> NDArray:
+        with np.errstate(over="ignore"):
+            if self.preparation is not None:
+                points = self.preparation.apply(points)
+            points = np.ascontiguousarray(points, dtype=dtype)
+        is_bad = ~np.isfinite(points)
+        if self.is_checked and is_bad.any():
+            row, column = np.argwhere(is_bad)[0]
+            where = f"row {rows[row]}, column {quoted(self.names[column]) if self.names else column}"
+            raise DataError(f"{self.called(number)} holds NaN, or a number too large for {dtype}, at its {where}")
+        return points
+
+    def called(self, number: int) -> str:
+        """Return what a part is called: its number, from 1, and its name."""
+        return f"part {number + 1} of {len(self.parts)} ({self.parts[number].name})"
 
 
 class _Held:
