@@ -55,7 +55,7 @@ def _with_mixed_pairs(split: Split, share: float, rng: np.random.Generator) -> S
         if len(others) < 2:
             raise DataError("label_noise must leave unlabeled points of both classes; give fewer pairs or less noise")
         y_train[[goes, rng.choice(others)]] = UNLABELED, pair
-    return replace(split, y_train=y_train, labeled=np.flatnonzero(y_train != UNLABELED))
+    return replace(split, y_train=y_train)
 
 
 def _with_other_shares(split: Split, shift: float, rng: np.random.Generator) -> Split:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,6 @@ class Split:
         True codes.
     scaling : Scaling
         Fitted on the training rows.
-    labeled : ndarray of shape (n_labeled,), int64
-        The labeled rows of `X_train`, in increasing order.
     train_rows : ndarray of shape (n_train,), int64
         Rows of the data set that `X_train` holds.
     test_rows : ndarray of shape (n_test,), int64
@@ -52,11 +50,15 @@ class Split:
     X_test: NDArray[np.float32]
     y_test: NDArray[np.int64]
     scaling: Scaling
-    labeled: NDArray[np.int64]
     train_rows: NDArray[np.int64]
     test_rows: NDArray[np.int64]
     class_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
+
+    @cached_property
+    def labeled(self) -> NDArray[np.int64]:
+        """The labeled rows of `X_train`, in increasing order."""
+        return np.flatnonzero(self.y_train != UNLABELED)
 
     def of_rows(self, kept: NDArray[np.intp]) -> Split:
         """Return the split with these training rows only."""
@@ -66,7 +68,6 @@ class Split:
             y_train=self.y_train[kept],
             y_hidden=self.y_hidden[kept],
             train_rows=self.train_rows[kept],
-            labeled=np.flatnonzero(self.y_train[kept] != UNLABELED),
         )
 
 
@@ -101,13 +102,16 @@ def hide_labels(
     groups = y if stratified else np.zeros_like(y)
     if stratified:
         _check_classes(dataset, n_labeled, n_test)
-    is_test, is_labeled = np.zeros(len(y), dtype=bool), np.zeros(len(y) - n_test, dtype=bool)
-    is_test[known] = _draw(groups[known], n_test, keyed_generator(seed, "split/test"), leave=1)
-    train_rows = keyed_generator(seed, "split/order").permutation(np.flatnonzero(~is_test))
+    test_rows = known[_draw(groups[known], n_test, keyed_generator(seed, "split/test"), leave=1)]
+    others = np.setdiff1d(np.arange(len(y)), test_rows)
+    train_rows = keyed_generator(seed, "split/order").permutation(others)
     candidates = np.flatnonzero(y[train_rows] != UNLABELED)
-    drawn = _draw(groups[train_rows[candidates]], n_labeled, keyed_generator(seed, "split/labeled"), leave=0)
-    is_labeled[candidates] = drawn
-    return _assembled(dataset, train_rows, np.flatnonzero(is_test), is_labeled, scaling)
+    labeled = candidates[
+        _draw(groups[train_rows[candidates]], n_labeled, keyed_generator(seed, "split/labeled"), leave=0)
+    ]
+    y_train = np.full(len(train_rows), UNLABELED)
+    y_train[labeled] = y[train_rows[labeled]]
+    return _assembled(dataset, train_rows, test_rows, y_train, scaling)
 
 
 def draw_pairs(
@@ -166,8 +170,7 @@ def _given_pairs(
     members = np.flatnonzero(np.isin(pairs, drawn))
     order = keyed_generator(seed, "split/order").permutation(np.concatenate([members, rows[base.train_rows]]))
     y_train = np.where(pairs[order] == UNLABELED, UNLABELED, np.searchsorted(drawn, pairs[order]))
-    split = _assembled(dataset, order, rows[base.test_rows], y_train != UNLABELED, scaling)
-    return replace(split, y_train=y_train)
+    return _assembled(dataset, order, rows[base.test_rows], y_train, scaling)
 
 
 def _with_same_shares(y: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -247,19 +250,17 @@ def _assembled(
     dataset: Dataset,
     train_rows: NDArray[np.int64],
     test_rows: NDArray[np.int64],
-    is_labeled: NDArray[np.bool_],
+    y_train: NDArray[np.int64],
     kind: str,
 ) -> Split:
     fitted = fit_scaling(dataset.X, train_rows, kind)
-    y_hidden = dataset.y[train_rows]
     return Split(
         X_train=fitted.apply(dataset.X[train_rows]),
-        y_train=np.where(is_labeled, y_hidden, UNLABELED),
-        y_hidden=y_hidden,
+        y_train=y_train,
+        y_hidden=dataset.y[train_rows],
         X_test=fitted.apply(dataset.X[test_rows]),
         y_test=dataset.y[test_rows],
         scaling=fitted,
-        labeled=np.flatnonzero(is_labeled),
         train_rows=train_rows,
         test_rows=test_rows,
         class_names=dataset.class_names,
