@@ -12,12 +12,12 @@ from dsgcore.data.reading.looking import Classes as Classes
 from dsgcore.data.reading.looking import Look as Look
 from dsgcore.data.reading.looking import Question as Question
 from dsgcore.data.reading.looking import answers as answers
+from dsgcore.data.reading.looking import dataset_of as dataset_of
+from dsgcore.data.reading.looking import preview as preview
+from dsgcore.data.reading.looking import read as read
+from dsgcore.data.reading.looking import sniff as sniff
 from dsgcore.data.reading.names import as_cell as as_cell
 from dsgcore.data.reading.names import listed as listed
-from dsgcore.data.reading.reader import dataset_of as dataset_of
-from dsgcore.data.reading.reader import preview as preview
-from dsgcore.data.reading.reader import read as read
-from dsgcore.data.reading.reader import sniff as sniff
 from dsgcore.data.reading.recipe import DELIMITERS as DELIMITERS
 from dsgcore.data.reading.recipe import ENCODINGS as ENCODINGS
 from dsgcore.data.reading.recipe import FORMATS as FORMATS

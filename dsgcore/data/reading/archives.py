@@ -24,18 +24,8 @@ from dsgcore.data.reading.sources import Piece, Source
 
 POINTS, LABELS = "X", "y"
 # What numpy and zipfile raise on broken, encrypted, mislabelled or absurdly large members.
-_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-_UNREADABLE = (
-    *_DAMAGED,
-    ValueError,
-    OSError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-)
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
+_UNREADABLE = (*_DAMAGED, MemoryError, OverflowError, RuntimeError, SyntaxError, TypeError, ValueError)
 
 
 def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArray]:

@@ -7,9 +7,10 @@ import contextlib
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -43,12 +44,9 @@ def sniffed_encoding(source: Source) -> str:
     even, odd = head[::2].count(0), head[1::2].count(0)
     if max(even, odd) > 0.4 * len(head) / 2 and min(even, odd) < 0.1 * len(head) / 2:
         return "utf-16-be" if even > odd else "utf-16-le"
-    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         with source.open() as stream:
-            while piece := stream.read(PIECE):
-                decoder.decode(piece)
-            decoder.decode(b"", final=True)
+            deque(codecs.iterdecode(iter(partial(stream.read, PIECE), b""), "utf-8"), maxlen=0)
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8"
@@ -66,7 +64,9 @@ def sniff_delimited(source: Source) -> Recipe:
     encoding = sniffed_encoding(source)
     text = head_text(source, encoding)
     refuse_other_text(text)
-    delimiter = _sniffed_delimiter(text)
+    # Of the delimiters whose rows agree alike, the one with the most numbers between them: 1,5;2,5 is two numbers, not three
+    # cells. The comma where none has any.
+    delimiter = max(DELIMITERS, key=lambda delimiter: _agreement(_cells(text, delimiter), delimiter))
     cells = _cells(text, delimiter)
     flat = [cell for row in cells[1:] for cell in row]
     n_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in flat)
@@ -79,24 +79,14 @@ def sniff_delimited(source: Source) -> Recipe:
 def _cells(text: str, delimiter: str) -> list[list[str]]:
     """Return the cells of the first lines, in which nothing need be right."""
     lines = [line for line in text.splitlines()[:_SNIFFED_LINES] if line.strip()]
-    reader = csv.reader(
-        map(str.strip, lines) if delimiter == " " else lines, delimiter=delimiter, skipinitialspace=True
-    )
     rows: list[list[str]] = []
     with contextlib.suppress(csv.Error):  # the reading proper says what is wrong, and where
-        rows.extend([cell.strip() for cell in row] for row in reader)
+        rows.extend([cell.strip() for cell in row] for row in _rows(lines, delimiter, strict=False))
     return rows
 
 
-def _sniffed_delimiter(text: str) -> str:
-    """Return the delimiter whose rows agree most about a number of cells above 1; the comma where none has any.
-
-    Among those that agree alike, the one with the most numbers between them: 1,5;2,5 is two numbers, not three cells.
-    """
-    return max(DELIMITERS, key=lambda delimiter: _agreement(_cells(text, delimiter), delimiter))
-
-
 def _agreement(cells: list[list[str]], delimiter: str) -> tuple[float, float, int]:
+    """Return how far rows agree about a number of cells above 1, the share of numbers among these, and that number."""
     width, agreeing = Counter(map(len, cells)).most_common(1)[0] if cells else (0, 0)
     if width < 2:
         return 0.0, 0.0, 0
@@ -131,9 +121,9 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | N
     if not n_rows:
         raise DataError("the table has no rows" + (" below its header" if recipe.header else ""))
     done = 0
-    with source.open() as stream, _text(stream, recipe) as lines:
+    with _text(source, recipe) as lines:
         if recipe.header:
-            next(row for row in _rows(lines, recipe) if not _is_blank(row))
+            next(row for row in _rows(lines, recipe.delimiter) if not _is_blank(row))
         for frame in _frames(lines, recipe, names, rows or n_rows):
             frame.columns = pd.Index(names)
             done += len(frame)
@@ -168,23 +158,21 @@ def _frames(lines: io.TextIOWrapper, recipe: Recipe, names: list[str], rows: int
         raise DataError(f"the table cannot be read as text: {reason_of(error)}") from None
 
 
-def _text(stream: IO[bytes], recipe: Recipe) -> io.TextIOWrapper:
-    return io.TextIOWrapper(stream, encoding=recipe.encoding, newline="")
+def _text(source: Source, recipe: Recipe) -> io.TextIOWrapper:
+    return io.TextIOWrapper(source.open(), encoding=recipe.encoding, newline="")
 
 
 def _bounded(lines: io.TextIOWrapper) -> Iterator[str]:
     """Yield the lines; one without an end is refused before it fills memory."""
-    number = 0
-    while line := lines.readline(LONGEST_LINE):
-        number += 1
+    for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE), ""), start=1):
         if len(line) == LONGEST_LINE:
             raise DataError(f"line {number} must have fewer than {LONGEST_LINE:,} characters, and it has more")
         yield line
 
 
-def _rows(lines: Iterable[str], recipe: Recipe) -> Any:
-    given = map(str.strip, lines) if recipe.delimiter == " " else lines
-    return csv.reader(given, delimiter=recipe.delimiter, skipinitialspace=True, strict=True)
+def _rows(lines: Iterable[str], delimiter: str, *, strict: bool = True) -> Any:
+    given = map(str.strip, lines) if delimiter == " " else lines
+    return csv.reader(given, delimiter=delimiter, skipinitialspace=True, strict=strict)
 
 
 def _is_blank(row: list[str]) -> bool:
@@ -195,8 +183,8 @@ def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list
     """Return the columns' names and the number of rows; refuse lines with more or fewer cells than the first, and NULs."""
     first: list[str] = []
     n_rows = -int(recipe.header)
-    with source.open() as stream, _text(stream, recipe) as lines:
-        reader = _rows(_bounded(lines), recipe)
+    with _text(source, recipe) as lines:
+        reader = _rows(_bounded(lines), recipe.delimiter)
         try:
             for row in reader:
                 if _is_blank(row):

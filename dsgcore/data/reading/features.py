@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import mode
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -70,14 +71,12 @@ class _Numbers(_Encoder):
         if not self.count:
             return
         self.names = (as_cell(self.name),)
-        if self.recipe.missing == "median":
-            self.fill = float(np.median(np.concatenate(self.seen)))
-        elif self.recipe.missing == "most frequent":
-            values, counts = np.unique(np.concatenate(self.seen), return_counts=True)
-            self.fill = float(values[np.argmax(counts)])
+        if self.seen:
+            seen = np.concatenate(self.seen)
+            self.fill = float(np.median(seen) if self.recipe.missing == "median" else mode(seen).mode)
+            self.seen = []
         else:
             self.fill = self.total / self.count
-        self.seen = []
 
     def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
         values = numbers(column, self.mark)

@@ -1,62 +1,34 @@
-"""What is asked of a file while somebody says how it is to be read; each answer brings those that are usually asked for next.
+"""From a file's bytes to a data set: in one call, or question by question while somebody says how it is to be read.
 
-All are plain data: whoever asks need not have the table, and leaves its reading to another process.
+Questions and answers are plain data: whoever asks need not have the table, and leaves its reading to another process.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from dsgcore.core.parameters import quoted
+from dsgcore.data.conversions import LABELS
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.reading.labels import BINARY, MAX_CLASSES, label_names
+from dsgcore.data.reading.features import NO_ROW_LEFT, Features
+from dsgcore.data.reading.labels import BINARY, MAX_CLASSES, class_codes, label_names, pair_ids
 from dsgcore.data.reading.limits import UPLOADED, Limits
-from dsgcore.data.reading.reader import dataset_of
+from dsgcore.data.reading.names import printable
 from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.sniffing import guess_role, guess_roles, sniff_format, suit
+from dsgcore.data.reading.sniffing import guess_role, guess_roles, guessed, sniff_format, suit
 from dsgcore.data.reading.sources import Source, unpacked
 from dsgcore.data.reading.tables import Table, read_table
 
-FIRST_ROWS = 50
 # Of a recipe, what the table depends on; columns with a decimal mark of their own are read as text.
 OF_FORMAT = ("format", "delimiter", "header", "decimal", "encoding", "missing_words")
-
-
-@dataclass(frozen=True, eq=False)
-class Look:
-    """A table as it is shown before it becomes points.
-
-    Parameters
-    ----------
-    n : int
-        How many rows it has.
-    first : DataFrame
-        The first rows, as text that is safe to show.
-    names : tuple of str
-        Of the columns.
-    recipe : Recipe
-        With the roles that the columns most likely have.
-    alone : tuple of str
-        The role of each column where it is neither the label nor a pair id.
-    """
-
-    n: int
-    first: pd.DataFrame
-    names: tuple[str, ...]
-    recipe: Recipe
-    alone: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Classes:
-    """What the labels are: the recipe with what a setting needs of them, and their names as they are written."""
-
-    recipe: Recipe
-    names: tuple[str, ...]
 
 
 class File:
@@ -64,21 +36,19 @@ class File:
 
     def __init__(self, content: bytes, name: str, limits: Limits, report: Callable[[str], Any]) -> None:
         self.packed, self.limits, self.report = Source.of_bytes(content, name), limits, report
-        self._unpacked: Source | None = None
         self._tables: dict[Recipe, Table] = {}
 
+    @cached_property
     def source(self) -> Source:
-        """Return the bytes, unpacked."""
-        if self._unpacked is None:
-            self._unpacked = unpacked(self.packed, self.limits)
-        return self._unpacked
+        """The bytes, unpacked."""
+        return unpacked(self.packed, self.limits)
 
     def table(self, recipe: Recipe) -> Table:
         """Return the table that a recipe reads; what a recipe says besides its format does not count."""
         key = as_read(recipe)
         if key not in self._tables:
             self.report("reading its rows")
-            self._tables = {key: read_table(self.source(), recipe, self.limits)}
+            self._tables = {key: read_table(self.source, recipe, self.limits)}
         return self._tables[key]
 
 
@@ -87,58 +57,174 @@ def as_read(recipe: Recipe) -> Recipe:
     return replace(Recipe(), roles=recipe.marked(), **{field: getattr(recipe, field) for field in OF_FORMAT})
 
 
+def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits = UPLOADED) -> Recipe:
+    """Guess how a file is to be read, and what its columns are: a recipe each of whose fields can be set otherwise.
+
+    Parameters as in `read`; the format is told from the bytes, not from the name. Raises `DataError` where the bytes cannot be
+    read as a table.
+    """
+    source = unpacked(Source.of_bytes(content, name), limits)
+    recipe = sniff_format(source)
+    return guessed(read_table(source, recipe, limits).frame, recipe, labels, limits)
+
+
+def preview(content: bytes, name: str, recipe: Recipe, *, limits: Limits = UPLOADED) -> Table:
+    """Read a file as a table, for showing its first rows (`Table.head`) and its columns; parameters as in `read`.
+
+    Of the recipe's roles none is looked at but those of numbers in another form than the table's own.
+    """
+    return read_table(unpacked(Source.of_bytes(content, name), limits), recipe, limits)
+
+
+def read(
+    content: bytes,
+    recipe: Recipe,
+    *,
+    name: str = "file",
+    labels: str = "binary",
+    limits: Limits = UPLOADED,
+    fitted_rows: NDArray[np.int64] | None = None,
+) -> Dataset:
+    """Read a data set from a file's bytes: the same bytes and recipe give the same bits.
+
+    Parameters
+    ----------
+    content : bytes
+    recipe : Recipe
+    name : str
+        The file's name.
+    labels : {"binary", "pairs", "ordinal", "classes"}
+        What the setting learns from.
+    limits : Limits, optional
+    fitted_rows : ndarray of shape (n_fitted,), int64, optional
+        Rows of the data set that means of missing numbers and directions of text are learned from. Default: all.
+
+    Raises `DataError` with one sentence naming the problem, and where possible the row and column.
+    """
+    table, source = preview(content, name, recipe, limits=limits), Source.of_bytes(content, name)
+    return dataset_of(table, recipe, source, labels=labels, limits=limits, fitted_rows=fitted_rows)
+
+
+def dataset_of(
+    table: Table,
+    recipe: Recipe,
+    source: Source,
+    *,
+    labels: str = "binary",
+    limits: Limits = UPLOADED,
+    fitted_rows: NDArray[np.int64] | None = None,
+) -> Dataset:
+    """Make a data set of a table that was read already; parameters as in `read`."""
+    if labels not in LABELS:
+        raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
+    label, pair, frame = recipe.label(), recipe.column("pair"), table.frame
+    features, kept = _fitted(frame, recipe, limits, fitted_rows)
+    frame = frame[kept] if not kept.all() else frame
+    y, class_names, sentences = class_codes(frame[label], recipe, labels)
+    pairs = pair_ids(frame[pair], recipe) if pair is not None and labels == "pairs" else None
+    return Dataset(
+        name=printable(os.path.splitext(source.name)[0]) or "file",
+        X=features.transform(frame),
+        y=y,
+        feature_names=features.names,
+        class_names=class_names,
+        source=f"file {printable(source.name)}",
+        licence="not stated",
+        sha256=source.sha256(),
+        pairs=pairs,
+        report=(*table.notes, *sentences, *features.sentences(), *_counts(kept, pairs)),
+        left_out=features.left_out,
+        depends_on_rows=features.depends_on_rows,
+    )
+
+
+def _fitted(
+    frame: pd.DataFrame, recipe: Recipe, limits: Limits, rows: NDArray[np.int64] | None
+) -> tuple[Features, NDArray[np.bool_]]:
+    """Return the features, fitted on all rows or some of those that are kept, and which are kept."""
+    features = Features(recipe, limits).fit([frame])
+    kept = features.is_kept(frame)
+    if not kept.any():
+        raise DataError(NO_ROW_LEFT)
+    if rows is not None:
+        is_fitted = np.zeros(len(frame), dtype=bool)
+        is_fitted[np.flatnonzero(kept)[rows]] = True
+        features = Features(recipe, limits).fit([frame], is_fitted)
+    return features, kept
+
+
+def _counts(kept: NDArray[np.bool_], pairs: NDArray | None) -> Iterator[str]:
+    """Say how many rows are dropped, and how many pairs there are."""
+    if not kept.all():
+        yield f"{np.sum(~kept):,} of {len(kept):,} rows are dropped."
+    if pairs is not None:
+        yield f"{int(pairs.max()) + 1:,} similar pairs are given by the file."
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A table as it is shown before it becomes points."""
+
+    n: int  # how many rows it has
+    first: pd.DataFrame  # the first rows, as text that is safe to show
+    names: tuple[str, ...]  # of the columns
+    recipe: Recipe  # with the roles that the columns most likely have
+    alone: tuple[str, ...]  # the role of each column where it is neither the label nor a pair id
+
+
+@dataclass(frozen=True)
+class Classes:
+    """What the labels are."""
+
+    recipe: Recipe  # with what a setting needs of them
+    names: tuple[str, ...]  # as they are written
+
+
+# A question has an answer, of a file, and the one that is usually asked next; is_large: its answer takes much memory.
 @dataclass(frozen=True)
 class AskFormat:
-    """Ask which recipe goes with the bytes."""
+    """Ask which recipe, without roles, goes with the bytes."""
 
     labels: str
     is_large: ClassVar[bool] = False
 
     def answer(self, file: File) -> Recipe:
-        """Return the recipe, without roles."""
         file.report("finding out what it is")
-        return sniff_format(file.source())
+        return sniff_format(file.source)
 
     def next(self, recipe: Recipe) -> Question:
-        """Return what is usually asked next."""
         return AskLook(recipe, self.labels)
 
 
 @dataclass(frozen=True)
-class AskLook:
-    """Ask what is in the table that a recipe reads."""
-
+class _OfRecipe:
     recipe: Recipe
     labels: str
     is_large: ClassVar[bool] = False
 
+
+class AskLook(_OfRecipe):
+    """Ask what is in the table that a recipe reads."""
+
     def answer(self, file: File) -> Look:
-        """Return the first rows and the columns' roles."""
         table = file.table(self.recipe)
         file.report("looking at its columns")
         frame, names = table.frame, tuple(str(name) for name in table.frame.columns)
         alone = tuple(guess_role(column, self.recipe, file.limits) for _, column in frame.items())
-        guessed = guess_roles(frame, self.recipe, file.limits, dict(zip(names, alone, strict=True)))
-        return Look(len(frame), table.head(FIRST_ROWS), names, guessed, alone)
+        recipe = guess_roles(frame, self.recipe, file.limits, dict(zip(names, alone, strict=True)))
+        return Look(len(frame), table.head(), names, recipe, alone)
 
     def next(self, look: Look) -> Question:
-        """Return what is usually asked next; where no column is called a label, the last is taken for it."""
-        guessed = look.recipe
-        if guessed.column("label") is None:
-            guessed = guessed.with_roles(dict(guessed.roles) | {look.names[-1]: "label"})
-        return AskClasses(guessed, self.labels)
+        recipe = look.recipe
+        if recipe.column("label") is None:  # then the last is taken for it
+            recipe = recipe.with_roles(dict(recipe.roles) | {look.names[-1]: "label"})
+        return AskClasses(recipe, self.labels)
 
 
-@dataclass(frozen=True)
-class AskClasses:
-    """Ask what the labels are, and what a setting needs of them."""
-
-    recipe: Recipe
-    labels: str
-    is_large: ClassVar[bool] = False
+class AskClasses(_OfRecipe):
+    """Ask what the labels are, and what a setting needs of them: a positive class where two are asked for."""
 
     def answer(self, file: File) -> Classes:
-        """Return the recipe with a positive class where two are asked for, and the names of all."""
         frame = file.table(self.recipe).frame
         label = str(self.recipe.column("label"))
         if label not in frame.columns:
@@ -151,24 +237,20 @@ class AskClasses:
         return Classes(recipe, names)
 
     def next(self, classes: Classes) -> Question:
-        """Return what is usually asked next."""
         return AskPoints(classes.recipe, self.labels)
 
 
 @dataclass(frozen=True)
-class AskPoints:
+class AskPoints(_OfRecipe):
     """Ask which points and labels the table becomes.
 
     `rows` are the bytes of the rows, int64, that means and directions are learned from; None: all.
     """
 
-    recipe: Recipe
-    labels: str
     rows: bytes | None = None
     is_large: ClassVar[bool] = True
 
     def answer(self, file: File) -> Dataset:
-        """Return the points."""
         table = file.table(self.recipe)
         file.report("making points of its columns")
         rows = None if self.rows is None else np.frombuffer(self.rows, dtype=np.int64)
@@ -202,16 +284,14 @@ def answers(
     report : callable, optional
         Told what is being done.
     """
-    return list(_answered(File(content, name, limits, report), question))
-
-
-def _answered(file: File, question: Question | None) -> Iterator[Answer]:
-    while question is not None:
+    file, found = File(content, name, limits, report), list[Answer]()
+    asked: Question | None = question
+    while asked is not None:
         answer: Any
         try:
-            answer = question.answer(file)
+            answer = asked.answer(file)
         except DataError as error:
-            yield question, DataError(str(error))  # without what led to it, which holds the table
-            return
-        yield question, answer
-        question = question.next(answer)
+            return [*found, (asked, DataError(str(error)))]  # without what led to it, which holds the table
+        found.append((asked, answer))
+        asked = asked.next(answer)
+    return found

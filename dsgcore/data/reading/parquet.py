@@ -15,17 +15,18 @@ from dsgcore.data.reading.sources import Piece, Source
 
 BATCH = 16_384
 OFFSET = 4  # bytes for the place of a text
+NESTED = "(nested)"  # what stands in a column of lists and other nested values
 
 
 def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
     """Yield the table in pieces of so many rows (None: in one)."""
-    parquet, arrow = _pyarrow()
+    arrow = _pyarrow()
     try:
         with source.open() as stream:
-            schema = parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
+            schema = arrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
             # A text that stands once in the file and is named in many rows is one text until all of them are counted.
             texts = [field.name for field in schema if _is_text(field.type, arrow.types)]
-            file = parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
+            file = arrow.parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
             _check(file.metadata, schema, limits, arrow.types)
             names, notes = column_names(schema.names)
             batches = _batches(file, schema, min(rows or BATCH, BATCH), arrow)
@@ -36,14 +37,14 @@ def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Ite
         raise DataError(f"the Parquet file is damaged, cut off or of an unknown kind: {reason_of(error)}") from None
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def _pyarrow() -> Any:
     try:
         import pyarrow
         import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
         raise DataError("Parquet files are read by the package pyarrow, which is not installed: give a CSV") from None
-    return pyarrow.parquet, pyarrow
+    return pyarrow
 
 
 def _is_text(kind: Any, types: Any) -> bool:
@@ -119,23 +120,14 @@ def _size(column: Any, arrow: Any) -> int:
 
 
 def _written_out(column: Any, arrow: Any) -> Any:
-    """Return a column with a value of its own in each row."""
-    return column.cast(column.type.value_type) if arrow.types.is_dictionary(column.type) else column
+    """Return a column with a value of its own in each row, and decimals as pandas knows them."""
+    if arrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(arrow.float64()) if arrow.types.is_decimal(column.type) else column
 
 
 def _frame(batches: list[list[Any]], names: list[str], arrow: Any) -> pd.DataFrame:
-    columns = [_column(arrow.chunked_array(list(chunks)), arrow) for chunks in zip(*batches, strict=True)]
-    frame = pd.concat(columns, axis=1) if columns else pd.DataFrame()
+    columns = [arrow.chunked_array(list(chunks)).to_pandas() for chunks in zip(*batches, strict=True)]
+    frame = pd.concat(columns, axis=1)
     frame.columns = pd.Index(names)
     return frame
-
-
-def _column(column: Any, arrow: Any) -> pd.Series:
-    """Return a column as pandas knows it."""
-    if arrow.types.is_decimal(column.type):
-        column = column.cast(arrow.float64())
-    return column.to_pandas()
-
-
-# What stands in a column of lists and other nested values.
-NESTED = "(nested)"

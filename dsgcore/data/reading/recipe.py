@@ -148,6 +148,12 @@ class Recipe:
         """Return the column of a role that only one has: "label" or "pair"."""
         return next((name for name, own in self.roles if own == role), None)
 
+    def label(self) -> str:
+        """Return the column that is the label; refuse a recipe in which none is."""
+        if (label := self.column("label")) is None:
+            raise DataError("one column must have the role label, and another one must be a feature")
+        return label
+
     def marked(self) -> tuple[tuple[str, str], ...]:
         """Return the columns that have a decimal mark of their own, with their roles: they are read as text."""
         return tuple((name, role) for name, role in self.roles if role in MARKS)

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pandas as pd
 
-from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.delimited import head_text, sniff_delimited, sniffed_encoding
 from dsgcore.data.reading.labels import BINARY, DEFAULT_BINS, suited
 from dsgcore.data.reading.limits import Limits
@@ -53,17 +52,11 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits, alone: Mapp
 def guessed(frame: pd.DataFrame, recipe: Recipe, labels: str, limits: Limits, label: str | None = None) -> Recipe:
     """Return the recipe with roles, and what suits the labels that are learned from; `label` names their column."""
     recipe = guess_roles(frame, recipe, limits)
-    if label is not None and recipe.column("label") != label:
-        recipe = with_label(recipe, frame, label, limits)
+    before = recipe.column("label")
+    if label is not None and before != label:
+        others = {} if before is None else {before: guess_role(frame[before], recipe, limits)}
+        recipe = recipe.with_roles({**dict(recipe.roles), **others, label: "label"})
     return suit(recipe, frame, labels)
-
-
-def with_label(recipe: Recipe, frame: pd.DataFrame, label: str, limits: Limits) -> Recipe:
-    """Return the recipe with another column as the label; the one before becomes what it most likely is besides."""
-    roles, before = dict(recipe.roles), recipe.column("label")
-    if before is not None and before in frame.columns:
-        roles[before] = guess_role(frame[before], recipe, limits)
-    return recipe.with_roles(roles | {label: "label"})
 
 
 def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
@@ -127,10 +120,3 @@ def suit(recipe: Recipe, frame: pd.DataFrame, labels: str) -> Recipe:
         most = [str(name) for name in counts.index[counts == counts.iloc[0]]]
         return replace(recipe, positive=min(most, key=lambda name: (as_number(name) or 0.0, name)))
     return recipe
-
-
-def check_label(recipe: Recipe) -> str:
-    """Return the column that is the label; refuse a recipe in which none is."""
-    if (label := recipe.column("label")) is None:
-        raise DataError("one column must have the role label, and another one must be a feature")
-    return label

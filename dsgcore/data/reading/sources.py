@@ -88,11 +88,8 @@ class Source:
 
     def sha256(self) -> str:
         """Return the digest of the bytes."""
-        digest = hashlib.sha256()
         with self.open() as stream:
-            while piece := stream.read(PIECE):
-                digest.update(piece)
-        return digest.hexdigest()
+            return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def unpacked(source: Source, limits: Limits) -> Source:
