@@ -16,8 +16,9 @@ EVEN_ODD = "even against odd"
 HALVES = "lower against upper half"
 IN_ORDER = "in order of their numbers"
 BINS = "equal-frequency bins"
-# In words of one kind each: what a set is, and what labels a problem learns from.
+# What a set is: of two classes, ordered ones, several without an order, or a number, cut into bins.
 KINDS = ("binary", "ordinal", "classes", "regression")
+# What a problem learns from.
 LABELS = ("binary", "pairs", "ordinal", "classes")
 
 
@@ -82,13 +83,6 @@ def _to_two(kind: str, labels: str, n_classes: int, extra: tuple[str, ...]) -> t
     return (*even_odd, ONE_REST)
 
 
-def why_not(title: str, kind: str, labels: str) -> str:
-    """Say in one sentence why a set cannot be made to suit labels that no conversion leads to."""
-    if labels == "ordinal" and kind == "binary":
-        return f"{title} has two classes, so there is one threshold only: to rank them is the AUC setting."
-    return f"The classes of {title} have no order, so there is nothing to rank."
-
-
 def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset:
     """Return the data set with other classes; the points stay as they are.
 
@@ -118,14 +112,10 @@ def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset
 
 def _positive_classes(k: int, name: str, positive: int | None) -> NDArray[np.bool_]:
     """Mark the classes that become positive."""
-    codes = np.arange(k)
-    if name == EVEN_ODD:
-        return codes % 2 == 0
-    if name == HALVES:
-        return codes >= k / 2
-    if not 0 <= (positive or 0) < k:
+    codes, one = np.arange(k), positive or 0
+    if name == ONE_REST and not 0 <= one < k:
         raise DataError(f"positive must be the number of a class, between 0 and {k - 1}, got {quoted(positive)}")
-    return codes == (positive or 0)
+    return {EVEN_ODD: codes % 2 == 0, HALVES: codes >= k / 2, ONE_REST: codes == one}[name]
 
 
 def _two_names(names: tuple[str, ...], is_positive: NDArray[np.bool_], conversion: str) -> tuple[str, str]:

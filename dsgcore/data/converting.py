@@ -18,12 +18,11 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.whole_files import whole_files
 from dsgcore.data import conversions
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading import IN_PIECES, Limits, Recipe, Source, guessed, listed, read_table, sniff_format, suit
+from dsgcore.data.reading import IN_PIECES, Recipe, Source, guessed, listed, read_table, sniff_format, suit
 from dsgcore.data.reading.delimited import head_text
 from dsgcore.data.reading.features import NO_ROW_LEFT, Features
 from dsgcore.data.reading.labels import class_codes
 from dsgcore.data.reading.names import printable
-from dsgcore.data.reading.sniffing import check_label
 from dsgcore.data.reading.sources import streamed
 from dsgcore.data.reading.tables import pieces
 
@@ -47,21 +46,19 @@ class Converted:
     report: tuple[str, ...]  # what was done, a sentence each
 
 
-def sniff_file(
-    path: str | os.PathLike[str], labels: str = "classes", label: str | None = None, limits: Limits = IN_PIECES
-) -> Recipe:
+def sniff_file(path: str | os.PathLike[str], labels: str = "classes", label: str | None = None) -> Recipe:
     """Guess the recipe of a file on the disk, its columns' roles by its first rows; `label` names the label's column."""
-    source = streamed(Source.of_path(path), limits)
+    source = streamed(Source.of_path(path), IN_PIECES)
     recipe = sniff_format(source)
-    return guessed(_first_rows(source, recipe, limits), recipe, labels, limits, label)
+    return guessed(_first_rows(source, recipe), recipe, labels, IN_PIECES, label)
 
 
-def _first_rows(source: Source, recipe: Recipe, limits: Limits) -> pd.DataFrame:
+def _first_rows(source: Source, recipe: Recipe) -> pd.DataFrame:
     """Read the first rows: of text, those of its first bytes."""
     if recipe.format not in ("delimited", "svmlight"):
-        return next(pieces(source, recipe, limits, ROWS))[0]
-    text = head_text(source, recipe.encoding if recipe.format == "delimited" else "utf-8", HEAD)
-    return read_table(Source.of_bytes(text.encode(), source.name), replace(recipe, encoding="utf-8"), limits).frame
+        return next(pieces(source, recipe, IN_PIECES, ROWS))[0]
+    text = head_text(source, recipe.encoding, HEAD)
+    return read_table(Source.of_bytes(text.encode(), source.name), replace(recipe, encoding="utf-8"), IN_PIECES).frame
 
 
 def convert_file(
@@ -70,7 +67,6 @@ def convert_file(
     recipe: Recipe,
     *,
     labels: str = "classes",
-    limits: Limits = IN_PIECES,
     rows: int = ROWS,
     progress: Progress | None = None,
 ) -> Converted:
@@ -87,16 +83,15 @@ def convert_file(
     recipe : Recipe
         As of `sniff_file`.
     labels : {"binary", "pairs", "ordinal", "classes"}
-    limits : Limits, optional
     rows : int, default 20,000
     progress : callable, optional
         Called with what is being done, and the rows done.
     """
-    source = streamed(Source.of_path(path), limits)
-    looked = look(source, recipe, limits, rows, progress)
+    source = streamed(Source.of_path(path), IN_PIECES)
+    looked = _look(_frames(source, recipe, rows, "looking", progress), recipe)
     features = looked.features
     with whole_files(folder, (POINTS, LABELS, DESCRIPTION)) as part:
-        kept = _write(part / POINTS, features, _frames(source, recipe, limits, rows, "writing", progress), looked.n)
+        kept = _write(part / POINTS, features, _frames(source, recipe, rows, "writing", progress), looked.n)
         y, names, sentences = class_codes(looked.label[kept], recipe, labels)
         np.save(part / LABELS, y)
         report = (*sentences, *features.sentences("all rows"))
@@ -113,7 +108,7 @@ def convert_file(
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class _Looked:
     """What the first of two passes over a file finds."""
 
     features: Features  # fitted on all rows
@@ -122,33 +117,30 @@ class Looked:
 
     @property
     def n(self) -> int:
-        """The number of rows."""
         return len(self.label)
 
 
-def look(
-    source: Source, recipe: Recipe, limits: Limits = IN_PIECES, rows: int = ROWS, progress: Progress | None = None
-) -> Looked:
-    """Look through a file in pieces, as in `convert_file`, for what its columns hold and what replaces missing numbers."""
-    label = check_label(recipe)
+def _look(frames: Iterator[pd.DataFrame], recipe: Recipe) -> _Looked:
+    """Look through a table in pieces for what its columns hold and what replaces missing numbers."""
+    label = recipe.label()
     labels: list[pd.Series] = []
     missing: Counter[str] = Counter()
 
     def looked_at() -> Iterator[pd.DataFrame]:
-        for frame in _frames(source, recipe, limits, rows, "looking", progress):
+        for frame in frames:
             yield frame  # first to the features, which refuse a recipe of other columns
             labels.append(frame[label])
             missing.update({str(name): int(count) for name, count in frame.isna().sum().items()})
 
-    features = Features(recipe, limits).fit(looked_at())
-    return Looked(features, pd.concat(labels), dict(missing))
+    features = Features(recipe, IN_PIECES).fit(looked_at())
+    return _Looked(features, pd.concat(labels), dict(missing))
 
 
 def _frames(
-    source: Source, recipe: Recipe, limits: Limits, rows: int, doing: str, progress: Progress | None
+    source: Source, recipe: Recipe, rows: int, doing: str, progress: Progress | None = None
 ) -> Iterator[pd.DataFrame]:
     done = 0
-    for frame, _ in pieces(source, recipe, limits, rows):
+    for frame, _ in pieces(source, recipe, IN_PIECES, rows):
         done += len(frame)
         if progress is not None:
             progress(doing, done)
@@ -183,7 +175,7 @@ class Description:
     """What a file holds, as its recipe reads it."""
 
     recipe: Recipe
-    looked: Looked
+    looked: _Looked
     class_sizes: dict[str, int]  # labeled rows of each class
     refusals: dict[str, str]  # for each kind of `conversions.LABELS` why it cannot be learned from; "" where it can
 
@@ -204,15 +196,13 @@ class Description:
         yield f"Missing values: {few}{f' and in {len(gaps) - _SHOWN} more' if len(gaps) > _SHOWN else ''}."
 
 
-def describe_file(
-    path: str | os.PathLike[str], recipe: Recipe, labels: str = "classes", limits: Limits = IN_PIECES
-) -> Description:
+def describe_file(path: str | os.PathLike[str], recipe: Recipe, labels: str = "classes") -> Description:
     """Look through a file on the disk and say what is in it, in pieces: memory holds one of them and the label's column.
 
     Parameters as in `convert_file`; `labels` is what its classes are counted for. Raises `DataError` in one
     sentence, where nothing can be learned from it.
     """
-    looked = look(streamed(Source.of_path(path), limits), recipe, limits)
+    looked = _look(_frames(streamed(Source.of_path(path), IN_PIECES), recipe, ROWS, "looking"), recipe)
     if looked.n < 2:
         raise DataError(f"the table must have at least 2 rows, got {looked.n}")
     refusals = {kind: _refusal(looked, recipe, kind) for kind in conversions.LABELS}
@@ -221,12 +211,12 @@ def describe_file(
     return Description(recipe, looked, _class_sizes(looked, recipe, labels), refusals)
 
 
-def _class_sizes(looked: Looked, recipe: Recipe, labels: str) -> dict[str, int]:
+def _class_sizes(looked: _Looked, recipe: Recipe, labels: str) -> dict[str, int]:
     y, names, _ = class_codes(looked.label, recipe, labels)
     return dict(zip(names, np.bincount(y[y >= 0], minlength=len(names)).tolist(), strict=True))
 
 
-def _refusal(looked: Looked, recipe: Recipe, labels: str) -> str:
+def _refusal(looked: _Looked, recipe: Recipe, labels: str) -> str:
     """Return why labels of a kind cannot be learned from; empty where they can."""
     try:
         sizes = _class_sizes(looked, suit(recipe, looked.label.to_frame(), labels), labels)

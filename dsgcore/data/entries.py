@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import Integer, ParameterError, Real, quoted
-from dsgcore.data.conversions import conversions_for, why_not
+from dsgcore.core.parameters import Integer, Real, quoted
+from dsgcore.data.conversions import conversions_for
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.options import SEED
+from dsgcore.data.options import SEED, checked
 
+# Points, class codes, features' and classes' names; None: x1, x2 ..., and the usual ones.
 Drawn = tuple[NDArray, NDArray[np.integer], tuple[str, ...] | None, tuple[str, ...] | None]
 # A share of positives that similar pairs can tell: 2 pi - 1 = 0.4.
 SHARE_FOR_PAIRS = 0.7
@@ -20,48 +21,23 @@ SHARE_FOR_PAIRS = 0.7
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """A data set by name: called with its options, it is made; so ``two_moons(n=200, seed=1)``.
+    """A data set by name: called with its options, it is made; so ``two_moons(n=200, seed=1)``."""
 
-    Parameters
-    ----------
-    name : str
-        The name in links and specs.
-    title : str
-        The name that people see.
-    sentence : str
-        What it is, and why to look at it.
-    draw : callable
-        Gives points, class codes, features' and classes' names (None: x1, x2 ..., and the usual ones) for a seed and the
-        options, all checked.
-    options : tuple of Integer and Real
-        Which of `options.OPTIONS` it takes, with its own defaults and ranges.
-    n, d : int
-        Rows (by default) and columns.
-    source, licence : str
-    class_names : tuple of str
-        Names of the classes (or bins), by default.
-    target : {"binary", "ordinal", "classes", "regression"}
-        What is to be learned: two classes, ordered ones, several without an order, or a number, cut into bins.
-    conversions : tuple of str
-        What can be made of its classes because their numbers mean something: `EVEN_ODD`, `IN_ORDER`.
-    """
-
-    name: str
-    title: str
-    sentence: str
-    draw: Callable[..., Drawn]
-    options: tuple[Integer | Real, ...]
-    n: int
+    name: str  # in links and specs
+    title: str  # the name that people see
+    sentence: str  # what it is, and why to look at it
+    draw: Callable[..., Drawn]  # for a seed and the options, all checked
+    options: tuple[Integer | Real, ...]  # which of `options.OPTIONS` it takes, with its own defaults and ranges
+    n: int  # rows, by default
     d: int
     source: str
     licence: str
-    class_names: tuple[str, ...] = ("negative", "positive")
-    target: str = "binary"
-    conversions: tuple[str, ...] = ()
+    class_names: tuple[str, ...]  # of the classes (or bins), by default
+    target: str  # one of `conversions.KINDS`
+    conversions: tuple[str, ...] = ()  # what can be made of its classes because their numbers mean something
 
     @property
     def is_generated(self) -> bool:
-        """Whether the points are drawn from a formula."""
         return self.source == "generated"
 
     def conversions_for(self, labels: str) -> tuple[str, ...]:
@@ -78,8 +54,12 @@ class DatasetEntry:
         return self.suits(labels) and (self.target == kind or (self.target, kind) == ("regression", "ordinal"))
 
     def why_not(self, labels: str) -> str:
-        """Say why the set does not suit such labels; empty where it does."""
-        return "" if self.suits(labels) else why_not(self.title, self.target, labels)
+        """Say in one sentence why the set does not suit such labels; empty where it does."""
+        if self.suits(labels):
+            return ""
+        if self.target == "binary":
+            return f"{self.title} has two classes, so there is one threshold only: to rank them is the AUC setting."
+        return f"The classes of {self.title} have no order, so there is nothing to rank."
 
     def usual_options(self, labels: str) -> dict[str, float]:
         """Return the options that should differ from their defaults for such labels: pairs need unequal classes."""
@@ -106,11 +86,8 @@ class DatasetEntry:
         """
         given = {option.name: value for option, value in zip(self.options, values, strict=False)} | options
         usual = {option.name: option.default for option in (*self.options, SEED)}
-        try:
-            checked = {name: self.option(name).check(value) for name, value in given.items()}
-        except ParameterError as error:
-            raise DataError(str(error)) from None
-        X, y, feature_names, class_names = self.draw(**usual | checked)
+        allowed = {name: checked(self.option(name), value) for name, value in given.items()}
+        X, y, feature_names, class_names = self.draw(**usual | allowed)
         return Dataset(
             name=self.name,
             X=np.ascontiguousarray(X, dtype=np.float32),
