@@ -53,16 +53,8 @@ def equal_frequency_bins(values: NDArray, n_bins: int) -> NDArray[np.int64]:
 def conversions_for(kind: str, labels: str, n_classes: int = 2, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the keys of `CONVERSIONS` that make a set suit labels, the usual one first; none where it makes no sense.
 
-    Parameters
-    ----------
-    kind : {"binary", "ordinal", "classes", "regression"}
-        What the set is.
-    labels : {"binary", "pairs", "ordinal", "classes"}
-        What the problem learns from.
-    n_classes : int, default 2
-        How many classes (or bins) the set has.
-    extra : tuple of str
-        What this set declares besides: that its classes' numbers mean something (`EVEN_ODD`, `IN_ORDER`).
+    The set is of a kind of `KINDS` with so many classes (or bins), and may declare as `extra` that its classes' numbers
+    mean something (`EVEN_ODD`, `IN_ORDER`); `labels` is one of `LABELS`.
     """
     if labels in ("binary", "pairs"):
         return _to_two(kind, labels, n_classes, extra)

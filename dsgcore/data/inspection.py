@@ -20,17 +20,7 @@ MAX_QUERIES = 1000
 
 
 def column_summary(dataset: Dataset) -> pd.DataFrame:
-    """Return one row for each feature: its range, mean and spread, how many values it takes, and a histogram.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    DataFrame with the columns feature, histogram, minimum, mean, maximum, deviation, distinct
-        `histogram` holds the counts of 20 equally wide bins.
-    """
+    """Return one row for each feature: its range, mean and deviation, number of values, and counts of 20 equally wide bins."""
     X = dataset.X
     return pd.DataFrame(
         {

@@ -16,15 +16,7 @@ _FILES = {"digits": ten_digits, "breast_cancer": breast_cancer, "wine": wine, "i
 def write_samples(folder: str | os.PathLike[str]) -> list[Path]:
     """Write the sets as CSV files: the features under their own names, as they read back exactly, and last the class.
 
-    Parameters
-    ----------
-    folder : path
-        Made where it does not exist; files of these names are replaced.
-
-    Returns
-    -------
-    list of Path
-        The files.
+    The folder is made where it does not exist; files of these names are replaced. Returns their paths.
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)

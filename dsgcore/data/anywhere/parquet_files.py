@@ -50,9 +50,9 @@ def reader_of_parquet(
     with readable(files[0].name):
         schema = _dataset(files[0]).schema
     names = tuple(features) if features is not None else tuple(name for name in schema.names if name != label)
-    dtype = np.result_type(*(_number_type(schema, name) for name in names)) if names else np.dtype(float)
     if not names:
         raise DataError("the Parquet files have no column of features")
+    dtype = np.result_type(*(_number_type(schema, name) for name in names))
     parts = [part for file in files for part in _row_groups(file, schema, names)]
     return Reader(parts, len(names), names, tell), dtype
 

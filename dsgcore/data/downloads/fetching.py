@@ -132,23 +132,9 @@ def _path(remote: RemoteSet) -> Path:
 
 
 def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Patience | None = None) -> Path:
-    """Bring a set's file to the cache, unless it is there.
+    """Bring a set's file, which `dsgcore.data.reading` reads, to the cache unless it is there; return its path.
 
-    Parameters
-    ----------
-    remote : RemoteSet
-    progress, patience
-        As in `transfer.download`.
-
-    Returns
-    -------
-    path
-        Of a file that `dsgcore.data.reading` reads. What scikit-learn brings shows no progress, and is not taken up again.
-
-    Raises
-    ------
-    DataError
-        With one sentence, also where there is no network.
+    Parameters and errors as in `transfer.download`; what scikit-learn brings shows no progress, and is not taken up again.
     """
     path = _path(remote)
     if path.exists():

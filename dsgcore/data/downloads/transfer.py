@@ -114,8 +114,7 @@ def _fetch_rest(address: str, part: Path, progress: Progress | None, seconds: fl
     with _answer(address, part, have, seconds) as answer:
         is_rest = answer.status == http.HTTPStatus.PARTIAL_CONTENT
         have = have if is_rest else 0
-        length = answer.headers.get("Content-Length")
-        total = have + int(length) if length is not None and length.isdigit() else None
+        total = None if answer.length is None else have + answer.length
         free = shutil.disk_usage(part.parent).free
         if total is not None and total - have > free:
             raise DataError(

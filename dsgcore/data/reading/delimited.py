@@ -136,21 +136,22 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | N
 
 def _frames(lines: io.TextIOWrapper, recipe: Recipe, names: list[str], rows: int) -> Iterator[pd.DataFrame]:
     """Let pandas parse what is left of a text."""
-    options: dict[str, Any] = {
-        "sep": r"\s+" if recipe.delimiter == " " else recipe.delimiter,
-        "header": None,
-        "names": range(len(names)),
-        "dtype": {names.index(name): str for name, _ in recipe.marked() if name in names},
-        "index_col": False,
-        "decimal": recipe.decimal,
-        "na_values": list(recipe.missing_words),
-        "keep_default_na": False,
-        "skipinitialspace": True,
-        "low_memory": False,
-        "engine": "c",
-    }
     try:
-        with pd.read_csv(lines, chunksize=rows, **options) as reader:
+        with pd.read_csv(
+            lines,
+            chunksize=rows,
+            sep=r"\s+" if recipe.delimiter == " " else recipe.delimiter,
+            header=None,
+            names=range(len(names)),
+            dtype={names.index(name): str for name, _ in recipe.marked() if name in names},
+            index_col=False,
+            decimal=recipe.decimal,
+            na_values=list(recipe.missing_words),
+            keep_default_na=False,
+            skipinitialspace=True,
+            low_memory=False,
+            engine="c",
+        ) as reader:
             yield from reader
     except (pd.errors.ParserError, *_UNREADABLE) as error:
         if isinstance(error, DataError):

@@ -22,29 +22,12 @@ BINARY = ("binary", "pairs")
 # A label of more different whole numbers than this, or of more fractions, is cut into bins, unless the recipe says otherwise.
 MAX_LEVELS, MAX_FRACTIONS = 30, 10
 DEFAULT_BINS = 5
-
-
+# Codes, -1 where there is no label, the classes' names, and sentences about what was done.
 Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 
 
 def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
-    """Turn a column into class codes.
-
-    Parameters
-    ----------
-    column : Series
-    recipe : Recipe
-    labels : {"binary", "pairs", "ordinal", "classes"}
-        What the setting learns from; the first two need two classes.
-
-    Returns
-    -------
-    y : ndarray of shape (n,), int64
-        -1 where there is no label.
-    names : tuple of str
-    sentences : tuple of str
-        What was done.
-    """
+    """Turn a column into class codes, as a setting that learns from such labels needs them: of two classes for `BINARY`."""
     y, names, sentences = (_classes if recipe.bins is None else _binned)(column, recipe)
     if labels in BINARY:
         is_several = len(names) > 2

@@ -274,15 +274,7 @@ def answers(
 ) -> list[Answer]:
     """Answer a question about a file, and those that usually follow; the last answer may be the `DataError` that ended it.
 
-    Parameters
-    ----------
-    content : bytes
-    name : str
-        The file's name.
-    question : AskFormat, AskLook, AskClasses or AskPoints
-    limits : Limits, optional
-    report : callable, optional
-        Told what is being done.
+    Parameters as in `read`; `report` is told what is being done.
     """
     file, found = File(content, name, limits, report), list[Answer]()
     asked: Question | None = question
