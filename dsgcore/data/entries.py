@@ -38,6 +38,7 @@ class DatasetEntry:
 
     @property
     def is_generated(self) -> bool:
+        """Whether the points are drawn from a formula."""
         return self.source == "generated"
 
     def conversions_for(self, labels: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from dsgcore.data.datasets import DataError
 
 
 @dataclass
-class Partition:
+class _Partition:
     """A partition: the rows that are asked for are picked where it is, and travel alone."""
 
     delayed: Any
@@ -53,7 +53,7 @@ def reader_of_dask(X: Any, label: str | None, features: Sequence[str] | None, te
             raise DataError(f"column {quoted(name)} holds no numbers: name the columns that are features")
     sizes = computed(X[[label or names[0]]].map_partitions(len))
     parts = [
-        Partition(one, f"partition {i}", int(n))
+        _Partition(one, f"partition {i}", int(n))
         for i, (one, n) in enumerate(zip(table.to_delayed(), sizes, strict=True))
     ]
     return Reader(parts, len(names), names, tell), np.result_type(*dtypes)
@@ -69,7 +69,7 @@ def _reader_of_array(X: Any, tell: Tell) -> tuple[Reader, np.dtype]:
     sizes = X.chunks[0]
     if np.isnan(sizes).any():
         sizes = compute(*(delayed(len)(block) for block in blocks))
-    parts = [Partition(one, f"block {i}", int(n)) for i, (one, n) in enumerate(zip(blocks, sizes, strict=True))]
+    parts = [_Partition(one, f"block {i}", int(n)) for i, (one, n) in enumerate(zip(blocks, sizes, strict=True))]
     return Reader(parts, X.shape[1], None, tell), X.dtype
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,22 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.anywhere.dask_parts import computed, is_dask, reader_of_dask
 from dsgcore.data.anywhere.parquet_files import labels_of_parquet, reader_of_parquet
 from dsgcore.data.anywhere.preparation import Preparation
-from dsgcore.data.anywhere.rows import SAMPLE, ArrayPart, Reader, Rows, Tell
+from dsgcore.data.anywhere.rows import SAMPLE, Reader, Rows, Tell
 from dsgcore.data.datasets import DataError
+
+
+@dataclass
+class _ArrayPart:
+    """An array of shape (n, d), in memory or mapped."""
+
+    X: NDArray
+    name: str
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def points(self, rows: NDArray) -> NDArray:
+        return np.asarray(self.X[rows])
 
 
 def opened(X: Any, y: Any) -> tuple[Any, Any]:
@@ -100,7 +115,7 @@ def _is_arrays(X: Any) -> bool:
 
 def _reader_of_arrays(arrays: Sequence[NDArray], tell: Tell) -> tuple[Reader, np.dtype]:
     d = arrays[0].shape[1]
-    parts = [ArrayPart(X, str(getattr(X, "filename", None) or "an array")) for X in arrays]
+    parts = [_ArrayPart(X, str(getattr(X, "filename", None) or "an array")) for X in arrays]
     for number, X in enumerate(arrays, start=1):
         if X.shape[1] != d:
             raise DataError(f"array {number} must have {d} columns as the first one, got {X.shape[1]}")

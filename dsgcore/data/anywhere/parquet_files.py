@@ -16,7 +16,7 @@ from dsgcore.data.datasets import DataError
 
 
 @dataclass
-class RowGroup:
+class _RowGroup:
     """A row group of a Parquet file."""
 
     fragment: Any
@@ -33,7 +33,6 @@ class RowGroup:
         return np.column_stack([table.column(name).to_numpy() for name in self.columns])
 
     def labels(self, column: str) -> NDArray:
-        """Return a column of labels."""
         return self._table([column]).column(column).to_pandas().to_numpy()
 
     def _table(self, columns: Sequence[str]) -> Any:
@@ -87,10 +86,10 @@ def _number_type(schema: Any, name: str) -> np.dtype:
     return dtype
 
 
-def _row_groups(file: Path, schema: Any, columns: tuple[str, ...]) -> list[RowGroup]:
+def _row_groups(file: Path, schema: Any, columns: tuple[str, ...]) -> list[_RowGroup]:
     with readable(file.name):
         (fragment,) = _dataset(file).get_fragments()
         groups = fragment.split_by_row_group()
         sizes = [group.row_groups[0].num_rows for group in groups]
     names = [f"{file.name}, row group {number}" if len(groups) > 1 else file.name for number in range(len(groups))]
-    return [RowGroup(group, schema, columns, *own) for group, *own in zip(groups, names, sizes, strict=True)]
+    return [_RowGroup(group, schema, columns, *own) for group, *own in zip(groups, names, sizes, strict=True)]

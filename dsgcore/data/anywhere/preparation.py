@@ -42,6 +42,7 @@ class Preparation:
         return len(self.scaling.offset)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
         scaling = self.scaling
         return {
             "fill": None if self.fill is None else self.fill.tolist(),

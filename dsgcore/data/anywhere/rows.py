@@ -28,28 +28,13 @@ Tell = Callable[[str, int, int], object]
 class Part(Protocol):
     """Rows that are read together: a row group of a file, a partition, a memory map."""
 
-    @property
-    def name(self) -> str: ...  # what a sentence calls it
+    name: str  # what a sentence calls it
 
     def __len__(self) -> int: ...
 
     def points(self, rows: NDArray) -> NDArray:
         """Return the points at ascending `rows` of this part, of shape (len(rows), d)."""
         ...
-
-
-@dataclass
-class ArrayPart:
-    """An array of shape (n, d), in memory or mapped."""
-
-    X: NDArray
-    name: str
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def points(self, rows: NDArray) -> NDArray:
-        return np.asarray(self.X[rows])
 
 
 @contextmanager

@@ -180,19 +180,21 @@ class Classes:
     names: tuple[str, ...]  # as they are written
 
 
-# A question has an answer, of a file, and the one that is usually asked next; is_large: its answer takes much memory.
+# Of each question `is_large` says whether its answer takes much memory.
 @dataclass(frozen=True)
 class AskFormat:
-    """Ask which recipe, without roles, goes with the bytes."""
+    """Ask which recipe goes with the bytes."""
 
     labels: str
     is_large: ClassVar[bool] = False
 
     def answer(self, file: File) -> Recipe:
+        """Return the recipe, without roles."""
         file.report("finding out what it is")
         return sniff_format(file.source)
 
     def next(self, recipe: Recipe) -> Question:
+        """Return what is usually asked next."""
         return AskLook(recipe, self.labels)
 
 
@@ -207,6 +209,7 @@ class AskLook(_OfRecipe):
     """Ask what is in the table that a recipe reads."""
 
     def answer(self, file: File) -> Look:
+        """Return the first rows and the columns' roles."""
         table = file.table(self.recipe)
         file.report("looking at its columns")
         frame, names = table.frame, tuple(str(name) for name in table.frame.columns)
@@ -215,16 +218,18 @@ class AskLook(_OfRecipe):
         return Look(len(frame), table.head(), names, recipe, alone)
 
     def next(self, look: Look) -> Question:
+        """Return what is usually asked next; where no column is called a label, the last is taken for it."""
         recipe = look.recipe
-        if recipe.column("label") is None:  # then the last is taken for it
+        if recipe.column("label") is None:
             recipe = recipe.with_roles(dict(recipe.roles) | {look.names[-1]: "label"})
         return AskClasses(recipe, self.labels)
 
 
 class AskClasses(_OfRecipe):
-    """Ask what the labels are, and what a setting needs of them: a positive class where two are asked for."""
+    """Ask what the labels are, and what a setting needs of them."""
 
     def answer(self, file: File) -> Classes:
+        """Return the recipe with a positive class where two are asked for, and the names of all."""
         frame = file.table(self.recipe).frame
         label = str(self.recipe.column("label"))
         if label not in frame.columns:
@@ -237,6 +242,7 @@ class AskClasses(_OfRecipe):
         return Classes(recipe, names)
 
     def next(self, classes: Classes) -> Question:
+        """Return what is usually asked next."""
         return AskPoints(classes.recipe, self.labels)
 
 
@@ -251,6 +257,7 @@ class AskPoints(_OfRecipe):
     is_large: ClassVar[bool] = True
 
     def answer(self, file: File) -> Dataset:
+        """Return the points."""
         table = file.table(self.recipe)
         file.report("making points of its columns")
         rows = None if self.rows is None else np.frombuffer(self.rows, dtype=np.int64)
