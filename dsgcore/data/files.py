@@ -66,17 +66,9 @@ def parse_npz(
     target: str = "y",
     max_bytes: int = MAX_BYTES,
 ) -> Dataset:
-    """Read a data set from a file's bytes, for instance those of an upload; as in `load_npz`.
+    """Read a data set of that name from a file's bytes, for instance those of an upload; other parameters as in `load_npz`.
 
-    Parameters
-    ----------
-    content : bytes
-    name : str
-        Name of the data set.
-    positive, is_binary, target
-        As in `load_npz`.
-    max_bytes : int, default 1 GiB
-        Largest size of both arrays, unpacked; a small file can claim to hold huge ones.
+    Both arrays together may take `max_bytes` (1 GiB), unpacked: a small file can claim to hold huge ones.
     """
     source = Source.of_bytes(content, name)
     arrays = read_arrays(source, Limits(unpacked=max_bytes), POINTS, target)

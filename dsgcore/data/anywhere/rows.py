@@ -122,13 +122,10 @@ class Rows:
 
     Attributes
     ----------
-    shape : (n, d)
     dtype : numpy dtype
         Of what indexing gives: float32 or float64.
     names : tuple of str or None
         The coordinates' names, where they have some.
-    parts_read : int
-        How often a part has been read.
     """
 
     ndim = 2
