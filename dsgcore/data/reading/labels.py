@@ -34,8 +34,7 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
         y, names = against_the_rest(y, names, recipe.positive)
         others = "the others are" if is_several else f"{quoted(names[0])} is"
         sentences += (f"{quoted(names[1])} is positive, {others} negative.",)
-    n_unlabeled = int(np.sum(y == UNLABELED))
-    if n_unlabeled:
+    if n_unlabeled := int(np.sum(y == UNLABELED)):
         sentences += (f"{n_unlabeled:,} rows have no label: they stay unlabeled and are never used for testing.",)
     return y, tuple(as_cell(printable(name)) for name in names), sentences
 
@@ -43,8 +42,7 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
     """Return the labels as they are written, and whether they are too many different numbers to be classes."""
     written = _written(column, recipe)
-    mark = decimal_mark(column, recipe.decimal)
-    if mark is not None:
+    if mark := decimal_mark(column, recipe.decimal):
         values = {str(number) for number in numeric(column, mark).dropna().unique()}
     else:
         values = {label for label in written if label is not None}
@@ -55,10 +53,7 @@ def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool
 
 def _written(column: pd.Series, recipe: Recipe) -> NDArray[np.object_]:
     """Return the labels as they are written, None where there is none."""
-    written = labels_of(column, recipe.missing_words)
-    if recipe.unlabeled is not None:
-        written[written == recipe.unlabeled] = None
-    return written
+    return labels_of(column, (*recipe.missing_words, recipe.unlabeled or ""))
 
 
 def label_names(column: pd.Series, recipe: Recipe) -> list[str]:
@@ -125,9 +120,7 @@ def against_the_rest(
 
 def pair_ids(column: pd.Series, recipe: Recipe) -> NDArray[np.int64]:
     """Turn a column into ids of similar pairs, -1 where there is none; each id must be on exactly two rows."""
-    written = labels_of(column, recipe.missing_words)
-    written = np.array([None if label == "-1" else label for label in written], dtype=object)
-    codes, names = pd.factorize(written, use_na_sentinel=True)
+    codes, names = pd.factorize(labels_of(column, (*recipe.missing_words, "-1")), use_na_sentinel=True)
     if not len(names):
         raise DataError(f"column {str(column.name)!r} must hold pair ids, and it is empty")
     counts = np.bincount(codes[codes >= 0])

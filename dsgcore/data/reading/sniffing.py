@@ -16,7 +16,7 @@ from dsgcore.data.reading.parquet import NESTED
 from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.sources import Source, binary_format
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight
-from dsgcore.data.reading.tables import MOSTLY, decimal_mark, is_numeric, numeric
+from dsgcore.data.reading.tables import MOSTLY, decimal_mark, is_numeric, is_time, numeric
 
 _LABEL_NAMES = ("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality")
 _PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
@@ -87,9 +87,7 @@ def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
     present = column.dropna()
     if not len(present):
         return "number"  # an empty column, which is left out
-    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
-        return "ignore"
-    if present.iloc[0] == NESTED or isinstance(present.iloc[0], bytes):
+    if is_time(column) or present.iloc[0] == NESTED or isinstance(present.iloc[0], bytes):
         return "ignore"
     if mark := decimal_mark(present, recipe.decimal):
         return next(role for role, own in MARKS.items() if own == mark)

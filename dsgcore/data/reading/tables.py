@@ -92,6 +92,11 @@ def is_numeric(column: pd.Series) -> bool:
     return pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column)
 
 
+def is_time(column: pd.Series) -> bool:
+    """Whether a column holds dates or durations, by its type."""
+    return pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column)
+
+
 def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
     """Return the decimal mark of a column of text that is mostly numbers in another form than the table's own.
 
@@ -128,7 +133,7 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
     Of text, `mark` is the decimal mark of numbers with thousands set apart.
     """
     name = str(column.name)
-    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+    if is_time(column):
         raise DataError(f"column {name!r} holds dates, which are no numbers: ignore it")
     if np.iscomplexobj(column):
         raise DataError(f"column {name!r} holds complex numbers, and only real ones can be used: ignore it")
