@@ -149,14 +149,11 @@ def _frames(
 
 def _write(part: Path, features: Features, frames: Iterator[pd.DataFrame], n: int) -> NDArray[np.bool_]:
     """Write the points of all pieces one after another; return which rows were kept."""
-    kept = np.zeros(n, dtype=bool)
-    start, d = 0, len(features.names)
+    kept, d = np.zeros(n, dtype=bool), len(features.names)
     with part.open("wb") as file:
         _write_header(file, n, d)
         for frame in frames:
-            mine = features.is_kept(frame)
-            kept[start : start + len(frame)] = mine
-            start += len(frame)
+            kept[frame.index] = mine = features.is_kept(frame)
             file.write(features.transform(frame[mine] if not mine.all() else frame).tobytes())
         if not kept.any():
             raise DataError(NO_ROW_LEFT)
