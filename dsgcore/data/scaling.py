@@ -12,11 +12,20 @@ _COLUMNS = 32  # columns whose float64 copy is held at one time
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How features were scaled: (x - offset) / width, or 0 where the training rows are constant."""
+    """How features were scaled: (x - offset) / width, or 0 where the training rows are constant.
 
-    kind: str  # one of "unit", "standard" and "none"
-    offset: NDArray[np.float32]  # of shape (d,): minimum of the training rows; "standard": their mean; "none": 0
-    # Of shape (d,): range of the training rows; "standard": their standard deviation; "none": 1. 0 for constant features.
+    Parameters
+    ----------
+    kind : {"unit", "standard", "none"}
+    offset : ndarray of shape (d,), float32
+        "unit": minimum of the training rows; "standard": their mean; "none": 0.
+    width : ndarray of shape (d,), float32
+        "unit": range of the training rows; "standard": their standard deviation; "none": 1.
+        0 for constant features.
+    """
+
+    kind: str
+    offset: NDArray[np.float32]
     width: NDArray[np.float32]
 
     def apply(self, X: NDArray[np.floating]) -> NDArray[np.float32]:

@@ -18,19 +18,42 @@ from dsgcore.data.scaling import Scaling, fit_scaling
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training rows with most labels hidden, and test rows."""
+    """Training rows with most labels hidden, and test rows.
 
-    X_train: NDArray[np.float32]  # scaled points in random order, of shape (n_train, d), C-contiguous
-    y_train: NDArray[np.int64]  # class codes of the labeled rows (pair ids of the similar ones), -1 for all others
-    # The true codes of all training rows, -1 where the source has none: for diagnosis only, never for training.
+    Parameters
+    ----------
+    X_train : ndarray of shape (n_train, d), float32, C-contiguous
+        Scaled points, in random order.
+    y_train : ndarray of shape (n_train,), int64
+        Class codes of the labeled rows (pair ids of the similar ones), -1 for all others.
+    y_hidden : ndarray of shape (n_train,), int64
+        The true codes of all training rows, -1 where the source has none: for diagnosis only, never for training.
+    X_test : ndarray of shape (n_test, d), float32, C-contiguous
+        Points scaled as the training rows are; they may leave [0, 1].
+    y_test : ndarray of shape (n_test,), int64
+        True codes.
+    scaling : Scaling
+        Fitted on the training rows.
+    train_rows : ndarray of shape (n_train,), int64
+        Rows of the data set that `X_train` holds.
+    test_rows : ndarray of shape (n_test,), int64
+        Rows of the data set that `X_test` holds.
+    class_names : tuple of str
+        Names of the classes, in the order of their codes.
+    feature_names : tuple of str
+        Names of the columns of `X_train`.
+    """
+
+    X_train: NDArray[np.float32]
+    y_train: NDArray[np.int64]
     y_hidden: NDArray[np.int64]
-    X_test: NDArray[np.float32]  # points scaled as the training rows are, of shape (n_test, d); they may leave [0, 1]
-    y_test: NDArray[np.int64]  # true codes
-    scaling: Scaling  # fitted on the training rows
-    train_rows: NDArray[np.int64]  # rows of the data set that `X_train` holds
-    test_rows: NDArray[np.int64]  # rows of the data set that `X_test` holds
-    class_names: tuple[str, ...]  # in the order of their codes
-    feature_names: tuple[str, ...]
+    X_test: NDArray[np.float32]
+    y_test: NDArray[np.int64]
+    scaling: Scaling
+    train_rows: NDArray[np.int64]
+    test_rows: NDArray[np.int64]
+    class_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
 
     @cached_property
     def labeled(self) -> NDArray[np.int64]:
