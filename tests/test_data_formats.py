@@ -117,6 +117,21 @@ def test_repeated_and_missing_names_are_told():
     assert any("no name" in sentence for sentence in dataset.report)
 
 
+@pytest.mark.parametrize(
+    "names", [["x", "text", "list", "label"], ["x", "x", "list", "label"], ["x", "y", "x", "label"]]
+)
+def test_a_table_with_lists_is_read_whole_whatever_its_row_groups_and_names(names):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = [np.arange(40.0), [f"word {i % 7}" for i in range(40)], [[i] for i in range(40)], np.arange(40) % 2]
+    content = io.BytesIO()
+    pq.write_table(pa.table([pa.array(column) for column in columns], names=names), content, row_group_size=10)
+    recipe = Recipe(format="parquet")
+    frame = preview(content.getvalue(), "a.parquet", recipe).frame
+    np.testing.assert_array_equal(frame.iloc[:, 0], columns[0])
+    assert [list(frame.iloc[:, 1]), list(frame.iloc[:, 3])] == [columns[1], list(columns[3])]
+    assert (frame.iloc[:, 2] == "(nested)").all()
+
+
 FORMULA = '=HYPERLINK("http://x/?"&A1)'
 
 

@@ -75,19 +75,22 @@ def _width(kind: Any, types: Any) -> int:
 
 def _batches(file: Any, schema: Any, size: int, arrow: Any) -> Iterator[Any]:
     """Yield rows as they stand in the file; of lists and other nested columns, which no role takes, nothing is read."""
-    flat = [field.name for field in schema if not arrow.types.is_nested(field.type)]
+    is_nested, n = arrow.types.is_nested, file.metadata.num_rows
+    flat = [field.name for field in schema if not is_nested(field.type)]
     if len(flat) == len(schema):
         yield from file.iter_batches(batch_size=size, use_threads=False)
         return
-    n = file.metadata.num_rows
-    starts = [*range(0, n, size)]
-    read = file.iter_batches(batch_size=size, use_threads=False, columns=flat) if flat else (None for _ in starts)
-    for start, batch in zip(starts, read, strict=False):
-        length = min(size, n - start) if batch is None else batch.num_rows
-        of_batch = {} if batch is None else dict(zip(batch.schema.names, batch.columns, strict=True))
+    if flat:
+        batches = file.iter_batches(batch_size=size, use_threads=False, columns=flat)
+        read = ((batch.num_rows, batch.columns) for batch in batches)  # fewer rows at a row group's end
+    else:
+        read = ((min(size, n - start), []) for start in range(0, n, size))
+    for length, given in read:
+        # By their order: several may have the same name, lists among them.
+        columns = iter([column for column in given if not is_nested(column.type)])
         nothing = arrow.repeat(arrow.scalar(NESTED), length).dictionary_encode()
-        columns = [of_batch.get(field.name, nothing) for field in schema]
-        yield arrow.RecordBatch.from_arrays(columns, names=schema.names)
+        whole = [nothing if is_nested(field.type) else next(columns) for field in schema]
+        yield arrow.RecordBatch.from_arrays(whole, names=schema.names)
 
 
 def _gathered(batches: Any, names: list[str], limits: Limits, rows: int | None, arrow: Any) -> Iterator[pd.DataFrame]:
