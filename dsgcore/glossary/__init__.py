@@ -5,9 +5,8 @@ Charts, tiles and axes ask `meaning` for what stands under their names; the glos
 
 from __future__ import annotations
 
-from dsgcore.glossary.judging import SCORES
 from dsgcore.glossary.learning import DATA, FUNCTION, OBJECTIVE
-from dsgcore.glossary.running import ERRORS, LIMITS, STEPS
+from dsgcore.glossary.running import ERRORS, LIMITS, SCORES, STEPS
 from dsgcore.glossary.term import Term, Topic
 
 __all__ = ["TOPICS", "Term", "Topic", "meaning", "term"]

@@ -69,8 +69,7 @@ FUNCTION = Topic(
             "bandwidth",
             "How quickly the kernel forgets: a large one looks at near neighbours only, a small one far around.",
             r"$\sigma$ in $\exp(-\sigma\lVert x - x'\rVert^2)$ or $\exp(-\sigma\lVert x - x'\rVert_1)$; frequencies "
-            r"of the Gaussian "
-            r"are drawn from $\mathcal N(0, 2\sigma I)$.",
+            r"of the Gaussian are drawn from $\mathcal N(0, 2\sigma I)$.",
             ("width", "kernel sharpness"),
         ),
         Term(
@@ -91,8 +90,7 @@ FUNCTION = Topic(
         Term(
             "labels only",
             "The same run with the labels alone, or without the method's correction: what the unlabeled points (or "
-            "it) buy is the "
-            "difference.",
+            "it) buy is the difference.",
             r"The same seed, data, batches and features; the problem with its unlabeled terms at weight 0 "
             r"($\gamma = 1$, $C^* = 0$ or $\tau_I = 0$), or $\delta(A) = A$.",
             ("labels only, test", "no correction", "no correction, test"),
@@ -111,8 +109,7 @@ OBJECTIVE = Topic(
         Term(
             "parts of the objective",
             "What the objective adds up, part by part. A risk cannot be negative, but an estimate of one subtracts: "
-            "what lies below "
-            "zero, and a correction where there is one, which adds what would be missing.",
+            "what lies below zero, and a correction where there is one, which adds what would be missing.",
             r"For similar and unlabeled points $A_1 = \frac{\pi_S}{2\pi_+-1}\overline{l(f,+1)}_S - \frac{\pi_-}{2\pi_+-1}"
             r"\overline{l(f,+1)}_U$, and $A_2$ likewise: each is a risk in expectation, yet a difference.",
             ("estimated risks",),
@@ -147,8 +144,7 @@ OBJECTIVE = Topic(
             "pooled spread",
             "The spread of a class's scores, estimated from both classes together where one has very few labels.",
             r"Replaces the variances of $f$ within $P$ and $N$ in the squared pair terms by one that is weighted by "
-            r"their degrees "
-            r"of freedom.",
+            r"their degrees of freedom.",
         ),
         Term(
             "hinge",
@@ -175,8 +171,7 @@ OBJECTIVE = Topic(
             "correction",
             "What is added where an estimated risk falls below zero, which no true risk does.",
             r"$J = \delta(A_1) + \delta(A_2) + \frac\lambda2\lVert f\rVert^2$ with $\delta(A) = |A|$, $\max(0, A)$ or "
-            r"a leaky one; "
-            r"$\delta(A) = A$ corrects nothing.",
+            r"a leaky one; $\delta(A) = A$ corrects nothing.",
         ),
         Term(
             "graph",

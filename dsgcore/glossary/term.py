@@ -12,7 +12,6 @@ class Term:
 
     Attributes
     ----------
-    name : str
     student : str
         One sentence that needs no theory; said where the word stands.
     researcher : str
