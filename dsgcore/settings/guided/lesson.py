@@ -49,7 +49,6 @@ class Pick:
 
     Attributes
     ----------
-    text : str
     options : tuple of Option
         The first whose claims hold is right.
     expected : int
@@ -94,7 +93,6 @@ class Estimate:
 
     Attributes
     ----------
-    text : str
     measure, words : str
         Of `experiments.outcome_of`, and what it is called beside the number.
     low, high : float
@@ -143,7 +141,6 @@ class Curve:
 
     Attributes
     ----------
-    text : str
     column, words : str
         Of the history, and what it is called on the axis.
     low, high : float
@@ -203,7 +200,6 @@ class Goal:
 
     Attributes
     ----------
-    text : str
     claims : tuple of Claim
         All hold at the end of a run that reaches it, and not all of the run that the step begins with.
     solution : mapping
@@ -274,7 +270,6 @@ class GuidedLesson:
         What one knows afterwards, in a sentence.
     minutes : int
         How long it takes.
-    steps : tuple of LessonStep
     """
 
     name: str

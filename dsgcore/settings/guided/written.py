@@ -74,34 +74,26 @@ def _is_number(given: object) -> bool:
     return isinstance(given, int | float) and not isinstance(given, bool) and not math.isnan(given)
 
 
-def _text(place: str, given: Any) -> str:
-    if not isinstance(given, str) or not given.strip():
-        raise _refused(place, "a text", given)
-    return given
+def _one(allowed: str, is_allowed: Callable[[Any], bool], make: Callable[[Any], Any] = lambda given: given) -> Reader:
+    """Read one value, made into something else where `make` says so."""
+
+    def reader(place: str, given: Any) -> Any:
+        if not is_allowed(given):
+            raise _refused(place, allowed, given)
+        return make(given)
+
+    return reader
 
 
-def _whole(place: str, given: Any) -> int:
-    if not isinstance(given, int) or isinstance(given, bool):
-        raise _refused(place, "a whole number", given)
-    return given
-
-
-def _number(place: str, given: Any) -> float:
-    if not _is_number(given):
-        raise _refused(place, "a number", given)
-    return float(given)
-
-
-def _truth(place: str, given: Any) -> bool:
-    if not isinstance(given, bool):
-        raise _refused(place, "true or false", given)
-    return given
-
-
-def _value(place: str, given: Any) -> str | float | bool | None:
-    if not isinstance(given, str | bool) and not _is_number(given):
-        raise _refused(place, f"a text, a number, true, false or {AUTOMATIC!r}", given)
-    return None if given == AUTOMATIC else given
+_text = _one("a text", lambda given: isinstance(given, str) and given.strip() != "")
+_whole = _one("a whole number", lambda given: isinstance(given, int) and not isinstance(given, bool))
+_number = _one("a number", _is_number, float)
+_truth = _one("true or false", lambda given: isinstance(given, bool))
+_value = _one(
+    f"a text, a number, true, false or {AUTOMATIC!r}",
+    lambda given: isinstance(given, str | bool) or _is_number(given),
+    lambda given: None if given == AUTOMATIC else given,
+)
 
 
 def _values(place: str, given: Any) -> dict[str, Any]:
