@@ -18,7 +18,7 @@ from dsgcore import benchmark
 from dsgcore.__main__ import main
 from dsgcore.benchmark import GROUPS, LONG_GROUPS, Sizes, plain, run_benchmark, runs, start
 from dsgcore.benchmark.figure import figure
-from dsgcore.benchmark.rows import Row, heading, line, summary
+from dsgcore.benchmark.measuring import Row, heading, line, summary
 from dsgcore.core.diagnostics import alpha
 from dsgcore.core.solver import solve
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 
-from dsgcore.benchmark import machine
-from dsgcore.benchmark.rows import Row, heading, line, summary
-from dsgcore.benchmark.settings import Sizes
+from dsgcore.benchmark import demo, kernel, machine, memory, prediction, runs, shared_out, start
+from dsgcore.benchmark.measuring import Row, Sizes, heading, line, summary
 
 Groups = dict[str, Callable[[Sizes], Iterator[Row]]]
 
-
-def _groups(*names: str) -> Groups:
-    """Return what each of this package's modules of these names measures."""
-    return {name: import_module(f"{__name__}.{name}").measure for name in names}
-
-
-GROUPS = _groups("machine", "kernel", "runs", "growth", "memory", "demo", "prediction", "fits", "start", "structured")
-LONG_GROUPS = _groups("out_of_core", "shared_out")
+GROUPS: Groups = {
+    "machine": machine.measure,
+    "kernel": kernel.measure,
+    "runs": runs.measure,
+    "growth": runs.measure_growth,
+    "memory": memory.measure,
+    "demo": demo.measure,
+    "prediction": prediction.measure,
+    "fits": start.measure_fits,
+    "start": start.measure,
+    "structured": kernel.measure_structured,
+}
+LONG_GROUPS: Groups = {"out_of_core": memory.measure_out_of_core, "shared_out": shared_out.measure}
 
 
 def run_benchmark(
@@ -32,10 +35,8 @@ def run_benchmark(
     ----------
     only : str, optional
         One of `GROUPS` or `LONG_GROUPS`; default: all, the long ones where `is_long`.
-    is_long : bool, default False
     file : path, optional
         Where the rows are written, as JSON.
-    sizes : Sizes, optional
 
     Raises
     ------

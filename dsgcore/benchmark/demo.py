@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
-from dsgcore.benchmark.rows import Row
-from dsgcore.benchmark.settings import Sizes
-from dsgcore.benchmark.timing import interleaved
-
-if TYPE_CHECKING:
-    from dsgcore.experiments import Spec
+from dsgcore.benchmark.measuring import Row, Sizes, interleaved
+from dsgcore.experiments import Plane, Run, Spec, Surface, load_split
 
 THREADS = 8
 GRID = 64
-
-
-def demo_spec(n_iter: int) -> Spec:
-    """Return the demo: 2000 points in two dimensions, 256 features, batches of 128, 512 probes."""
-    from dsgcore.experiments import Spec
-
-    plain = {
-        "setting": "auc",
-        "data": {"name": "two_moons", "n": 2000},
-        "solver": {"n_iter": n_iter, "n_features": 256, "batch_size": 128},
-        "diagnostics": {"n_probes": 512},
-    }
-    return Spec.from_json(json.dumps(plain))
+DEMO = {"setting": "auc", "data": {"name": "two_moons", "n": 2000}, "diagnostics": {"n_probes": 512}}
 
 
 def measure(sizes: Sizes) -> Iterator[Row]:
     """Measure the demo with everything recorded at every iteration, and a surface at the end."""
-    from dsgcore.experiments import Plane, Run, Surface, load_split
-
-    spec = demo_spec(sizes.demo_iter)
+    solver = {"n_iter": sizes.demo_iter, "n_features": 256, "batch_size": 128}
+    spec = Spec.from_dict({**DEMO, "solver": solver})
     split = load_split(spec)
 
     def advanced() -> Run:
@@ -48,13 +29,8 @@ def measure(sizes: Sizes) -> Iterator[Row]:
         Surface(Plane.through(split.X_train).grid(GRID), model).values(model)
 
     times = interleaved(sizes.repeats, {"all": demo, "run": advanced})
-    yield Row(
-        f"demo run, T = {sizes.demo_iter}, with everything recorded, {GRID}x{GRID} surface",
-        times["all"],
-        "s",
-        0.5,
-        True,
-    )
+    name = f"demo run, T = {sizes.demo_iter}, with everything recorded, {GRID}x{GRID} surface"
+    yield Row(name, times["all"], "s", 0.5, is_most=True)
     yield Row("  of this without the surface", times["run"], "s")
     with ThreadPoolExecutor(THREADS) as pool:
         made = [run.t for run in pool.map(lambda _: advanced(), range(THREADS))]

@@ -1,4 +1,4 @@
-"""The evaluation kernel, one thread: against the machine's floor, and against other ways to do the same."""
+"""The evaluation kernel, one thread: against the machine's floor, other ways to do the same, and with structured features."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.benchmark.machine import floor, floor_calls
-from dsgcore.benchmark.rows import Row
-from dsgcore.benchmark.settings import Sizes
-from dsgcore.benchmark.timing import interleaved, workers
+from dsgcore.benchmark.measuring import Row, Sizes, interleaved, workers
 from dsgcore.core import features
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.kernels import Gaussian
+from dsgcore.core.kernels import Gaussian, OrthogonalGaussian
+from dsgcore.core.sampling import generator
 
 # Targets of floor / measured; of PyTorch's time / ours and of NumPy's, by the number of coordinates.
 OF_FLOOR = 0.95
@@ -22,6 +21,10 @@ OF_NUMPY = {784: 1.0}
 OF_TORCH = {3: 5.0, 22: 2.0, 54: 2.0}
 _TORCH_ROWS = 256
 _NUMPY_ROWS = 960
+# Structured orthogonal features, where there are so many coordinates: what dense ones take longer at least.
+OF_DENSE = {784: 4.0}
+LEAST_STRUCTURED = 128
+STRUCTURED_FEATURES = 1024
 
 
 def measure(sizes: Sizes) -> Iterator[Row]:
@@ -70,3 +73,26 @@ def _torch(X: NDArray, W: NDArray, r: NDArray) -> Callable[[], object]:
             torch.mv(z, amplitude, out=out[top : top + _TORCH_ROWS])
 
     return evaluate
+
+
+def measure_structured(sizes: Sizes) -> Iterator[Row]:
+    """Measure structured orthogonal features against dense ones: their evaluation, and their drawing."""
+    for d in (d for d in sizes.dimensions if d >= LEAST_STRUCTURED):
+        X = np.random.default_rng(d).standard_normal((sizes.rows // 4, d), dtype=np.float32)
+        dense, structured = _calls("dense", Gaussian(1 / d), X), _calls("structured", OrthogonalGaussian(1 / d), X)
+        with workers(1):
+            times = interleaved(sizes.repeats, {**dense, **structured})
+        name = f"structured orthogonal features, d = {d}, m = {STRUCTURED_FEATURES}: dense / structured"
+        ratio = times["dense evaluation"] / times["structured evaluation"]
+        yield Row(f"{name}, evaluation", ratio, "x", OF_DENSE.get(d))
+        yield Row(f"{name}, draws", times["dense draws"] / times["structured draws"], "x")
+
+
+def _calls(name: str, kernel: Gaussian, X: NDArray) -> dict[str, Callable[[], object]]:
+    d, out = X.shape[1], np.zeros(len(X), dtype=X.dtype)
+    block = np.random.default_rng(1).random((2, STRUCTURED_FEATURES), dtype=np.float32)
+    W = kernel.frequencies(generator(0, "bench"), d, STRUCTURED_FEATURES)
+    return {
+        f"{name} evaluation": lambda: kernel.feature_map.evaluate(X, W, block, 1.0, out),
+        f"{name} draws": lambda: kernel.frequencies(generator(0, "bench"), d, STRUCTURED_FEATURES),
+    }

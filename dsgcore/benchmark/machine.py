@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
 
-from dsgcore.benchmark.rows import Row
-from dsgcore.benchmark.settings import Sizes
-from dsgcore.benchmark.timing import interleaved
+from dsgcore.benchmark.measuring import Row, Sizes, interleaved
 from dsgcore.core import _loops
 from dsgcore.core._threads import n_workers, single_threaded_blas
 
@@ -42,8 +41,6 @@ def _processor() -> str:
 
 
 def _version(name: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version(name)
     except PackageNotFoundError:

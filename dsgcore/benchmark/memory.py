@@ -1,15 +1,15 @@
-"""Resident memory, measured in a process of its own."""
+"""Resident memory, measured in a process of its own: of training in memory, and from a file larger than one would load."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
-from dsgcore._memory import MEGABYTE, forget_peak, peak
-from dsgcore.benchmark.rows import Row
-from dsgcore.benchmark.settings import Sizes
-from dsgcore.benchmark.timing import in_new_process
+import numpy as np
 
-__all__ = ["MEGABYTE", "forget_peak", "measure", "peak"]
+from dsgcore._memory import MEGABYTE
+from dsgcore.benchmark.measuring import Row, Sizes, in_new_process
 
 TRAINING = """
 import json, sys
@@ -21,6 +21,26 @@ task = paper_task(n, d, m, n_iter, batch_size)
 before = forget_peak()
 train(task)
 print(json.dumps(peak() - before))
+"""
+COLUMNS = 22
+ROWS_WRITTEN_AT_ONCE = 100_000
+# The memory is what training takes; the row numbers of the two sources, 4 bytes a point, are there before.
+TRAINING_FROM_FILE = """
+import json, sys, time
+from dataclasses import replace
+import numpy as np
+from dsgcore._memory import forget_peak, peak
+from dsgcore.benchmark.runs import paper_task, train
+file, m, n_iter, batch_size = sys.argv[1], *map(int, sys.argv[2:])
+X = np.load(file, mmap_mode="r")
+small = paper_task(100, X.shape[1], m, n_iter, batch_size)
+train(replace(small, plan=small.plan.with_n_iter(2)))
+half = len(X) // 2
+rows = {"similar": np.arange(half, dtype=np.int32), "unlabeled": np.arange(half, len(X), dtype=np.int32)}
+task = replace(small, X=X, rows=rows)
+before, start = forget_peak(), time.perf_counter()
+train(task)
+print(json.dumps([peak() - before, time.perf_counter() - start]))
 """
 
 
@@ -36,3 +56,26 @@ def measure(sizes: Sizes) -> Iterator[Row]:
         60,
         is_most=True,
     )
+
+
+def measure_out_of_core(sizes: Sizes) -> Iterator[Row]:
+    """Measure the papers' setting on a file made for it, and deleted afterwards."""
+    s = sizes
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "points.npy"
+        write_points(file, s.stored)
+        size = file.stat().st_size / MEGABYTE
+        used, time = in_new_process(TRAINING_FROM_FILE, file, s.m, s.n_iter, s.batch_size)
+    name = f"out of core: {s.stored} points in a file of {size:.0f} MB, T = {s.n_iter}"
+    yield Row(f"{name}: resident memory", used / MEGABYTE, "MB", 250, is_most=True)
+    yield Row(f"{name}: time", time, "s")
+
+
+def write_points(file: Path, n: int) -> None:
+    """Write n normal points to a NumPy file, a piece at a time."""
+    points = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(n, COLUMNS))
+    rng = np.random.default_rng(0)
+    for start in range(0, n, ROWS_WRITTEN_AT_ONCE):
+        piece = points[start : start + ROWS_WRITTEN_AT_ONCE]
+        rng.standard_normal(dtype=np.float32, out=piece)
+    points.flush()

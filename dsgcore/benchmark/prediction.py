@@ -6,18 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dsgcore.benchmark.memory import MEGABYTE
-from dsgcore.benchmark.rows import Row
+from dsgcore._memory import MEGABYTE
+from dsgcore.benchmark.measuring import Row, Sizes, in_new_process, interleaved, repeated, seconds
 from dsgcore.benchmark.runs import one_evaluation, paper_task
-from dsgcore.benchmark.settings import Sizes
-from dsgcore.benchmark.timing import in_new_process, interleaved, repeated, seconds
 from dsgcore.core.expansion import FREQUENCY_CACHE_BYTES, Expansion
 
 ROUNDS = 2
 MEMORY = """
 import json, sys
 import numpy as np
-from dsgcore.benchmark.memory import forget_peak, peak
+from dsgcore._memory import forget_peak, peak
 from dsgcore.benchmark.prediction import any_model
 n, d = map(int, sys.argv[1:])
 X = np.random.default_rng(0).standard_normal((n, d))  # not the model's precision

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from dsgcore.benchmark import plain
-from dsgcore.benchmark.rows import Row
-from dsgcore.benchmark.settings import Sizes
-from dsgcore.benchmark.timing import interleaved, repeated
+from dsgcore.benchmark.measuring import Row, Sizes, interleaved, repeated
 from dsgcore.core import features
 from dsgcore.core.carried import VisitedPoints
 from dsgcore.core.kernels import Gaussian
@@ -19,7 +19,7 @@ from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-MAX_ROUNDS = 5
+MAX_ROUNDS, GROWTH_ROUNDS = 5, 2
 # How many times longer the papers' own algorithm takes at least, in our precision: at T iterations, and at `growth` times as many.
 TARGET, TARGET_OF_LONGER = 20.0, 80.0
 
@@ -32,15 +32,20 @@ def paper_task(n: int, d: int, m: int, n_iter: int, batch_size: int) -> Task:
     return Task(SimilarUnlabeled(), Gaussian(0.5 / d), X, rows, plan, batch_size, 0, X.dtype)
 
 
-def train(task: Task) -> int:
-    """Train from the start; return how many evaluations that took: points carried or accumulated, times features."""
+def make(task: Task, points_of: Callable[..., Any] = VisitedPoints) -> Any:
+    """Train from the start; return what carried the points, as `points_of` the task and its model makes it."""
     model = task.new_model()
-    training = VisitedPoints(task, model)
-    for _ in solve(task, model, training=training):
+    points = points_of(task, model)
+    for _ in solve(task, model, training=points):
         pass
     assert len(model) == task.plan.n_iter, "the run diverged"
+    return points
+
+
+def train(task: Task) -> int:
+    """Train from the start; return how many evaluations that took: points carried or accumulated, times features."""
     n_batch = len(task.rows) * task.batch_size
-    return task.plan.n_features * (int(training.needed_after.sum()) + n_batch * task.plan.n_iter)
+    return task.plan.n_features * (int(make(task).needed_after.sum()) + n_batch * task.plan.n_iter)
 
 
 def measure(sizes: Sizes) -> Iterator[Row]:
@@ -84,6 +89,28 @@ def _against_plain(s: Sizes, times: Mapping[str, float], few: int) -> Iterator[R
         whole = times[name] * plain.block_evaluations(T) / plain.block_evaluations(iterations)
         at = f"T = {T}, from T = {iterations}"
         yield Row(f"  plain NumPy algorithm in {precision} ({at}) / ours", whole / times[own], "x", target)
+
+
+def measure_growth(sizes: Sizes) -> Iterator[Row]:
+    """Measure how a run's time grows: the papers' setting with one size at a time made larger, and the others' time beside it."""
+    s = sizes
+    base = {"n": s.n, "d": s.d, "m": max(1, s.m // 4), "n_iter": s.n_iter, "batch_size": s.batch_size}
+    changed = {"T": ("n_iter", s.growth), "N": ("n", 2), "m": ("m", 2), "d": ("d", 2)}
+    calls: dict[str, Callable[[], object]] = {"base": repeated(partial(train, paper_task(**base)), s.growth)}
+    for letter, (name, factor) in changed.items():
+        calls[letter] = partial(train, paper_task(**{**base, name: base[name] * factor}))
+    times = interleaved(GROWTH_ROUNDS, calls)
+    times["base"] /= s.growth
+    yield Row(
+        f"growth at m = {base['m']}: time(T = {s.growth * s.n_iter}) / time(T = {s.n_iter}); papers: {s.growth**2}",
+        times["T"] / times["base"],
+        "x",
+        1.1 * s.growth,
+        is_most=True,
+    )
+    for letter in ("N", "m", "d"):
+        old = base[changed[letter][0]]
+        yield Row(f"growth: time({letter} = {2 * old}) / time({letter} = {old})", times[letter] / times["base"], "x")
 
 
 def one_evaluation(task: Task) -> Callable[[], None]:

@@ -9,13 +9,10 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-from dsgcore.benchmark.rows import Row
-from dsgcore.benchmark.runs import paper_task
-from dsgcore.benchmark.settings import Sizes
-from dsgcore.benchmark.timing import interleaved, workers
+from dsgcore.benchmark.measuring import Row, Sizes, interleaved, workers
+from dsgcore.benchmark.runs import make, paper_task
 from dsgcore.cluster import SharedPoints
 from dsgcore.core.carried import VisitedPoints
-from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 
 ROUNDS, PROCESSES = 2, 2
@@ -29,11 +26,12 @@ def measure(sizes: Sizes) -> Iterator[Row]:
     task = paper_task(s.shared, s.d, max(1, s.m // 4), s.n_iter, 2 * s.batch_size)
     few, shared = paper_task(d=s.d, **FEW), []
     calls: dict[str, Callable[[], object]] = {"one": partial(_alone, task), "few": partial(_alone, few)}
-    calls["all"] = partial(_made, task)
+    calls["all"] = partial(make, task)
     with _client() as client:
         if client is not None:
-            calls["shared"] = lambda: shared.append(_made(task, client))
-            calls["few, shared"] = partial(_made, few, client)
+            points_of = partial(SharedPoints, client=client)
+            calls["shared"] = lambda: shared.append(make(task, points_of))
+            calls["few, shared"] = partial(make, few, points_of)
         times = interleaved(min(s.repeats, ROUNDS), calls)
     points = VisitedPoints(task, task.new_model())
     name = f"long run ({len(points.visited)} visited rows, d = {s.d}, m = {task.plan.n_features}, T = {s.n_iter})"
@@ -77,13 +75,4 @@ def _client() -> Iterator[Any]:
 
 def _alone(task: Task) -> None:
     with workers(1):
-        _made(task)
-
-
-def _made(task: Task, client: Any = None) -> Any:
-    """Make a run from its beginning; return what carried its points."""
-    model = task.new_model()
-    points = VisitedPoints(task, model) if client is None else SharedPoints(task, model, client)
-    for _ in solve(task, model, training=points):
-        pass
-    return points
+        make(task)

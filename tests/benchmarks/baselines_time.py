@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore.benchmark.memory import MEGABYTE, forget_peak, peak
+from dsgcore._memory import MEGABYTE, forget_peak, peak
 
 ROOT = Path(__file__).parents[2]
 SIZES = (500, 1000, 2000, 4000, 8000)

@@ -20,8 +20,8 @@ import dask
 import distributed
 import numpy as np
 
+from dsgcore.benchmark.measuring import workers as threads
 from dsgcore.benchmark.runs import paper_task
-from dsgcore.benchmark.timing import workers as threads
 from dsgcore.cluster import SharedPoints, shared
 from dsgcore.core.carried import training_points
 from dsgcore.core.expansion import Expansion

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow
 from pyarrow import parquet
 
+from dsgcore.benchmark.measuring import in_new_process, repeated, seconds
+from dsgcore.benchmark.measuring import workers as threads
 from dsgcore.benchmark.prediction import any_model
 from dsgcore.benchmark.runs import one_evaluation, paper_task
-from dsgcore.benchmark.timing import in_new_process, repeated, seconds
-from dsgcore.benchmark.timing import workers as threads
 from dsgcore.core.expansion import Expansion
 
 D, ROWS_A_FILE, LABELED = 18, 1_000_000, 1e-4
