@@ -9,8 +9,7 @@ from dsgcore.settings.auc import AUC
 from dsgcore.settings.guided.lesson import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick
 from dsgcore.settings.multiclass import MULTICLASS
 from dsgcore.settings.ordinal import ORDINAL
-from dsgcore.settings.papers.figure import PaperFigure
-from dsgcore.settings.profile import Lesson, Profile
+from dsgcore.settings.profile import Lesson, PaperFigure, Profile
 from dsgcore.settings.s3vm import S3VM
 from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate, Theorem
@@ -25,12 +24,7 @@ PROFILES: dict[str, Profile] = {
 
 
 def profile_of(problem: Any) -> Profile:
-    """Return the words and choices around a problem: its file's, else what can be made from the problem itself.
-
-    Parameters
-    ----------
-    problem : Setting or type of Setting
-    """
+    """Return the words and choices around a `Setting` or a type of it: its file's, else what can be made from the problem."""
     given = PROFILES.get(problem.name, Profile())
     return replace(
         given,

@@ -110,11 +110,7 @@ class Metric:
 class OnRequest:
     """A number that takes its time: a button until it is asked for.
 
-    Attributes
-    ----------
-    name, button, label, help : str
-    compute : callable
-        Return the number, or raise a ValueError whose message is one sentence.
+    `compute` returns the number, or raises a ValueError whose message is one sentence.
     """
 
     name: str
@@ -162,8 +158,3 @@ def plain_details(run: Run) -> Details:
     if run.test_values.ndim > 1:
         return ((confusion(run, np.argmax(run.test_values, axis=1)),),)
     return ((Histogram("Scores, test points", "score f", by_class(run), "Histograms of the scores by class."),),)
-
-
-def no_risks(run: Run) -> tuple[Line, ...]:
-    """Return nothing: the objective's parts estimate no risk that could come out below zero."""
-    return ()

@@ -63,9 +63,6 @@ class Constant:
 
     Attributes
     ----------
-    of : str
-    value : float
-    rate : Rate
     words : str
         The formula, in Markdown.
     ingredients : mapping of str to float
@@ -85,8 +82,6 @@ class Assumption:
 
     Attributes
     ----------
-    sentence : str
-    holds : bool
     remedy : mapping of str to mapping
         What makes it hold: values of a spec, by section.
     why_not : str

@@ -92,23 +92,6 @@ def unbiased_batches(spec: Spec, *, why: str, name: str, without: Any, breach: B
     return Assumption(sentence, holds, {"problem": {name: without}}, breach=breach)
 
 
-def lipschitz_gradient(spec: Spec, *, smooth: str, kinked: str, rest: str = "") -> Assumption:
-    """Return that the risk's gradient is Lipschitz, which it is, but for the `rest`, with the `smooth` loss alone."""
-    problem: Any = spec.problem
-    loss = problem.loss
-    here = "" if loss == smooth else f" (here it jumps at the kinks of the {loss})"
-    return Assumption(
-        f"The gradient of the risk is Lipschitz{here}, as its rate needs{rest}.",
-        loss == smooth,
-        {"problem": {"loss": smooth}},
-        breach=Breach(
-            "a loss with kinks",
-            {"problem": {"loss": kinked}},
-            "At a kink the gradient jumps however small the step is, and the proof says nothing of how fast its mean falls.",
-        ),
-    )
-
-
 def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
     """Return what is assumed wherever each iteration draws its own random features."""
     return (*_good_features(spec.kernel), _unchanged(spec))
@@ -165,6 +148,7 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
     s = spec.solver
     product = math.nan if s.step_size is None else s.step_size * s.lam  # the automatic step is known with the data only
     in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
+    here = AUTOMATIC if math.isnan(product) else f"{product:g}"
     lam = max(s.lam, SMALLEST_RIDGE)
     # Both at once: a theta that suits one schedule need not suit another.
     remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}
@@ -180,7 +164,7 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
             ),
         ),
         Assumption(
-            f"θλ lies in (1, 2) or is a positive whole number (here: {_said(product)}).",
+            f"θλ lies in (1, 2) or is a positive whole number (here: {here}).",
             in_range,
             remedy,
             breach=Breach(
@@ -190,10 +174,6 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
             ),
         ),
     )
-
-
-def _said(product: float) -> str:
-    return AUTOMATIC if math.isnan(product) else f"{product:g}"
 
 
 def _constant_step(spec: Spec, schedule: str) -> Assumption:
