@@ -6,18 +6,31 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 
 BAD_INPUT = 2
+# Commands that are carried out elsewhere: imported when they are asked for, so that `--help` and a mistyped command answer at once.
+_PLACES = {
+    "check": "dsgcore.diagnostics.command:check",
+    "sweep": "dsgcore.studies.command:sweep",
+    "fit": "dsgcore.estimators.command:fit",
+    "predict": "dsgcore.scoring.command:predict",
+}
 _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out a command; return the exit code (2: bad input, told in one sentence)."""
-    given = _parser(names_data=_names(arguments, "data")).parse_args(arguments)
-    carry_out = {"run": _run, "check": _check, "sweep": _sweep, "fit": _fit, "predict": _predict}
-    carry_out |= {"bench": _bench, "data": _data}
+    said = sys.argv[1:] if arguments is None else arguments
+    given = _parser(names_data=list(said[:1]) == ["data"]).parse_args(said)
+    here = {"run": _run, "bench": _bench, "data": _data}
     try:
-        return carry_out[given.command](given)
+        for name in ("seeds", "jobs"):
+            number = getattr(given, name, None)
+            if number is not None and number < 1:
+                raise ValueError(f"--{name} must be at least 1, got {number}")
+        carry_out = here.get(given.command) or resolve_name(_PLACES[given.command])
+        return carry_out(given)
     except (ValueError, OSError) as error:
         print(f"dsgcore: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -91,7 +104,6 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    # Imported here: `--help` and a mistyped command answer at once.
     from dsgcore.core.whole_files import whole_files
     from dsgcore.experiments import Run, load_split, read_spec, summary_json
     from dsgcore.experiments.cost import check_cost, machine_budget
@@ -116,11 +128,6 @@ def _run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _names(arguments: Sequence[str] | None, command: str) -> bool:
-    given = sys.argv[1:] if arguments is None else arguments
-    return len(given) > 0 and given[0] == command
-
-
 def _data(given: argparse.Namespace) -> int:
     from dsgcore.data.command import run
 
@@ -129,34 +136,6 @@ def _data(given: argparse.Namespace) -> int:
     from dsgcore.experiments import SETTINGS
 
     return run(given, {problem.citation.split(",")[0]: problem.labels for problem in SETTINGS.values()})
-
-
-def _check(given: argparse.Namespace) -> int:
-    from dsgcore.diagnostics.command import check
-
-    if given.seeds < 1:
-        raise ValueError(f"--seeds must be at least 1, got {given.seeds}")
-    return check(given)
-
-
-def _sweep(given: argparse.Namespace) -> int:
-    from dsgcore.studies.command import sweep
-
-    if given.jobs is not None and given.jobs < 1:
-        raise ValueError(f"--jobs must be at least 1, got {given.jobs}")
-    return sweep(given)
-
-
-def _fit(given: argparse.Namespace) -> int:
-    from dsgcore.estimators.command import fit
-
-    return fit(given)
-
-
-def _predict(given: argparse.Namespace) -> int:
-    from dsgcore.scoring.command import predict
-
-    return predict(given)
 
 
 def _bench(given: argparse.Namespace) -> int:
