@@ -7,7 +7,6 @@ import os
 from contextlib import suppress
 
 FORKED = "forkserver"
-PRELOADED = "dsgcore.studies.forked"
 # Whoever looks on has the cores first.
 NICENESS = 10
 
@@ -17,16 +16,7 @@ def start_method() -> str:
     return FORKED if FORKED in multiprocessing.get_all_start_methods() else "spawn"
 
 
-def get_ready() -> None:
-    """Begin the server of forks, which imports what runs need while others go on; nothing happens where there is none."""
-    if start_method() == FORKED:
-        from multiprocessing import forkserver  # here: not every system has it
-
-        multiprocessing.set_forkserver_preload([PRELOADED])
-        forkserver.ensure_running()
-
-
 def give_way() -> None:
-    """Leave the cores to others where they want them, this process and those that it makes; to get ready is done before."""
+    """Leave the cores to others where they want them, this process and those that it makes; the server of forks begins before."""
     with suppress(AttributeError, OSError):  # not everywhere
         os.nice(NICENESS)

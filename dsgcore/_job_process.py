@@ -11,7 +11,7 @@ import pickle
 import sys
 import threading
 import traceback
-from functools import cache
+from functools import cache, partial
 from typing import IO, Any
 
 from dsgcore._memory import limit_growth, limit_time
@@ -39,10 +39,6 @@ class Outbox:
                 self._stream.flush()
             except OSError:
                 os._exit(1)
-
-    def report(self, content: Any) -> None:
-        """Tell how far the job is."""
-        self.send(PROGRESS, content)
 
 
 def receive(stream: IO[bytes]) -> tuple[str, Any]:
@@ -104,7 +100,7 @@ def _do(function: Any, arguments: tuple, memory_limit: int | None, outbox: Outbo
             os._exit(1)
 
         limit_growth(memory_limit, give_up)
-    return function(*arguments, report=outbox.report)
+    return function(*arguments, report=partial(outbox.send, PROGRESS))
 
 
 def out_of_memory(limit: int | None) -> str:

@@ -7,11 +7,15 @@ import os
 # A study that is given up is killed: what its processes shared is tidied up by another one, which need not say so.
 os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker"
 
-# The server of forks first: it imports while this process does. It must not hold the way back to who asks.
-from dsgcore._forks import get_ready
+from dsgcore._forks import FORKED, start_method
 from dsgcore._job_process import way_back
 
+# The server of forks first: it imports what runs need while this process does. It must not hold the way back to who asks.
 way_back()
-get_ready()
+if start_method() == FORKED:
+    from multiprocessing import forkserver  # here: not every system has it
+
+    forkserver.set_forkserver_preload(["dsgcore.studies.forked"])
+    forkserver.ensure_running()
 
 import dsgcore.studies.background  # noqa: E402, F401
