@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
     from dsgcore.multiclass.setting import MultiClassSetting
 
-_GENERALISATION = """It bounds the error of what is learned, not the path to it: with $n$ labeled and $u$ unlabeled points, a
+_STATEMENT = """**Theorem 1 of PS3VT.** It bounds the error of what is learned, not the path to it: with $n$ labeled \
+and $u$ unlabeled points, a
 loss within $[0, 1]$ and $\\|W\\| \\leq 1$, the excess risk is $O(K \\sum_{j>\\theta} \\lambda_j(W) / \\sqrt{n + u} + 1/n)$, against
 $O(K/\\sqrt{n})$ without unlabeled points. Hence the two penalties: on the tail of the singular values, and on differences between
-neighbouring points, for which no label is needed."""
+neighbouring points, for which no label is needed.
 
-_THRESHOLDING = """**Proposition 1.** After each sub-gradient step on loss, ridge and graph, the singular values after the first
+**Proposition 1.** After each sub-gradient step on loss, ridge and graph, the singular values after the first
 $\\theta$ are made smaller by $\\tau_S/\\mu$, not below zero. With $\\tau_S = 0$ this is SS-MC, with $\\tau_I = 0$ LRC-MC,
 and with both zero Linear-MC, the twin drawn beside the run. The gradients sum to zero over the classes, and so do the
-weights: with as many features as classes or more, one singular value is always zero."""
+weights: with as many features as classes or more, one singular value is always zero.
 
-_FIXED_FEATURES = """Random features are drawn once here, and not anew in each step as in the other settings: their error does
+Random features are drawn once here, and not anew in each step as in the other settings: their error does
 not average out."""
-
 
 STEP_IN_BALL = 0.1
 # Times 1 / (n n_l): what the graph weighs on data that were not made for the method, with ten neighbours about as one label.
@@ -187,11 +187,7 @@ MULTICLASS = Profile(
         "step_size": USUAL["step_size"],
     },
     details=_details,
-    theorem=Theorem(
-        f"**Theorem 1 of PS3VT.** {_GENERALISATION}\n\n{_THRESHOLDING}\n\n{_FIXED_FEATURES}",
-        _papers_algorithm,
-        names_kernel=False,
-    ),
+    theorem=Theorem(_STATEMENT, _papers_algorithm, names_kernel=False),
     guided=lessons_of("multiclass"),
     figures=_FIGURES,
     lessons=(
