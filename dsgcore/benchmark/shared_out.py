@@ -13,7 +13,6 @@ from dsgcore.benchmark.measuring import Row, Sizes, interleaved, workers
 from dsgcore.benchmark.runs import make, paper_task
 from dsgcore.cluster import SharedPoints
 from dsgcore.core.carried import VisitedPoints
-from dsgcore.core.task import Task
 
 ROUNDS, PROCESSES = 2, 2
 # A run whose iterations are next to nothing but messages: some thousand rows, so that each worker has some.
@@ -25,7 +24,8 @@ def measure(sizes: Sizes) -> Iterator[Row]:
     s = sizes
     task = paper_task(s.shared, s.d, max(1, s.m // 4), s.n_iter, 2 * s.batch_size)
     few, shared = paper_task(d=s.d, **FEW), []
-    calls: dict[str, Callable[[], object]] = {"one": partial(_alone, task), "few": partial(_alone, few)}
+    alone = workers(1)
+    calls: dict[str, Callable[[], object]] = {"one": alone(partial(make, task)), "few": alone(partial(make, few))}
     calls["all"] = partial(make, task)
     with _client() as client:
         if client is not None:
@@ -71,8 +71,3 @@ def _client() -> Iterator[Any]:
     ):
         client.wait_for_workers(PROCESSES)
         yield client
-
-
-def _alone(task: Task) -> None:
-    with workers(1):
-        make(task)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dsgcore.core.kernels import Gaussian, Kernel, OrthogonalGaussian
+from dsgcore.core.kernels import Gaussian, OrthogonalGaussian
 from dsgcore.core.kernels_dot_product import DotProduct
 from dsgcore.core.parameters import AUTOMATIC
 from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
@@ -94,20 +94,7 @@ def unbiased_batches(spec: Spec, *, why: str, name: str, without: Any, breach: B
 
 def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
     """Return what is assumed wherever each iteration draws its own random features."""
-    return (*_good_features(spec.kernel), _unchanged(spec))
-
-
-def _unchanged(spec: Spec) -> Assumption:
-    """Return that nothing was changed on the way; broken by a step ten times as large from the run's middle on."""
-    s, changes = spec.solver, list[dict[str, Any]]()
-    if s.step_size is not None and "step_size" in spec.steerable:
-        changes = [{"t": s.n_iter // 2 + 1, "name": "step_size", "value": float(f"{LARGER * s.step_size:.4g}")}]
-    then = "At the change the noise of the steps jumps up, and from there on it has to fall again."
-    breach = Breach("step × 10 at half time", {"changes": changes}, then)
-    return Assumption("Nothing was changed during the run.", not spec.changes, breach=breach)
-
-
-def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
+    kernel = spec.kernel
     is_bounded = math.isfinite(kernel.bound) and math.isfinite(kernel.feature_bound)
     here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
     return (
@@ -132,7 +119,18 @@ def _good_features(kernel: Kernel) -> tuple[Assumption, ...]:
                 "The proof says nothing, and no harm is done: features in orthogonal blocks err as much or less, at the same rate.",
             ),
         ),
+        _unchanged(spec),
     )
+
+
+def _unchanged(spec: Spec) -> Assumption:
+    """Return that nothing was changed on the way; broken by a step ten times as large from the run's middle on."""
+    s, changes = spec.solver, list[dict[str, Any]]()
+    if s.step_size is not None and "step_size" in spec.steerable:
+        changes = [{"t": s.n_iter // 2 + 1, "name": "step_size", "value": float(f"{LARGER * s.step_size:.4g}")}]
+    then = "At the change the noise of the steps jumps up, and from there on it has to fall again."
+    breach = Breach("step × 10 at half time", {"changes": changes}, then)
+    return Assumption("Nothing was changed during the run.", not spec.changes, breach=breach)
 
 
 # Steps theta / t begin at theta: with a smaller ridge than this, theta = 1.5 / lam is so large that they overshoot for long.
