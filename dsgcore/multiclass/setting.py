@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import ParameterError, as_said, flag
+from dsgcore.core.parameters import ParameterError, as_in, field_as_in, flag
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.problems import Setting
 
 # The graph's weight where none is given and the step bears it.
 AUTOMATIC_TAU_I = 1e-3
-_AUTO = f"“auto” is {AUTOMATIC_TAU_I:g}, or less where a step would overshoot."
-
-
-def _own(name: str, *, more: str = "", **words: Any) -> Any:
-    """Return a field that is a parameter as in `MultiClass`, with what a slider has to know besides."""
-    parameter = next(p for p in MultiClass.parameters if p.name == name)
-    return as_said(replace(parameter, sentence=f"{parameter.sentence} {more}".rstrip(), **words))
+_AUTO = f"{as_in(MultiClass, 'tau_I').sentence} “auto” is {AUTOMATIC_TAU_I:g}, or less where a step would overshoot."
 
 
 @documented
@@ -40,15 +34,15 @@ class MultiClassSetting(Setting):
         Each iteration takes all labeled points: gradient descent instead of mini-batches.
     """
 
-    tau_I: float | None = _own("tau_I", optional=True, automatic=AUTOMATIC_TAU_I, more=_AUTO)
-    tau_S: float = _own("tau_S", optional=False, automatic=None)
-    theta: float = _own("theta")
-    radius: float | None = _own("radius")
-    n_neighbors: int = _own("n_neighbors", usual=(1, 21))
-    variant: str = _own("variant")
-    features: str = _own("features")
-    fit_intercept: bool = _own("fit_intercept")
-    loss: str = _own("loss")
+    tau_I: float | None = field_as_in(MultiClass, "tau_I", automatic=AUTOMATIC_TAU_I, sentence=_AUTO)
+    tau_S: float = field_as_in(MultiClass, "tau_S", optional=False, automatic=None)
+    theta: float = field_as_in(MultiClass, "theta")
+    radius: float | None = field_as_in(MultiClass, "radius")
+    n_neighbors: int = field_as_in(MultiClass, "n_neighbors", usual=(1, 21))
+    variant: str = field_as_in(MultiClass, "variant")
+    features: str = field_as_in(MultiClass, "features")
+    fit_intercept: bool = field_as_in(MultiClass, "fit_intercept")
+    loss: str = field_as_in(MultiClass, "loss")
     is_full_gradient: bool = flag(False)
 
     name: ClassVar[str] = MultiClass.name

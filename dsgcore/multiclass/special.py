@@ -13,12 +13,12 @@ from dsgcore.baselines.base import MEMORY_LIMIT, Baseline
 from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import documented, told
-from dsgcore.core.parameters import Parameter, parameters_of_fields
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import encode
 from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
 from dsgcore.multiclass.graph import MAX_ANCHORS, ROWS_AT_A_TIME
 from dsgcore.multiclass.tail import STRETCH
+from dsgcore.multiclass.task import MultiClassTask
 
 # Numbers of eight bytes that the graph takes per point: neighbours, weights and their transposes.
 GRAPH_NUMBERS = 120
@@ -53,9 +53,9 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
             del self._watch
         return self
 
-    def _train(self, task: Any) -> NDArray:
+    def _train(self, task: MultiClassTask) -> NDArray:
         self._watch.expect(task.problem.n_iter + 1)
-        W = super()._train(_Watched(task, self._watch))  # type: ignore[arg-type]  # it passes for a task
+        W = super()._train(_Watched(**vars(task), watch=self._watch))
         self._watch.step(sum(task.terms(W).values()))
         return W
 
@@ -80,18 +80,15 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
         return (int(self.n_iter) / STRETCH + 8.0) * D * n_classes
 
 
-class _Watched:
+@dataclass(frozen=True, kw_only=True)
+class _Watched(MultiClassTask):
     """A task that tells a watch when an iteration asks for its mini-batch."""
 
-    def __init__(self, task: Any, watch: Watch) -> None:
-        self._task, self._told = task, watch
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._task, name)
+    watch: Watch
 
     def batch(self, t: int) -> NDArray:
-        self._told.step()
-        return self._task.batch(t)
+        self.watch.step()
+        return super().batch(t)
 
 
 @documented
@@ -117,7 +114,6 @@ class LinearMC(MultiClassBaseline):
 
     title: ClassVar[str] = "Linear-MC"
     sentence: ClassVar[str] = "learns from the labels alone: neither graph nor pull to low rank"
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
 
 @documented
@@ -130,7 +126,6 @@ class LRCMC(Tail, MultiClassBaseline):
 
     title: ClassVar[str] = "LRC-MC"
     sentence: ClassVar[str] = "learns from the labels alone, pulled to low rank"
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
 
 @documented
@@ -143,4 +138,3 @@ class SSMC(Graph, MultiClassBaseline):
 
     title: ClassVar[str] = "SS-MC"
     sentence: ClassVar[str] = "learns from labels and a graph of neighbours, without the pull to low rank"
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
