@@ -18,8 +18,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.multiclass.features import FixedFeatures, spread
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
 from dsgcore.multiclass.held_out import held_out_factor
-from dsgcore.multiclass.losses import CURVATURES
-from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.problem import CURVATURES, MultiClass
 
 # Times 1 / n_l: the ridge, where the features' variance is 1, and on Fourier features, whose norm is. The logistic loss, which
 # never is zero, wants less of it where the features are many.
@@ -54,11 +53,11 @@ def settle_weights(
         Their classes, -1 where they are not known.
     """
     n_labeled = int(np.count_nonzero(y != UNLABELED))
-    if is_open(problem, "tau_A"):
+    if _is_open(problem, "tau_A"):
         problem = replace(problem, tau_A=_ridge(problem, X, y) / n_labeled)
-    if is_open(problem, "tau_S"):
+    if _is_open(problem, "tau_S"):
         problem = replace(problem, tau_S=TAIL[features.kind])
-    if not is_open(problem, "tau_I"):
+    if not _is_open(problem, "tau_I"):
         L = laplacian(X, n_neighbors=problem.n_neighbors, variant=problem.variant) if problem.tau_I > 0.0 else None
         return problem, None if L is None else smoothness(features(X), L)
     # A product with the matrix of Fourier features would cost more than all the rest of an iteration.
@@ -81,8 +80,8 @@ def _ridge(problem: MultiClass, X: NDArray, y: NDArray) -> float:
     return usual if problem.loss == "hinge" else usual * held_out_factor(X[labeled], y[labeled], usual)
 
 
-def is_open(problem: MultiClass, name: str) -> bool:
-    """Whether a parameter is still to be found."""
+def _is_open(problem: MultiClass, name: str) -> bool:
+    """Whether a parameter is still to be found, which its type does not tell."""
     return getattr(problem, name) is None
 
 
@@ -99,7 +98,7 @@ def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | 
     M : ndarray of shape (D, D) or None
         The graph's matrix.
     """
-    if not is_open(problem, "step_size"):
+    if not _is_open(problem, "step_size"):
         return problem
     size = problem.batch_size or n_labeled
     # E (x x')^2 of a mean over B points is at most (largest eigenvalue + mean ||x||^2 / B) times E x x'.
@@ -111,7 +110,7 @@ def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | 
     step = 1.0 / max(curvature, 1.0 / FREE)
     # The released variant divides by t + n_l.
     step *= n_labeled if problem.variant == "released" else 1.0
-    radius = free_radius(problem.tau_A, problem.loss) if is_open(problem, "radius") else problem.radius
+    radius = free_radius(problem.tau_A, problem.loss) if problem.radius is None else problem.radius
     return replace(problem, step_size=float(step), radius=radius)
 
 

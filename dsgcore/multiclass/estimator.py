@@ -18,13 +18,11 @@ from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.inputs import encode, seed_of, width
 from dsgcore.estimators.stopping import Stopping
 from dsgcore.multiclass.loop import train
-from dsgcore.multiclass.losses import LOSSES
-from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.problem import LOSSES, MultiClass
 from dsgcore.multiclass.tail import TailMean
 from dsgcore.multiclass.task import MultiClassTask, make_task
+from dsgcore.multiclass.weights import Weights
 
-# Numbers of features that are held at a time when a model is evaluated.
-MAX_VALUES = 2**24
 _SIGMA = as_in(MultiClass, "sigma")
 _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
 _RUN = (*Stopping.parameters, as_in(SolverParameters, "average"))
@@ -191,9 +189,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         """Return the classes' scores at the rows of `X`, (n, K); for two classes the second's minus the first's, (n,)."""
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, dtype=np.float64)
-        size = max(1, MAX_VALUES // self.coef_.shape[1])
-        pieces = (points[start : start + size] for start in range(0, len(points), size))
-        scores = np.concatenate([self.feature_map_(piece) @ self.coef_.T + self.intercept_ for piece in pieces])
+        scores = Weights(self.feature_map_, self.coef_.T, self.n_features_in_).evaluate(points) + self.intercept_
         return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
 
     def predict(self, X: ArrayLike) -> NDArray:
