@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from dsgcore.core.cost import Cost, Sizes, seconds_of_features
 from dsgcore.multiclass.features import KEPT_FREQUENCIES
+from dsgcore.multiclass.ground import MAX_KEPT_FEATURES
+from dsgcore.multiclass.on_the_way import ITERATIONS_BETWEEN_WEIGHTS, uses_graph
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
@@ -19,18 +21,18 @@ NUMBERS_A_LINK = 6
 PRODUCTS_A_DECOMPOSITION = 10
 
 
-def multiclass_cost(spec: Spec, sizes: Sizes, *, most_kept_features: int, iterations_between_weights: int) -> Cost:
+def multiclass_cost(spec: Spec, sizes: Sizes) -> Cost:
     """Return what a run costs besides its data: its features, the pull of the graph on them, and the weights it keeps."""
     is_linear = spec.problem.features == "linear"  # type: ignore[attr-defined]
     width = sizes.d if is_linear else 2 * sizes.n_features
     points = [sizes.n_train, sizes.n_test, sizes.n_labeled]
-    kept = sum(n * width for n in points if n * width <= most_kept_features)
-    made_anew = 0 if is_linear else sum(n for n in points if n * width > most_kept_features)
+    kept = sum(n * width for n in points if n * width <= MAX_KEPT_FEATURES)
+    made_anew = 0 if is_linear else sum(n for n in points if n * width > MAX_KEPT_FEATURES)
     weights = width * MOST_CLASSES
     # The pull is made of the features of all training points at once.
-    pull = 2 * width * width + 2 * sizes.n_train * width if _has_graph(spec) else 0
+    pull = 2 * width * width + 2 * sizes.n_train * width if uses_graph(spec) else 0
     links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK  # type: ignore[attr-defined]
-    n_kept = sizes.n_iter / iterations_between_weights + 4
+    n_kept = sizes.n_iter / ITERATIONS_BETWEEN_WEIGHTS + 4
     frequencies = 0 if is_linear else KEPT_FREQUENCIES * sizes.d * sizes.n_features
     numbers = sum(points) * sizes.d + kept + weights * n_kept + pull + links + frequencies
     products = (
@@ -40,8 +42,3 @@ def multiclass_cost(spec: Spec, sizes: Sizes, *, most_kept_features: int, iterat
         int(FLOAT * numbers),
         products * SECONDS_A_PRODUCT + seconds_of_features(made_anew, sizes.d, sizes.n_features, FLOAT),
     )
-
-
-def _has_graph(spec: Spec) -> bool:
-    """Whether the graph has a weight at any time; left open, it has one."""
-    return any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))

@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics.pairwise import rbf_kernel
 
-from dsgcore.core.cost import Cost, Sizes
-from dsgcore.core.gauges import Gauges
+from dsgcore.core.gauges import PLACES, Gauges
 from dsgcore.core.metrics import known
+from dsgcore.core.problem import unlabeled_rows
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
 from dsgcore.multiclass.cost import multiclass_cost
-from dsgcore.multiclass.features import FixedFeatures, features_of
-from dsgcore.multiclass.gauging import Probed
-from dsgcore.multiclass.ground import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
+from dsgcore.multiclass.features import features_of
+from dsgcore.multiclass.ground import MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
 from dsgcore.multiclass.loop import MultiClassStep
-from dsgcore.multiclass.on_the_way import ITERATIONS_BETWEEN_WEIGHTS, OnTheWay
+from dsgcore.multiclass.on_the_way import OnTheWay, problem_at, uses_graph
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
-from dsgcore.multiclass.spec_problem import problem_at, uses_graph
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.twin import KernelTwin
 from dsgcore.problems import UNLABELED, objective
@@ -42,12 +40,8 @@ MAX_POINTS_FOR_TWIN = 5000
 MAX_SINGULAR_VALUES = 12
 # A singular value below this share of the largest is none.
 RANK_TOLERANCE = 1e-9
-
-
-def _kernel(Z: NDArray, Y: NDArray, features: FixedFeatures) -> NDArray:
-    """Return what the features' products stand for, that of the ones included; of shape (p, n)."""
-    K: NDArray = rbf_kernel(Z, Y, gamma=features.sigma)
-    return K + 1.0 if features.has_ones else K
+# The gauges read the scores of so many labeled points.
+GAUGED_POINTS = 8
 
 
 class MultiClassEngine(OnTheWay):
@@ -74,22 +68,27 @@ class MultiClassEngine(OnTheWay):
     has_graph: ClassVar[bool] = True
     gauged: ClassVar[tuple[str, ...]] = ("Step", "Batches", "Wander")
     limited_by: ClassVar[str] = "the graph's pull"
+    can_look_back: ClassVar[bool] = True
+    shift: ClassVar[float] = 0.0  # the highest score is the class
+    cost = staticmethod(multiclass_cost)
 
     def __init__(self, spec: Spec, split: Split) -> None:
         spec.problem.check_schedule(spec.solver.schedule)
         self.split = split
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
+        self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
         ground, start = ground_of(split), time.perf_counter()
         task = make_task(replace(problem_at(spec, 0), tau_I=0.0), ground.X, split.y_train, spec.seed)
         self.training_seconds = time.perf_counter() - start
         super().__init__(spec, ground, task)
         self.singular_values = np.zeros(min(self.W.shape))
         self.twin = self._new_twin()
-        self._probed, self._largest = Probed(self.task), 0.0
-        self.gauges = Gauges(self._probed.n)
+        self._largest = 0.0
+        self._gauged_points = self.task.X[evenly_spread(len(self.task.X), GAUGED_POINTS)]
+        self.gauges = Gauges(len(self._gauged_points) * self.W.shape[1])
         if uses_graph(spec):
             self._take_graph()
-        self.begin()
+        self._problem = self._problem_at(0)
         self.keep()
 
     def _take_graph(self) -> None:
@@ -111,8 +110,7 @@ class MultiClassEngine(OnTheWay):
             return None
         if len(training.X) > MAX_POINTS_FOR_TWIN:
             return None
-        kernel = partial(_kernel, Y=training.X, features=self.task.features)
-        return KernelTwin(kernel, probes, None, len(training.X), self.W.shape[1])
+        return KernelTwin(self.task.features, training.X, probes, self.W.shape[1])
 
     @property
     def problem(self) -> MultiClassSetting:
@@ -146,14 +144,10 @@ class MultiClassEngine(OnTheWay):
             return None
         if self.twin is not None:
             self._advance_twin(self.twin, iterate)
-        task, before = self._task_of(self._problem), self.W
-        self.gauges.advance(
-            iterate.t,
-            iterate.step,
-            1.0 - 2.0 * iterate.step * task.problem.tau_A,
-            task.batch_size,
-            lambda: self._probed.read(task, iterate.batch, before, iterate.W),
-        )
+        task = self._task_of(self._problem)
+        decay = 1.0 - 2.0 * iterate.step * task.problem.tau_A
+        read = partial(self._read, task, iterate)
+        self.gauges.advance(iterate.t, iterate.step, decay, task.batch_size, read)
         self.singular_values = iterate.singular_values
         self._take(iterate)
         return self._measure(iterate)
@@ -165,6 +159,20 @@ class MultiClassEngine(OnTheWay):
         c = task.problem.slopes(task.X[rows] @ self.W, task.y[rows]) / task.batch_size
         f, phi = self._training.scores(self.task.plain(self.W)), self._training.phi
         twin.advance(task.problem, iterate.step, self.labeled_rows[rows], c, f, phi, iterate.W)
+
+    def _read(self, task: MultiClassTask, iterate: MultiClassStep) -> tuple[NDArray, float, Callable[[], NDArray]]:
+        """Return what the gauges read: scores, no features' noise, and what returns the batch's gradient place by place."""
+        return (
+            (self._gauged_points @ iterate.W).ravel(),
+            np.nan,
+            partial(self._each, task, iterate.batch[:PLACES], self.W),
+        )
+
+    def _each(self, task: MultiClassTask, rows: NDArray, W: NDArray) -> NDArray:
+        if task.problem.batch_size is None:  # all labeled points: no draw, no noise
+            return np.zeros((2, len(self._gauged_points) * W.shape[1]))
+        slopes = task.problem.slopes(task.X[rows] @ W, task.y[rows])
+        return np.einsum("bp,bk->bpk", task.X[rows] @ self._gauged_points.T, slopes).reshape(len(rows), -1)
 
     def _measure(self, iterate: MultiClassStep) -> dict[str, float]:
         task = self._task_of(self._problem)
@@ -200,8 +208,7 @@ class MultiClassEngine(OnTheWay):
         }
         values = self.training_values
         if values is not None:
-            is_unlabeled = split.y_train == UNLABELED
-            rows = is_unlabeled if is_unlabeled.any() else np.ones_like(is_unlabeled)
+            rows = self.unlabeled_rows
             scores["score_unlabeled"] = score(*known(split.y_hidden[rows], values[rows]))
         return scores
 
@@ -250,27 +257,17 @@ class MultiClassEngine(OnTheWay):
         self.t, self.W, self.singular_values, self._sum = self._kept_state
         self.twin = self._kept_twin
 
-    @property
-    def can_look_back(self) -> bool:
-        """Whether earlier states can be had again."""
-        return True
-
     def at(self, t: int) -> Self:
         """Return the engine as it was after `t` iterations, without its exact-kernel twin."""
         other = copy(self)
         other.t, other.W, other.twin = t, self._weights_at(t), None
-        other.singular_values = np.linalg.svd(other.W, compute_uv=False)
+        other.singular_values = np.linalg.svdvals(other.W)
         other._sum = self._sum_to(t) if self._after is not None else self._sum
         return other
 
     def start_objective(self) -> float:
         """Return the objective at W = 0: every margin is 0 and costs 1."""
         return objective(self._task_of(self._problem).terms(self.task.start()))
-
-    @property
-    def shift(self) -> float:
-        """Zero: the highest score is the class."""
-        return 0.0
 
     def exact_values(self, Z: NDArray) -> NDArray:
         """Return the exact-kernel twin h at the points `Z` (p, d), of shape (p, K); only random features have one."""
@@ -287,10 +284,3 @@ class MultiClassEngine(OnTheWay):
             if until():
                 return None
         return engine.test_values if engine._after is None else engine.test_average
-
-    @staticmethod
-    def cost(spec: Spec, sizes: Sizes) -> Cost:
-        """Return what a run costs besides its data."""
-        return multiclass_cost(
-            spec, sizes, most_kept_features=MAX_KEPT_FEATURES, iterations_between_weights=ITERATIONS_BETWEEN_WEIGHTS
-        )

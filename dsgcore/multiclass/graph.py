@@ -14,18 +14,16 @@ from sklearn.neighbors import NearestNeighbors
 # The mean distance between all pairs is exact up to this many points; beyond, it is the mean to this many of them.
 MAX_ANCHORS = 1000
 ROWS_AT_A_TIME = 4096
-
-
 # The largest eigenvalue of a matrix with more rows is found by Lanczos steps.
 MAX_ROWS_FOR_ALL_EIGENVALUES = 64
 
 
-def _tell_nobody(share: float) -> None:
-    """Take no notice of how far the work is."""
-
-
 def laplacian(
-    X: NDArray, *, n_neighbors: int = 10, variant: str = "paper", report: Callable[[float], object] = _tell_nobody
+    X: NDArray,
+    *,
+    n_neighbors: int = 10,
+    variant: str = "paper",
+    report: Callable[[float], object] = lambda share: None,
 ) -> csr_array:
     """Make the Laplacian L = D - S of the nearest-neighbour graph with weights S_ij = exp(-||x_i - x_j||^2 / s^2).
 
@@ -56,9 +54,10 @@ def laplacian(
     with j left open; it is taken over all pairs. With more than 1000 points, j runs over 1000 of them, evenly spread
     over the rows.
     """
-    listed, last_distance = _listed(X, min(n_neighbors, len(X) - 1), report)
+    S, last_distance = _listed(X, min(n_neighbors, len(X) - 1), report)
     width = float(last_distance.mean()) if variant == "released" else mean_distance(X)
-    S = _similarity(listed, width)
+    # Where all points coincide every weight is one.
+    S.data = np.exp(-S.data / width**2) if width > 0 else np.ones_like(S.data)
     S = S + S.T if variant == "released" else S.maximum(S.T)
     return csr_array(diags_array(S.sum(axis=1)) - S)
 
@@ -105,9 +104,3 @@ def _others(distances: NDArray, neighbors: NDArray, rows: NDArray) -> tuple[NDAr
     is_other[is_other.all(axis=1), 0] = False
     shape = (len(rows), neighbors.shape[1] - 1)
     return distances[is_other].reshape(shape), neighbors[is_other].reshape(shape)
-
-
-def _similarity(listed: csr_array, width: float) -> csr_array:
-    """Turn squared distances into weights; where all points coincide every weight is one."""
-    weights = np.exp(-listed.data / width**2) if width > 0 else np.ones_like(listed.data)
-    return csr_array((weights, listed.indices, listed.indptr), shape=listed.shape)

@@ -109,21 +109,20 @@ class Ground:
     """
 
     def __init__(self, split: Split) -> None:
-        self.X, self.X_test = split.X_train.astype(np.float64), split.X_test.astype(np.float64)
-        self._labeled = split.y_train != UNLABELED
+        self.X = split.X_train.astype(np.float64)
+        labeled = self.X[split.y_train != UNLABELED]
+        self._points = {"training": self.X, "labeled": labeled, "test": split.X_test.astype(np.float64)}
         self._made: dict[str, tuple[object, Any]] = {}
 
     def graph(self, problem: MultiClass) -> Graph:
         """Return a problem's graph."""
         key = (problem.n_neighbors, problem.variant)
-        graph: Graph = self._once("graph", key, lambda: make_graph(self.X, *key, report=lambda share: None))
-        return graph
+        return self._once("graph", key, lambda: make_graph(self.X, *key, lambda share: None))
 
     def pull(self, problem: MultiClass, features: FixedFeatures) -> Pull:
         """Return what a problem's graph asks of a model."""
         key = (problem.n_neighbors, problem.variant, features)
-        made: Pull = self._once("pull", key, lambda: make_pull(self.X, self.graph(problem), features))
-        return made
+        return self._once("pull", key, lambda: make_pull(self.X, self.graph(problem), features))
 
     def keep(self, problem: MultiClass, features: FixedFeatures, made: tuple[Graph, Pull]) -> None:
         """Take over what `make_graph_and_pull` has made for a problem."""
@@ -135,21 +134,9 @@ class Ground:
         key = (problem.n_neighbors, problem.variant)
         return self._known("graph", key), self._known("pull", (*key, features))
 
-    def training(self, features: FixedFeatures) -> ScoredPoints:
-        """Return all training points."""
-        return self._points("training", lambda: self.X, features)
-
-    def labeled(self, features: FixedFeatures) -> ScoredPoints:
-        """Return the labeled points."""
-        return self._points("labeled", lambda: self.X[self._labeled], features)
-
-    def test(self, features: FixedFeatures) -> ScoredPoints:
-        """Return the test points."""
-        return self._points("test", lambda: self.X_test, features)
-
-    def _points(self, name: str, rows: Callable[[], NDArray], features: FixedFeatures) -> ScoredPoints:
-        points: ScoredPoints = self._once(name, features, lambda: ScoredPoints(rows(), features))
-        return points
+    def scored(self, which: str, features: FixedFeatures) -> ScoredPoints:
+        """Return the points for "training", the "labeled" ones of them, or those for the "test"."""
+        return self._once(which, features, lambda: ScoredPoints(self._points[which], features))
 
     def _known(self, name: str, key: object) -> Any:
         known, value = self._made.get(name, (None, None))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.multiclass.problem import MultiClass
-from dsgcore.multiclass.task import MultiClassTask, singular_values
+from dsgcore.multiclass.task import MultiClassTask
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def descend(task: MultiClassTask, W: NDArray | None = None, t: int = 0) -> Itera
         After the step. It ends early, before the first step that is not finite.
     """
     W = task.start() if W is None else W
-    values = singular_values(W)
+    values = np.linalg.svdvals(W)
     for number in range(t + 1, task.problem.n_iter + 1):
         with single_threaded_blas():
             iterate = _iterate(task, W, values, number)
@@ -120,7 +120,7 @@ def train(
 def _gradient(task: MultiClassTask, W: NDArray, rows: NDArray) -> NDArray:
     """Return the gradient of the problem's `smooth_terms`, in the same order of operations."""
     problem, X = task.problem, task.X[rows]
-    gradient: NDArray = X.T @ (problem.slopes(X @ W, task.y[rows]) / task.batch_size)
+    gradient = X.T @ (problem.slopes(X @ W, task.y[rows]) / task.batch_size)
     gradient += 2.0 * problem.tau_A * problem.pulled(W)
     if task.M is not None:
         gradient += 2.0 * problem.tau_I * (task.M @ W)
@@ -135,7 +135,7 @@ def _iterate(task: MultiClassTask, W: NDArray, values: NDArray, t: int) -> Multi
     if not np.isfinite(Q).all():
         return None
     W, new = _advance(Q, task, t)
-    values = singular_values(W) if new is None else new
+    values = np.linalg.svdvals(W) if new is None else new
     return MultiClassStep(t, step, rows, terms, float(np.linalg.norm(gradient)), W, values)
 
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
-from dsgcore.core.schedules import tail_start
-from dsgcore.multiclass.automatic import settle_step
+from dsgcore.core.schedules import SCHEDULES, tail_start
+from dsgcore.multiclass.automatic import free_radius, settle_step
 from dsgcore.multiclass.ground import Ground
 from dsgcore.multiclass.loop import MultiClassStep, descend
 from dsgcore.multiclass.problem import MultiClass
-from dsgcore.multiclass.setting import AUTOMATIC_TAU_I
-from dsgcore.multiclass.spec_problem import problem_at
+from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
 from dsgcore.multiclass.task import MultiClassTask
 from dsgcore.multiclass.weights import Weights
 
@@ -26,6 +25,38 @@ if TYPE_CHECKING:
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # Weights are kept at every so many iterations; the others are made again from there.
 ITERATIONS_BETWEEN_WEIGHTS = 25
+
+
+def problem_at(
+    spec: Spec, t: int, automatic: float = AUTOMATIC_TAU_I, automatic_step: float | None = None
+) -> MultiClass:
+    """Return a spec's problem as it is at iteration `t`; tau_I and step are those given where they are open."""
+    setting = cast(MultiClassSetting, spec.problem)
+    values, solver = spec.values_at(t), spec.solver
+    theta = automatic_step if values["step_size"] is None else values["step_size"]
+    is_open = solver.step_size is None and setting.radius is None
+    return MultiClass(
+        tau_A=values["lam"],
+        tau_I=automatic if values["tau_I"] is None else values["tau_I"],
+        tau_S=values["tau_S"],
+        theta=setting.theta,
+        step_size=None if theta is None else SCHEDULES[solver.schedule](theta, max(t, 1), solver.n_iter),  # type: ignore[arg-type]
+        radius=free_radius(solver.lam, setting.loss) if is_open else setting.radius,
+        batch_size=None if setting.is_full_gradient else solver.batch_size,
+        n_iter=solver.n_iter,
+        n_neighbors=setting.n_neighbors,
+        variant=setting.variant,
+        features=setting.features,
+        sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
+        n_features=solver.n_features,
+        fit_intercept=setting.fit_intercept,
+        loss=setting.loss,
+    )
+
+
+def uses_graph(spec: Spec) -> bool:
+    """Whether the graph has a weight at any time of a run; left open, it has one."""
+    return any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))
 
 
 class OnTheWay:
@@ -44,22 +75,20 @@ class OnTheWay:
         What tau_I is where the spec leaves it open: 0.001, or less where the first step would overshoot.
     """
 
+    _problem: MultiClass  # of the iteration made last, or of the start
+
     def __init__(self, spec: Spec, ground: Ground, task: MultiClassTask) -> None:
         self.spec, self.ground = spec, ground
         self._automatic_step = task.problem.step_size if spec.solver.step_size is None else None
         self.task = replace(task, problem=problem_at(spec, 0, automatic_step=self._automatic_step))
-        features, is_small = task.features, len(ground.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
-        self._training = ground.training(features) if is_small else None
-        self._test, self._labeled = ground.test(features), ground.labeled(features)
+        is_small = len(ground.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
+        self._training = ground.scored("training", task.features) if is_small else None
+        self._test, self._labeled = (ground.scored(which, task.features) for which in ("test", "labeled"))
         self.t, self.W = 0, task.start()
         self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
         self._sum = task.start()
         self._kept = {0: self.W}
         self.automatic_tau_I = AUTOMATIC_TAU_I
-
-    def begin(self) -> None:
-        """Begin with the graph, if any, and its weight known."""
-        self._problem = self._problem_at(0)
         self._iterates: Iterator[MultiClassStep] = iter(())
 
     def _take(self, iterate: MultiClassStep) -> None:
@@ -160,8 +189,7 @@ class OnTheWay:
     def _sum_to(self, t: int) -> NDArray:
         """Return the sum of the weights after each iteration of the second half, up to `t`."""
         assert self._after is not None
-        total: NDArray = sum(islice(self._weights_from(self._after + 1), max(0, t - self._after)), self.task.start())
-        return total
+        return sum(islice(self._weights_from(self._after + 1), max(0, t - self._after)), self.task.start())
 
     def average_at(self, t: int) -> Weights:
         """Return the averaged model as it was after `t` iterations: the last weights, before there are any to be averaged."""

@@ -96,21 +96,14 @@ class MultiClassTask:
 
     def terms(self, W: NDArray) -> dict[str, float]:
         """Return the terms of the objective over all labeled points; their sum is the objective."""
-        size = max(1, MOST_FEATURES // self.X.shape[1])
-        if len(self.y) <= size or isinstance(self.X, np.ndarray):
-            terms, _ = self.problem.smooth_terms(W, self.X[:], self.y, self.M)
-        else:
-            terms = self._terms_in_pieces(W, size)
-        return {**terms, "tail": self.problem.tail(singular_values(W), *W.shape)}
-
-    def _terms_in_pieces(self, W: NDArray, size: int) -> dict[str, float]:
+        size = len(self.y) if isinstance(self.X, np.ndarray) else max(1, MOST_FEATURES // self.X.shape[1])
         total: dict[str, float] = {}
         for start in range(0, len(self.y), size):
             piece = slice(start, start + size)
             terms, _ = self.problem.smooth_terms(W, self.X[piece], self.y[piece], self.M)
             share = len(self.y[piece]) / len(self.y)
             total = {name: total.get(name, 0.0) + share * value for name, value in terms.items()}
-        return total
+        return {**total, "tail": self.problem.tail(np.linalg.svdvals(W), *W.shape)}
 
     @property
     def some_features(self) -> NDArray:
@@ -163,8 +156,3 @@ def _features_of(X: NDArray, features: FixedFeatures, frame: Frame | None) -> ND
     if features.kind != "linear" and len(X) * features.width(X.shape[1]) > MOST_FEATURES:
         return MadeAnew(features, X)
     return features(X) if frame is None else frame(features(X))
-
-
-def singular_values(W: NDArray) -> NDArray:
-    """Return a matrix's singular values, in descending order."""
-    return np.linalg.svd(W, compute_uv=False)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sklearn.metrics.pairwise import rbf_kernel
 
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
 
 
@@ -21,20 +21,29 @@ class KernelTwin:
 
     Parameters
     ----------
-    kernel : callable
-        From points of shape (p, d) to their kernel values with all training points, (p, n).
+    features : FixedFeatures
+        Of random frequencies.
+    X : ndarray of shape (n, d)
+        All training points.
     probes : ndarray of shape (p, d)
-    L : csr_array of shape (n, n) or None
-        The graph's Laplacian.
     n_classes : int
+
+    Attributes
+    ----------
+    L : csr_array of shape (n, n) or None
+        The graph's Laplacian, where there is one.
     """
 
-    def __init__(
-        self, kernel: Callable[[NDArray], NDArray], probes: NDArray, L: csr_array | None, n: int, n_classes: int
-    ) -> None:
-        self.kernel, self.L = kernel, L
-        self.K = kernel(probes)
-        self.A = np.zeros((n, n_classes))
+    def __init__(self, features: FixedFeatures, X: NDArray, probes: NDArray, n_classes: int) -> None:
+        self.features, self.X = features, X
+        self.L: csr_array | None = None
+        self.K = self._kernel(probes)
+        self.A = np.zeros((len(X), n_classes))
+
+    def _kernel(self, Z: NDArray) -> NDArray:
+        """Return what the features' products stand for, that of the ones included; of shape (p, n)."""
+        K = rbf_kernel(Z, self.X, gamma=self.features.sigma)
+        return K + 1.0 if self.features.has_ones else K
 
     def advance(
         self, problem: MultiClass, step: float, rows: NDArray, c: NDArray, f: NDArray, phi: NDArray, W: NDArray
@@ -65,7 +74,7 @@ class KernelTwin:
 
     def values(self, Z: NDArray | None = None) -> NDArray:
         """Return h at the probes, or at the points `Z`; of shape (p, K)."""
-        return (self.K if Z is None else self.kernel(Z)) @ self.A
+        return (self.K if Z is None else self._kernel(Z)) @ self.A
 
     def compare(self, f: NDArray) -> dict[str, float]:
         """Return mean and largest |f - h|^2 over the probes, summed over the classes, and the mean |h|^2."""
