@@ -64,7 +64,7 @@ class Share:
         if first is not None and self.same_in_any_tile.get(m):
             return first
         self.carrying.result()
-        values: NDArray = self.carried.values[self._batch()]
+        values = self.carried.values[self._batch()]
         if first is not None:
             self.same_in_any_tile[m] = first.tobytes() == values.tobytes()
         return values
@@ -103,7 +103,7 @@ class Share:
 
     def _after(self, rows: NDArray | slice, W: NDArray, block: NDArray, decay: float) -> NDArray:
         """Return f after this block at some rows, which keep the value that they have."""
-        values: NDArray = self.carried.values[rows].copy()
+        values = self.carried.values[rows].copy()
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             self.carried.feature_map.evaluate(self.carried.X[rows], W, block, decay, values)
         return values

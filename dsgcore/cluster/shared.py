@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Mapping
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,14 @@ class ClusterError(ValueError):
     """A run's cluster cannot be used any more; the message says so in one sentence."""
 
 
+@dataclass(eq=False)
 class _Worker:
     """A share of the rows at the worker that has it now."""
 
-    def __init__(self, places: NDArray) -> None:
-        self.places = places
-        self.address, self.actor, self.answer = "", None, None
+    places: NDArray
+    address: str = ""
+    actor: Any = None
+    answer: Any = None
 
 
 class SharedPoints:
@@ -61,9 +64,8 @@ class SharedPoints:
         self._lay_out()
         n_pieces = -(-len(self.rows) // DEALT_ROWS)
         n_workers = max(1, min(len(self._threads()), n_pieces))
-        dealt = np.arange(len(self.rows)) // DEALT_ROWS % n_workers
-        self.owner = dealt
-        self.workers = [_Worker(np.flatnonzero(dealt == number)) for number in range(n_workers)]
+        self.owner = np.arange(len(self.rows)) // DEALT_ROWS % n_workers
+        self.workers = [_Worker(np.flatnonzero(self.owner == number)) for number in range(n_workers)]
         self.replaced = 0
         self.gathered: tuple[int, NDArray] | None = None
         self.bytes_taken = self.bytes_given = 0
@@ -107,7 +109,7 @@ class SharedPoints:
             )
             with self.client.as_current():  # an actor belongs to the client that is current when it is first asked
                 worker.actor = made.result(timeout=SECONDS_TO_BEGIN)
-                worker.answer = worker.actor.catch_up(list(self.model.blocks), list(self.model.decays))  # type: ignore[attr-defined]
+                worker.answer = worker.actor.catch_up(list(self.model.blocks), list(self.model.decays))
         except (Exception, CancelledError) as error:
             self._replace(worker, error)
 
@@ -141,10 +143,8 @@ class SharedPoints:
     def _answer(self, worker: _Worker) -> NDArray:
         """Return a worker's f at its batch points: as soon as it is there, from another one where it has died."""
         while True:
-            answer: Any = worker.answer
             try:
-                values: NDArray = answer.result(timeout=SECONDS_BETWEEN_LOOKS)
-                return values
+                return worker.answer.result(timeout=SECONDS_BETWEEN_LOOKS)
             except TimeoutError as error:
                 if worker.address not in self._threads():
                     self._replace(worker, error)
@@ -179,9 +179,8 @@ class SharedPoints:
         """Send one iteration's block to all workers; while they take it, gather the next batch's points."""
         for worker in self.workers:
             self.bytes_taken += block.nbytes
-            actor: Any = worker.actor
             try:
-                worker.answer = actor.step(block, decay)
+                worker.answer = worker.actor.step(block, decay)
             except (Exception, CancelledError) as error:
                 self._replace(worker, error)
         if len(self.model) < len(self.positions):

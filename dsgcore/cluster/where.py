@@ -18,10 +18,6 @@ from dsgcore.core.parameters import Integer
 from dsgcore.core.task import Task
 
 
-def _say_nothing(made: int) -> None:
-    """Tell nobody."""
-
-
 @dataclass(frozen=True)
 class Here:
     """In the process that asks for it.
@@ -31,13 +27,13 @@ class Here:
     checkpoint : path or None
         A file where the blocks are kept: written every so many iterations, and where it is there already, gone on from.
     every : int
-    tell : callable
+    tell : callable, optional
         Is called after each iteration, with how many are made.
     """
 
     checkpoint: str | os.PathLike[str] | None = None
     every: int = 50
-    tell: Callable[[int], object] = _say_nothing
+    tell: Callable[[int], object] | None = None
 
     def begun(self, task: Task) -> Expansion:
         """Return the model that the file holds, or a new one."""
@@ -66,7 +62,8 @@ class Here:
             with open(part, "wb") as file:
                 model.save(file)
             os.replace(part, self.checkpoint)
-        self.tell(len(model))
+        if self.tell is not None:
+            self.tell(len(model))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +112,7 @@ def made_on(
     tell: Callable[[int], object] | None = None,
 ) -> Iterator[None]:
     """Let runs in the block be made on a cluster; without a client, here."""
-    how = (checkpoint, _EVERY.check(every), tell or _say_nothing)
+    how = (checkpoint, _EVERY.check(every), tell)
     token = _where.set(Here(*how) if client is None else OnCluster(*how, client=client))
     try:
         yield

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 
 from dsgcore.scoring.parquet import score_parquet
@@ -14,7 +13,7 @@ from dsgcore.studies.command import INTERRUPTED, bar, on_cluster
 def predict(given: argparse.Namespace) -> int:
     """Write a model's values at the points of Parquet files; return the exit code."""
     features = None if given.features is None else given.features.split(",")
-    tell = (lambda done, of, new: None) if given.quiet else _shown()
+    tell = (lambda done, of, new: None) if given.quiet else _show
     try:
         with nullcontext() if given.dask is None else on_cluster(given.dask) as cluster:
             executor = None if cluster is None else cluster[0]
@@ -29,8 +28,5 @@ def predict(given: argparse.Namespace) -> int:
     return 0
 
 
-def _shown() -> Callable[[int, int, int], None]:
-    def show(done: int, of: int, new: int) -> None:
-        print(f"\r{bar(done, of)} {done} of {of} parts, {new} new", end="", file=sys.stderr, flush=True)
-
-    return show
+def _show(done: int, of: int, new: int) -> None:
+    print(f"\r{bar(done, of)} {done} of {of} parts, {new} new", end="", file=sys.stderr, flush=True)

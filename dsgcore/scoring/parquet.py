@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -88,8 +88,11 @@ def score_parquet(
     tasks = list(_tasks(model, data, out, features, preparation, rows))
     missing = [task for task in tasks if not _is_there(task)]
     tell(len(tasks) - len(missing), len(tasks), 0)
-    with _here() if executor is None else nullcontext(executor) as pool:
-        for new, _ in enumerate(_made(missing, pool), start=1):
+    with ExitStack() as stack:
+        if executor is None:  # one part is read, or written, while the other one is evaluated on all cores
+            executor = ThreadPoolExecutor(PARTS_AT_ONCE)
+            stack.callback(executor.shutdown, cancel_futures=True)
+        for new, _ in enumerate(_made(missing, executor), start=1):
             tell(len(tasks) - len(missing) + new, len(tasks), new)
     for left in out.glob("part-*.parquet.*.part"):  # of who was killed while it wrote
         left.unlink(missing_ok=True)
@@ -145,16 +148,6 @@ def _is_there(task: _Task) -> bool:
             f"{quoted(task.to)} holds something else than this model's values at these points: take another folder"
         )
     return True
-
-
-@contextmanager
-def _here() -> Iterator[Executor]:
-    """Give this process: one part is read, or written, while the other one is evaluated on all cores."""
-    pool = ThreadPoolExecutor(PARTS_AT_ONCE)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _made(tasks: Sequence[_Task], executor: Executor) -> Iterator[None]:
