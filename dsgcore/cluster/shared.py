@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,12 +49,7 @@ class _Worker:
 class SharedPoints:
     """The visited training points on the workers of a cluster.
 
-    Parameters
-    ----------
-    task : Task
-    model : Expansion
-        To which the solver appends; iterations that it has are made up for.
-    client : distributed.Client
+    The solver appends to `model`; iterations that it has are made up for. `client` is a distributed.Client.
     """
 
     def __init__(self, task: Task, model: Expansion, client: Any) -> None:
@@ -67,7 +61,7 @@ class SharedPoints:
         self.owner = np.arange(len(self.rows)) // DEALT_ROWS % n_workers
         self.workers = [_Worker(np.flatnonzero(self.owner == number)) for number in range(n_workers)]
         self.replaced = 0
-        self.gathered: tuple[int, NDArray] | None = None
+        self.gathered = 0, np.empty((0, 0))  # an iteration, and its batch points
         self.bytes_taken = self.bytes_given = 0
         for worker in self.workers:
             self._begin(worker)
@@ -110,7 +104,7 @@ class SharedPoints:
             with self.client.as_current():  # an actor belongs to the client that is current when it is first asked
                 worker.actor = made.result(timeout=SECONDS_TO_BEGIN)
                 worker.answer = worker.actor.catch_up(list(self.model.blocks), list(self.model.decays))
-        except (Exception, CancelledError) as error:
+        except Exception as error:
             self._replace(worker, error)
 
     def _own(self, worker: _Worker) -> dict[str, Any]:
@@ -118,9 +112,7 @@ class SharedPoints:
         task, places = self.task, worker.places
         local = np.empty(len(self.rows), dtype=np.int32)
         local[places] = np.arange(len(places), dtype=np.int32)
-        is_own = (
-            self.owner[self.positions] == self.owner[places[0]] if len(places) else np.zeros_like(self.positions, bool)
-        )
+        is_own = self.owner[self.positions] == self.owner[places[0]]
         return {
             "X": as_points(task.X[self.rows[places]], task.dtype),
             "model": task.new_model(),
@@ -130,7 +122,7 @@ class SharedPoints:
             "host": os.getpid(),
         }
 
-    def _replace(self, worker: _Worker, error: BaseException) -> None:
+    def _replace(self, worker: _Worker, error: Exception) -> None:
         """Let another worker take a share whose own has failed."""
         self.replaced += 1
         if self.client.status != "running":
@@ -148,7 +140,7 @@ class SharedPoints:
             except TimeoutError as error:
                 if worker.address not in self._threads():
                     self._replace(worker, error)
-            except (Exception, CancelledError) as error:
+            except Exception as error:
                 self._threads()
                 self._replace(worker, error)
 
@@ -167,9 +159,8 @@ class SharedPoints:
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""
-        if self.gathered is None or self.gathered[0] != t:
+        if self.gathered[0] != t:
             self._gather(t)
-        assert self.gathered is not None
         return self.gathered[1]
 
     def _gather(self, t: int) -> None:
@@ -181,7 +172,7 @@ class SharedPoints:
             self.bytes_taken += block.nbytes
             try:
                 worker.answer = worker.actor.step(block, decay)
-            except (Exception, CancelledError) as error:
+            except Exception as error:
                 self._replace(worker, error)
         if len(self.model) < len(self.positions):
             self._gather(len(self.model) + 1)

@@ -68,12 +68,7 @@ class Here:
 
 @dataclass(frozen=True, kw_only=True)
 class OnCluster(Here):
-    """The workers of a cluster.
-
-    Attributes
-    ----------
-    client : distributed.Client
-    """
+    """The workers of the cluster that `client`, a distributed.Client, is of."""
 
     client: Any
 

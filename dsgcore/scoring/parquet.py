@@ -68,10 +68,6 @@ def score_parquet(
     tell : callable, optional
         Is called with how many parts are there, of how many, and how many of them are new.
 
-    Returns
-    -------
-    int
-
     Raises
     ------
     ValueError
