@@ -43,14 +43,7 @@ def settle_weights(
 ) -> tuple[MultiClass, NDArray | None]:
     """Return the problem with its ridge and the weight of its graph, and the graph's matrix where it has a weight.
 
-    Parameters
-    ----------
-    problem : MultiClass
-    features : FixedFeatures
-    X : ndarray of shape (n, d)
-        All points.
-    y : ndarray of shape (n,)
-        Their classes, -1 where they are not known.
+    `X` (n, d) are all points, `y` (n,) their classes, -1 where they are not known.
     """
     n_labeled = int(np.count_nonzero(y != UNLABELED))
     if _is_open(problem, "tau_A"):
@@ -88,15 +81,8 @@ def _is_open(problem: MultiClass, name: str) -> bool:
 def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | None) -> MultiClass:
     """Return the problem with its step and ball where the step is open: one over the curvature that mini-batches have.
 
-    Parameters
-    ----------
-    problem : MultiClass
-        Its weights said.
-    phi : ndarray of shape (n_l, D)
-        Features of the labeled points, or of some of them.
-    n_labeled : int
-    M : ndarray of shape (D, D) or None
-        The graph's matrix.
+    Its weights are said already. `phi` (n_l, D) are features of the labeled points, or of some of them, `M` (D, D) is the
+    graph's matrix, if any.
     """
     if not _is_open(problem, "step_size"):
         return problem

@@ -47,11 +47,6 @@ GAUGED_POINTS = 8
 class MultiClassEngine(OnTheWay):
     """Proximal stochastic sub-gradients on a spec's data.
 
-    Parameters
-    ----------
-    spec : Spec
-    split : Split
-
     Raises
     ------
     ParameterError

@@ -92,13 +92,7 @@ def _orthogonal(W: NDArray) -> NDArray:
 
 @dataclass(frozen=True, eq=False)
 class MadeAnew:
-    """Features that are too many to be held: those of the rows that are asked for are made each time.
-
-    Attributes
-    ----------
-    features : FixedFeatures
-    points : ndarray of shape (n, d)
-    """
+    """Features of points (n, d) that are too many to be held: those of the rows that are asked for are made each time."""
 
     features: FixedFeatures
     points: NDArray

@@ -11,6 +11,8 @@ from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
+from dsgcore.core.sampling import evenly_spread
+
 # The mean distance between all pairs is exact up to this many points; beyond, it is the mean to this many of them.
 MAX_ANCHORS = 1000
 ROWS_AT_A_TIME = 4096
@@ -64,7 +66,7 @@ def laplacian(
 
 def mean_distance(X: NDArray) -> float:
     """Return the mean distance between the points (rows) of `X`, the zero distance of each to itself included."""
-    anchors = X[np.linspace(0, len(X) - 1, min(len(X), MAX_ANCHORS)).astype(int)]
+    anchors = X[evenly_spread(len(X), MAX_ANCHORS)]
     pieces = (X[start : start + ROWS_AT_A_TIME] for start in range(0, len(X), ROWS_AT_A_TIME))
     return float(sum(cdist(piece, anchors).sum() for piece in pieces) / (len(X) * len(anchors)))
 

@@ -54,20 +54,9 @@ class MultiClassStep:
 
 
 def descend(task: MultiClassTask, W: NDArray | None = None, t: int = 0) -> Iterator[MultiClassStep]:
-    """Run Algorithm 1, up to the problem's `n_iter`.
+    """Run Algorithm 1, up to the problem's `n_iter`; it ends early, before the first step that is not finite.
 
-    Parameters
-    ----------
-    task : MultiClassTask
-    W : ndarray of shape (d, K), optional
-        Weights after iteration `t`, to go on from there; 0 if left out.
-    t : int, default 0
-        Iterations made already.
-
-    Yields
-    ------
-    MultiClassStep
-        After the step. It ends early, before the first step that is not finite.
+    It goes on from the weights `W` (d, K) after `t` iterations; from 0 if they are left out.
     """
     W = task.start() if W is None else W
     values = np.linalg.svdvals(W)
@@ -89,12 +78,7 @@ def train(
 ) -> tuple[NDArray, int]:
     """Run Algorithm 1 to its end for the weights alone: those of `descend`, bit for bit, without its records.
 
-    Parameters
-    ----------
-    task, W, t
-        As in `descend`.
-    is_enough : callable, optional
-        Gets each iteration's number and the weights after it; where it returns True they are the last.
+    `is_enough` gets each iteration's number and the weights after it; where it returns True they are the last.
 
     Returns
     -------
@@ -170,22 +154,10 @@ def _into_ball(values: NDArray, radius: float) -> float:
 
 
 def shrink(Q: NDArray, threshold: float, which: slice) -> tuple[NDArray, NDArray]:
-    """Make some singular values of a matrix smaller by a threshold, not below zero.
+    """Make those singular values of Q (d, K) smaller by a threshold, not below zero, that `which` takes in descending order.
 
-    Parameters
-    ----------
-    Q : ndarray of shape (d, K)
-    threshold : float >= 0
-    which : slice
-        Which of the singular values, in descending order.
-
-    Returns
-    -------
-    W : ndarray of shape (d, K)
-        Where `which` is all values after the first theta, W minimises ||W - Q||_F^2 / 2 + threshold * (sum of the
-        singular values of W after the first theta): Proposition 1.
-    values : ndarray of shape (min(d, K),)
-        The new values, in the order of the old.
+    Return the matrix W, and its singular values in the order of the old. Where `which` is all values after the first theta,
+    W minimises ||W - Q||_F^2 / 2 + threshold * (sum of the singular values of W after the first theta): Proposition 1.
     """
     U, values, Vt = np.linalg.svd(Q, full_matrices=False)
     values[which] = np.maximum(0.0, values[which] - threshold)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # Weights are kept at every so many iterations; the others are made again from there.
 ITERATIONS_BETWEEN_WEIGHTS = 25
+_AS_IN_SETTING = ("theta", "n_neighbors", "variant", "features", "fit_intercept", "loss")
 
 
 def problem_at(
@@ -36,21 +37,16 @@ def problem_at(
     theta = automatic_step if values["step_size"] is None else values["step_size"]
     is_open = solver.step_size is None and setting.radius is None
     return MultiClass(
+        **{name: getattr(setting, name) for name in _AS_IN_SETTING},
         tau_A=values["lam"],
         tau_I=automatic if values["tau_I"] is None else values["tau_I"],
         tau_S=values["tau_S"],
-        theta=setting.theta,
         step_size=None if theta is None else SCHEDULES[solver.schedule](theta, max(t, 1), solver.n_iter),  # type: ignore[arg-type]
         radius=free_radius(solver.lam, setting.loss) if is_open else setting.radius,
         batch_size=None if setting.is_full_gradient else solver.batch_size,
         n_iter=solver.n_iter,
-        n_neighbors=setting.n_neighbors,
-        variant=setting.variant,
-        features=setting.features,
         sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
         n_features=solver.n_features,
-        fit_intercept=setting.fit_intercept,
-        loss=setting.loss,
     )
 
 
@@ -62,12 +58,7 @@ def uses_graph(spec: Spec) -> bool:
 class OnTheWay:
     """The weights of a run: those of now, those of before, their mean, and their scores.
 
-    Parameters
-    ----------
-    spec : Spec
-    ground : Ground
-    task : MultiClassTask
-        Of the spec's first iteration, its step found, without the graph.
+    It begins with the task of the spec's first iteration, its step found, without the graph.
 
     Attributes
     ----------
@@ -145,7 +136,7 @@ class OnTheWay:
     def automatic_step(self) -> float:
         """What the step "auto" is here, whether the spec asks for it or says a number."""
         if self._automatic_step is None:
-            opened: Any = replace(self.task.problem, step_size=cast(Any, None), tau_I=0.0)
+            opened = replace(self.task.problem, step_size=cast(Any, None), tau_I=0.0)
             self._automatic_step = settle_step(opened, self.task.some_features, len(self.task.y), None).step_size
         return self._automatic_step
 

@@ -144,11 +144,6 @@ class MultiClass:
     fit_intercept: bool = flag(False)
     loss: str = choice("hinge", options=tuple(LOSSES))
 
-    name: ClassVar[str] = "multiclass"
-    title: ClassVar[str] = "Multi-class with a graph"
-    score_name: ClassVar[str] = "accuracy"
-    sentence: ClassVar[str] = "learns to tell several classes apart, alike for points that are close"
-    citation: ClassVar[str] = "PS3VT, Li, Liu, Yin and Wang, IJCAI 2019"
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     @property

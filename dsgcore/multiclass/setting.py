@@ -45,11 +45,10 @@ class MultiClassSetting(Setting):
     loss: str = field_as_in(MultiClass, "loss")
     is_full_gradient: bool = flag(False)
 
-    name: ClassVar[str] = MultiClass.name
-    title: ClassVar[str] = MultiClass.title
-    score_name: ClassVar[str] = MultiClass.score_name
-    sentence: ClassVar[str] = MultiClass.sentence
-    citation: ClassVar[str] = MultiClass.citation
+    name: ClassVar[str] = "multiclass"
+    title: ClassVar[str] = "Multi-class with a graph"
+    sentence: ClassVar[str] = "learns to tell several classes apart, alike for points that are close"
+    citation: ClassVar[str] = "PS3VT, Li, Liu, Yin and Wang, IJCAI 2019"
     labels: ClassVar[str] = "classes"
     usual_tau_I: ClassVar[float] = AUTOMATIC_TAU_I
     engine: ClassVar[str] = "proximal"

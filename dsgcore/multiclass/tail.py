@@ -18,15 +18,8 @@ POINTS = 256
 class TailMean:
     """Sums weights up as a run goes on, so that the mean of its second half is at hand wherever it ends.
 
-    Parameters
-    ----------
-    task : MultiClassTask
-    tol : float or None
-        It is enough when the mean's scores move by no more than this share of their size, in the root mean square over some of
-        the labeled points, for `n_iter_no_change` iterations. None: never.
-    n_iter_no_change : int
-    verbose : int
-        Whether to print a line at every look.
+    It is enough when the mean's scores move by no more than the share `tol` of their size, in the root mean square over some of
+    the labeled points, for `n_iter_no_change` iterations; with None it never is. With `verbose` every look prints a line.
     """
 
     def __init__(self, task: MultiClassTask, *, tol: float | None, n_iter_no_change: int, verbose: int) -> None:

@@ -128,10 +128,6 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
         Classes 0 to K - 1, and -1 for unlabeled points.
     seed : int, 0 <= seed < 2**32
 
-    Returns
-    -------
-    MultiClassTask
-
     Raises
     ------
     ProblemError

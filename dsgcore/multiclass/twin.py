@@ -19,19 +19,7 @@ class KernelTwin:
     matrix from the right. h is what the same A makes with the exact kernel, h(z) = sum_i k(z, x_i) A_i; as in the other
     settings, sub-gradients, links and singular values are those of f.
 
-    Parameters
-    ----------
-    features : FixedFeatures
-        Of random frequencies.
-    X : ndarray of shape (n, d)
-        All training points.
-    probes : ndarray of shape (p, d)
-    n_classes : int
-
-    Attributes
-    ----------
-    L : csr_array of shape (n, n) or None
-        The graph's Laplacian, where there is one.
+    `X` (n, d) are all training points, `probes` is of shape (p, d); `L` (n, n) becomes the graph's Laplacian, where there is one.
     """
 
     def __init__(self, features: FixedFeatures, X: NDArray, probes: NDArray, n_classes: int) -> None:
@@ -48,23 +36,10 @@ class KernelTwin:
     def advance(
         self, problem: MultiClass, step: float, rows: NDArray, c: NDArray, f: NDArray, phi: NDArray, W: NDArray
     ) -> None:
-        """Make the step that led to the weights `W`.
+        """Make the step that led to the weights `W` (D, K), with the problem as it was then.
 
-        Parameters
-        ----------
-        problem : MultiClass
-            As it was in the step.
-        step : float
-        rows : ndarray of shape (B,)
-            The batch, among the training points.
-        c : ndarray of shape (B, K)
-            Sub-gradient of the batch's mean loss by the scores.
-        f : ndarray of shape (n, K)
-            Scores of all training points before the step.
-        phi : ndarray of shape (n, D)
-            Features of all training points.
-        W : ndarray of shape (D, K)
-            Weights after the step.
+        `rows` (B,) are the batch among the training points, `c` (B, K) is the sub-gradient of its mean loss by the scores;
+        `f` (n, K) and `phi` (n, D) are the scores of all training points before the step, and their features.
         """
         A = (1.0 - 2.0 * step * problem.tau_A) * self.A
         np.add.at(A, rows, -step * c)

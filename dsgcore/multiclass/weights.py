@@ -19,7 +19,7 @@ from dsgcore.core.model_files import (
     fingerprint,
     write,
 )
-from dsgcore.core.parameters import Flag, Integer, ParameterError
+from dsgcore.core.parameters import Flag, Integer, ParameterError, as_in
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
@@ -27,11 +27,10 @@ from dsgcore.multiclass.problem import MultiClass
 # Numbers of features that are held at a time.
 MAX_VALUES = 2**24
 MODEL = "weights"
-_FEATURES = {p.name: p for p in MultiClass.parameters}
 _HEADER = {
-    "kind": _FEATURES["features"],
-    "sigma": _FEATURES["sigma"],
-    "n_features": _FEATURES["n_features"],
+    "kind": as_in(MultiClass, "features"),
+    "sigma": as_in(MultiClass, "sigma"),
+    "n_features": as_in(MultiClass, "n_features"),
     "seed": Integer("seed", 0, low=0, high=MAX_SEED),
     "d": Integer("d", 1, low=1),
 }
