@@ -149,9 +149,8 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         return self
 
     def _problem(self, X: NDArray) -> MultiClass:
-        names = {p.name for p in MultiClass.parameters}
         own = {**self.get_params(), "is_orthogonal": self.orthogonal}
-        given: dict[str, Any] = {name: value for name, value in own.items() if name in names}
+        given: dict[str, Any] = {p.name: own[p.name] for p in MultiClass.parameters if p.name in own}
         if given["sigma"] == "scale" and given["features"] == "linear":
             given["sigma"] = MultiClass.sigma  # not used
         else:

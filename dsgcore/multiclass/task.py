@@ -83,7 +83,6 @@ class MultiClassTask:
     def step(self, t: int) -> float:
         """Return iteration `t`'s step."""
         step = self.problem.step_size
-        assert step is not None
         return step / (t + len(self.y)) if self.problem.variant == "released" else step
 
     def start(self) -> NDArray:
