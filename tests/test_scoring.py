@@ -16,6 +16,7 @@ import pytest
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
+from dsgcore.scoring import score_parquet
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -130,6 +131,14 @@ def test_the_workers_of_a_cluster_write_the_same_files(stored, tmp_path):
         assert predict(stored[0], tmp_path / "dask", "--quiet", "--dask", cluster.scheduler_address) == 0
     assert predict(stored[0], tmp_path / "here", "--quiet") == 0
     assert np.array_equal(scores(tmp_path / "dask"), scores(tmp_path / "here"))
+
+
+def test_files_that_have_changed_since_the_last_call_are_read_anew(stored, points, tmp_path):
+    (data := tmp_path / "data").mkdir()
+    for out, (name, n) in enumerate((("0", 50), ("1", 60), ("0", 80))):
+        pd.DataFrame(points[0][:n], columns=list("abc")).to_parquet(data / f"{name}.parquet")
+        score_parquet(stored[0] / "model.npz", data, tmp_path / str(out))
+    assert [len(scores(tmp_path / str(out))) for out in range(3)] == [50, 110, 140]
 
 
 def test_what_cannot_be_done_is_said_in_one_sentence(stored, tmp_path, capsys):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +36,15 @@ class _Task:
     data: str
     features: tuple[str, ...] | None
     preparation: str  # as JSON, or nothing
+    digest: str  # of the model and the files as they are now: changed ones are opened anew
     number: int
     to: str
-    key: str
+    part: str  # its name, and its number of rows
+
+    @property
+    def key(self) -> str:
+        """What the values in a file are of."""
+        return f"{self.digest} {self.features} {self.preparation}{self.part}"
 
 
 def score_parquet(
@@ -75,13 +81,16 @@ def score_parquet(
     """
     model, named, preparation = _fitted(model)
     features = _tuple(features) or named
-    rows, d = _rows(str(data.resolve()), features, preparation, None), load_model(model).d
+    d = load_model(model).d
+    digest = hashlib.sha256(model.read_bytes() + _stamp(data)).hexdigest()
+    rows = _rows(str(data.resolve()), features, preparation, digest, None)
     if rows.shape[1] != d:
         raise DataError(
             f"the model is of points with {d} coordinates, got {rows.shape[1]} columns: name its own (--features)"
         )
     out.mkdir(parents=True, exist_ok=True)
-    tasks = list(_tasks(model, data, out, features, preparation, rows))
+    task = partial(_Task, str(model.resolve()), str(data.resolve()), features, preparation, digest)
+    tasks = list(_tasks(task, out, rows))
     missing = [task for task in tasks if not _is_there(task)]
     tell(len(tasks) - len(missing), len(tasks), 0)
     with ExitStack() as stack:
@@ -113,14 +122,9 @@ def _fitted(model: Path) -> tuple[Path, tuple[str, ...] | None, str]:
     return model / "model.npz", _tuple(features) or None, "" if preparation is None else json.dumps(preparation)
 
 
-def _tasks(
-    model: Path, data: Path, out: Path, features: tuple[str, ...] | None, preparation: str, rows: Rows
-) -> Iterator[_Task]:
-    digest = hashlib.sha256(model.read_bytes() + _stamp(data)).hexdigest()
+def _tasks(task: Callable[..., _Task], out: Path, rows: Rows) -> Iterator[_Task]:
     for number, (name, n) in enumerate(rows.parts()):
-        key = f"{digest} {features} {preparation}{name} {n}"
-        file = out / f"part-{number:06}.parquet"
-        yield _Task(str(model.resolve()), str(data.resolve()), features, preparation, number, str(file.resolve()), key)
+        yield task(number, str((out / f"part-{number:06}.parquet").resolve()), f"{name} {n}")
 
 
 def _stamp(data: Path) -> bytes:
@@ -162,7 +166,7 @@ def score_part(task: _Task) -> None:
     from pyarrow import parquet
 
     model = _model(task.model, os.stat(task.model).st_mtime_ns)
-    rows = _rows(task.data, task.features, task.preparation, model.dtype)
+    rows = _rows(task.data, task.features, task.preparation, task.digest, model.dtype)
     pieces = rows.pieces(rows.rows_of_part(task.number), points_at_a_time(model.d))
     values = np.concatenate([model.evaluate(piece) for piece in pieces])
     table = pyarrow.table(_columns(values)).replace_schema_metadata({KEY: task.key.encode()})
@@ -184,7 +188,7 @@ def _model(file: str, changed: int) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _rows(data: str, features: tuple[str, ...] | None, preparation: str, dtype: np.dtype | None) -> Rows:
+def _rows(data: str, features: tuple[str, ...] | None, preparation: str, digest: str, dtype: np.dtype | None) -> Rows:
     done = Preparation.from_dict(json.loads(preparation)) if preparation else None
     rows, _ = rows_of(data, features=features, preparation=done)
     return rows if dtype is None else rows.astype(dtype)
