@@ -7,9 +7,9 @@ visit keep their values, and so do points at which something is measured.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,18 @@ class TrainingPoints(Advanced, Protocol):
         ...
 
 
-class Carried:
+class OwnValues:
+    """What is brought forward, and copied now and then: a copy has its own of what is changed in place."""
+
+    changed: ClassVar[tuple[str, ...]] = ()
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        vars(other).update(vars(self) | {name: copy(vars(self)[name]) for name in self.changed})
+        return other
+
+
+class Carried(OwnValues):
     """A set of points with the model's values at them, brought forward at every iteration.
 
     Parameters
@@ -68,6 +79,8 @@ class Carried:
     average_after : int, optional
         Also carry the sum of the iterates after so many iterations, for their mean.
     """
+
+    changed: ClassVar[tuple[str, ...]] = ("values", "variance", "total")
 
     def __init__(
         self, X: NDArray, model: Expansion, *, with_variance: bool = False, average_after: int | None = None
@@ -104,14 +117,6 @@ class Carried:
         if self.total is None or self.average_after is None or self.t <= self.average_after:
             return values
         return ((self.total[rows] + values) / (self.t - self.average_after)).astype(values.dtype)
-
-    def copy(self) -> Self:
-        """Return the same points with values of their own."""
-        other = copy(self)
-        other.values = self.values.copy()
-        other.variance = None if self.variance is None else self.variance.copy()
-        other.total = None if self.total is None else self.total.copy()
-        return other
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block, of frequencies `W`."""
@@ -152,16 +157,15 @@ class AllPoints(Carried):
         return {source: self.values[rows] for source, rows in batch.items()}
 
     def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return the averaged f at the batch points of each source: every batch has the same size."""
-        average = self.average_of(np.concatenate(list(batch.values())))
-        return dict(zip(batch, average.reshape(len(batch), -1), strict=True))
+        """Return the averaged f at the batch points of each source."""
+        return _per_source(self.average_of(np.concatenate(list(batch.values()))), batch)
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""
         return self.X[np.concatenate(list(batch.values()))]
 
 
-class VisitedPoints:
+class VisitedPoints(OwnValues):
     """The training points that the iterations still to come will visit, and no others.
 
     Index streams are known in advance, so every point's last visit is. With the points ordered by their last visit,
@@ -169,42 +173,35 @@ class VisitedPoints:
     min(n T, B T^2 / 2) block evaluations, where summing all earlier blocks again costs B T^2 / 2.
     """
 
+    changed: ClassVar[tuple[str, ...]] = ("carried",)
+
     def __init__(self, task: Task, model: Expansion) -> None:
         visited, rank, self.positions, self.needed_after = visits(task, len(model))
         self.visited = np.empty_like(visited)
         self.visited[rank] = visited
         self.sources = tuple(task.rows)
         self.start = self.t = len(model)
-        self.carried = Carried(
-            _rows_in_order(task.X, visited, rank, task.dtype), model, average_after=task.plan.average_after
-        )
+        points = _rows_in_order(task.X, visited, rank, task.dtype)
+        self.carried = Carried(points, model, average_after=task.plan.average_after)
 
-    def copy(self) -> Self:
-        """Return the same points with values of their own."""
-        other = copy(self)
-        other.carried = self.carried.copy()
-        return other
+    def _places(self, t: int) -> NDArray:
+        return self.positions[t - 1 - self.start]
 
     def batch(self, t: int) -> dict[str, NDArray]:
-        """Return the rows of iteration `t`'s mini-batches: every source's has the same size."""
-        rows = self.visited[self.positions[t - 1 - self.start]]
-        return dict(zip(self.sources, rows.reshape(len(self.sources), -1), strict=True))
+        """Return the rows of iteration `t`'s mini-batches."""
+        return _per_source(self.visited[self._places(t)], self.sources)
 
     def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return f at the batch points of each source."""
-        return self._per_source(self.carried.values[self.positions[t - 1 - self.start]], batch)
+        return _per_source(self.carried.values[self._places(t)], batch)
 
     def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return the averaged f at the batch points of each source."""
-        return self._per_source(self.carried.average_of(self.positions[t - 1 - self.start]), batch)
-
-    @staticmethod
-    def _per_source(values: NDArray, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        return dict(zip(batch, values.reshape(len(batch), -1), strict=True))
+        return _per_source(self.carried.average_of(self._places(t)), batch)
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""
-        return self.carried.X[self.positions[t - 1 - self.start]]
+        return self.carried.X[self._places(t)]
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block at the points still to be visited."""
@@ -213,17 +210,16 @@ class VisitedPoints:
         self.t += 1
 
 
-def visits(task: Task, start: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return what the iterations after `start` visit, in the order of the last visits, latest first.
+def _per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]:
+    """Return what belongs to each source: every batch has the same size."""
+    return dict(zip(sources, values.reshape(len(sources), -1), strict=True))
 
-    Returns
-    -------
-    visited, places : ndarray of shape (k,)
-        Rows in ascending order, and the place of each.
-    positions : ndarray of shape (T, visits)
-        The places of every iteration's batch points.
-    needed_after : ndarray of shape (T,)
-        How many places are still visited after it.
+
+def visits(task: Task, start: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Return what the iterations after `start` visit, at places in the order of the last visits, latest first.
+
+    These are rows in ascending order and the place of each, both (k,); the places of every iteration's batch points,
+    (T, visits); and how many places are still visited after each iteration, (T,).
     """
     n_iter = task.plan.n_iter
     streams = np.empty((n_iter - start, task.batch_size * len(task.rows)), dtype=np.int64)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from dsgcore.core.carried import OwnValues
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Kernel
 from dsgcore.core.problem import Problem
@@ -26,16 +26,9 @@ class DiagnosticsError(ValueError):
 class FeatureError:
     """The random features' error at the probes after an iteration; all are squared values of f.
 
-    Attributes
-    ----------
-    mean, largest : float
-        Mean and maximum over the probes of |f - h|^2.
-    scale : float
-        Mean of |h|^2.
-    bound : float
-        The papers' Lemma 1, M^2 (kappa + phi)^2 sum_i |a_t^i|^2, with M the largest sum of |c_b| so far.
-    band : float
-        Mean over the probes of V, whose expectation is that of |f - h|^2.
+    `mean` and `largest` are of |f - h|^2 over the probes, `scale` is the mean of |h|^2, `bound` the papers' Lemma 1,
+    M^2 (kappa + phi)^2 sum_i |a_t^i|^2 with M the largest sum of |c_b| so far, and `band` the mean of V, whose expectation is
+    that of |f - h|^2.
     """
 
     mean: float
@@ -45,7 +38,7 @@ class FeatureError:
     band: float
 
 
-class ExactTwin:
+class ExactTwin(OwnValues):
     """The iterate's twin with the exact kernel, h, at some probe points; it folds over the solver's records.
 
     h_{t+1}(x) = (1 - eta_t lambda) h_t(x) - eta_t sum_b c_b k(x_b, x), with the same c_b: the gradient is taken at f_t.
@@ -57,17 +50,13 @@ class ExactTwin:
         In the model's precision.
     """
 
+    changed: ClassVar[tuple[str, ...]] = ("h",)
+
     def __init__(self, kernel: Kernel, probes: NDArray) -> None:
         self.kernel, self.probes = kernel, probes
         self.h = np.zeros(len(probes), dtype=probes.dtype)
         self.largest_weight = 0.0
         self.squared_steps = 0.0
-
-    def copy(self) -> Self:
-        """Return the same twin with values of its own."""
-        other = copy(self)
-        other.h = self.h.copy()
-        return other
 
     def advance(self, points: NDArray, weights: NDArray, step: float, decay: float) -> None:
         """Add one iteration: its batch points (B, d), their coefficients (B,), its step and decay."""
@@ -104,10 +93,6 @@ class SquaredNorm:
     def __init__(self) -> None:
         self.value = 0.0
 
-    def copy(self) -> Self:
-        """Return the same estimate."""
-        return copy(self)
-
     def advance(self, f: NDArray, weights: NDArray, block: NDArray, step: float, decay: float) -> None:
         """Add one iteration: values f_t and coefficients at its batch points, both (B,), and its block."""
         m = block.shape[1]
@@ -128,10 +113,6 @@ class AverageNorm:
         self.average_after, self.t = average_after, t
         self.inner = self.squared = self.value = 0.0
 
-    def copy(self) -> Self:
-        """Return the same estimate."""
-        return copy(self)
-
     def advance(self, average: NDArray, weights: NDArray, step: float, decay: float, norm: float) -> None:
         """Add one iteration: averages and coefficients at its batch points, both (B,), and the new iterate's squared norm."""
         n = self.t - self.average_after
@@ -147,20 +128,9 @@ class AverageNorm:
 
 
 def exact_optimum(K: NDArray, Q: NDArray, l: NDArray, lam: float) -> NDArray:
-    """Return the coefficients a of f* = K a, the minimiser of f'Qf / 2 + l'f + lam / 2 ||f||^2.
+    """Return the coefficients a (n,) of f* = K a, the minimiser of f'Qf / 2 + l'f + lam / 2 ||f||^2: (lam I + Q K) a = -l.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix on all points.
-    Q, l : ndarray of shape (n, n) and (n,)
-        The risk as a quadratic form of the values, from the problem's ``quadratic``.
-    lam : float, > 0
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Solution of (lam I + Q K) a = -l.
+    K (n, n) is the kernel matrix on all points, Q (n, n) and l (n,) are the problem's ``quadratic``, lam > 0.
     """
     n = len(K)
     if n > MAX_EXACT_POINTS:
@@ -186,23 +156,13 @@ def alpha(model: Expansion, t: int) -> NDArray:
     return model.kernel.feature_map.coefficients(model.blocks[t - 1]) * float(np.prod(model.decays[t:]))
 
 
-class DualCoefficients:
-    """h as a sum over the training points, h = sum_i a_i k(x_i, .): its coefficients a, brought forward at every iteration.
+class DualCoefficients(OwnValues):
+    """h as a sum over the n training points, h = sum_i a_i k(x_i, .): its coefficients a, brought forward at every iteration."""
 
-    Parameters
-    ----------
-    n : int
-        Number of training points.
-    """
+    changed: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init__(self, n: int) -> None:
         self.values = np.zeros(n)
-
-    def copy(self) -> Self:
-        """Return the same coefficients in an array of their own."""
-        other = copy(self)
-        other.values = self.values.copy()
-        return other
 
     def advance(self, rows: NDArray, weights: NDArray, step: float, decay: float) -> None:
         """Add one iteration: its batch rows and coefficients, both (B,), its step and decay."""
@@ -224,12 +184,7 @@ class GradientNorm:
     rows : source -> ndarray of shape (n_source,)
         Which of the n training points belong to each source.
     K : ndarray of shape (n, n)
-        Kernel matrix on the training points.
-
-    Raises
-    ------
-    DiagnosticsError
-        If there are more points than the matrices may have.
+        Kernel matrix on the training points; `DiagnosticsError` where they are more than `MAX_EXACT_POINTS`.
 
     Notes
     -----

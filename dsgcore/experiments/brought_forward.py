@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,7 @@ class BroughtForward:
 
     def _copied(self) -> dict[str, Any]:
         """Return the number of iterations and copies of all that they have brought forward."""
-        held = {name: getattr(self, name) for name in BROUGHT_FORWARD}
-        return {"t": self.t, **{name: one if one is None else one.copy() for name, one in held.items()}}
+        return {"t": self.t, **{name: copy(getattr(self, name)) for name in BROUGHT_FORWARD}}
 
     @property
     def t(self) -> int:

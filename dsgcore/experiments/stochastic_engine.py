@@ -255,7 +255,7 @@ class StochasticEngine(BroughtForward):
         other = copy(self)
         other.model, other._average_row = self._recorded.prefix(start["t"]), {}
         for name in BROUGHT_FORWARD:
-            setattr(other, name, start[name] and start[name].copy())
+            setattr(other, name, copy(start[name]))
         other._iterates = other._solve()
         while other.t < t:
             other._bring_forward(next(other._iterates))
