@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,18 @@ UNLABELED = -1
 # Rows looked at in one go when their numbers are made.
 ROWS_AT_ONCE = 2**20
 Values = Mapping[str, NDArray]
+Fact = TypeVar("Fact")
 
 
 class ProblemError(ValueError):
     """The data do not fit the problem: a source is empty, a class is missing."""
+
+
+def bound(fact: Fact | None) -> Fact:
+    """Return what `Problem.bind` fills in; raise `ProblemError` where it has not been called."""
+    if fact is None:
+        raise ProblemError("this problem must be bound to labels first, with bind(y)")
+    return fact
 
 
 class Setting(Protocol):
@@ -63,17 +71,11 @@ class Setting(Protocol):
         return
 
     def twin(self) -> Self:
-        """Return what to compare with: the same without what the unlabeled data, or the method, contribute.
-
-        Equal to the problem itself where there is nothing to leave out.
-        """
+        """Return what to compare with: the same without what the unlabeled data, or the method, contribute, if anything."""
         return self
 
     def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the setting's measure (AUC, accuracy ..) of values f against true labels y, both of shape (n,).
-
-        By default the share of `hits`.
-        """
+        """Return the setting's measure of values f against true labels y, both (n,); by default the share of `hits`."""
         if not len(f) or np.isnan(f).any():
             return float("nan")
         return float(np.mean(self.hits(y, f)))
@@ -89,17 +91,14 @@ class Setting(Protocol):
 
 
 class Problem(Setting, Protocol):
-    """The contract of a problem; a small frozen dataclass that has `name`, `sources` and four methods fulfils it.
-
-    Attributes
-    ----------
-    sources : tuple of str
-        Names of the data sources; one mini-batch is drawn from each at every iteration.
-    """
+    """The contract of a problem; a small frozen dataclass that has `name`, `sources` and four methods fulfils it."""
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Names of the data sources, in their order; where they depend on the labels, of a bound problem only."""
+        """Names of the data sources, in their order: one mini-batch is drawn from each at every iteration.
+
+        Where they depend on the labels, of a bound problem only.
+        """
         ...
 
     @staticmethod
@@ -142,10 +141,7 @@ class Problem(Setting, Protocol):
         ...
 
     def risk_terms(self, f: Values) -> dict[str, float]:
-        """Return the same parts over whole sources: f, source -> (n_s,); what the batch terms estimate.
-
-        By default `terms` of them: right where each term is a mean over one source.
-        """
+        """Return the same parts over whole sources, f: source -> (n_s,). By default `terms`: right for means over one source."""
         return self.terms(f)
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
@@ -159,12 +155,7 @@ def unlabeled_rows(is_unlabeled: NDArray) -> NDArray:
 
 
 def rows_where(is_one: NDArray) -> NDArray:
-    """Return the numbers of the rows that are true: four bytes each where that is enough, and next to no memory on the way.
-
-    Parameters
-    ----------
-    is_one : ndarray of shape (n,)
-    """
+    """Return the numbers of the rows that are true: four bytes each where that is enough, and next to no memory on the way."""
     few_enough = len(is_one) <= np.iinfo(np.int32).max
     rows, done = np.empty(np.count_nonzero(is_one), dtype=np.int32 if few_enough else np.int64), 0
     for first in range(0, len(is_one), ROWS_AT_ONCE):
@@ -177,11 +168,7 @@ def rows_where(is_one: NDArray) -> NDArray:
 def two_class_rows(y: NDArray, who: str) -> dict[str, NDArray]:
     """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none).
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-    who : str
-        Needs a point of each class, or else a `ProblemError` is raised.
+    For `who`, which needs a point of each class, or else a `ProblemError` is raised.
     """
     y = np.asarray(y)
     is_one = {source: y == label for source, label in (("positive", 1), ("negative", 0), ("unlabeled", UNLABELED))}

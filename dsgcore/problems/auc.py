@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.core import metrics
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, flag, real
-from dsgcore.core.problem import Problem, ProblemError, Values, two_class_rows
+from dsgcore.core.problem import Problem, Values, bound, two_class_rows
 
 # The three pair terms of the risk: which source should score above which.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))
@@ -79,7 +79,8 @@ class SemiSupervisedAUC(Problem):
         """Return the problem with what it takes from labels y (n,): the share of positives, where spreads are pooled."""
         if not self.is_pooled:
             return self
-        return replace(self, positive_share=_share(self.rows(y)))
+        rows = self.rows(y)
+        return replace(self, positive_share=len(rows["positive"]) / (len(rows["positive"]) + len(rows["negative"])))
 
     def _weight(self, pair: tuple[str, str]) -> float:
         return self.gamma if "unlabeled" not in pair else 1.0 - self.gamma
@@ -101,9 +102,7 @@ class SemiSupervisedAUC(Problem):
         """Return by how much each class's variance weighs more than as it is in the pairs."""
         if not self.is_pooled:
             return {}
-        if self.positive_share is None:
-            raise ProblemError("this problem must be bound to labels first, with bind(y)")
-        more = 1.0 - 2.0 * self.positive_share
+        more = 1.0 - 2.0 * bound(self.positive_share)
         return {"positive": -more, "negative": more}
 
     def _margins(self, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
@@ -116,32 +115,21 @@ class SemiSupervisedAUC(Problem):
     def terms(self, f: Values) -> dict[str, float]:
         """Return the three pair terms, the constant and what pooling adds, over the mini-batch."""
         if self.pairing == "all":
-            return {**self._pair_terms(f), **self._pooling(f, lost=1)}
-        terms = {
-            f"{upper} over {lower}": self._weight((upper, lower)) * float(np.mean((1.0 - f[upper] + f[lower]) ** 2))
-            for upper, lower in PAIRS
-        }
-        return {**terms, "constant": -0.5 * (1.0 - self.gamma), **self._pooling(f, lost=1)}
+            return self._terms(_losses_of_all(f), f, lost=1)
+        return self._terms([np.mean((1.0 - f[upper] + f[lower]) ** 2) for upper, lower in PAIRS], f, lost=1)
 
     def risk_terms(self, f: Values) -> dict[str, float]:
         """Return the same over all pairs of whole sources, in O(n)."""
-        return {**self._pair_terms(f), **self._pooling(f, lost=0)}
+        return self._terms(_losses_of_all(f), f, lost=0)
 
-    def _pooling(self, f: Values, *, lost: int) -> dict[str, float]:
-        """Return the term that pooling adds, from variances with so many degrees of freedom lost."""
+    def _terms(self, losses: list[np.floating], f: Values, *, lost: int) -> dict[str, float]:
+        """Return the terms from each pair's mean loss; the spread is of variances with so many degrees of freedom lost."""
+        terms = {
+            " over ".join(pair): self._weight(pair) * float(loss) for pair, loss in zip(PAIRS, losses, strict=True)
+        }
+        terms["constant"] = -0.5 * (1.0 - self.gamma)
         sums = {s: float(np.sum((f[s] - f[s].mean()) ** 2)) / max(len(f[s]) - lost, 1) for s in self._spread_weights()}
-        return {"pooled spread": sum(w * sums[s] for s, w in self._spread_weights().items())} if sums else {}
-
-    def _pair_terms(self, f: Values) -> dict[str, float]:
-        # NumPy's floats: the square of a Python float that is too large is an error, not infinite.
-        mean = {source: np.float64(values.mean()) for source, values in f.items()}
-        variance = {source: float(values.var()) for source, values in f.items()}
-        terms = {}
-        for upper, lower in PAIRS:
-            # The mean over all pairs of (1 - u + v)^2 factorises into means and variances.
-            mean_loss = (1.0 - mean[upper] + mean[lower]) ** 2 + variance[upper] + variance[lower]
-            terms[f"{upper} over {lower}"] = self._weight((upper, lower)) * float(mean_loss)
-        return {**terms, "constant": -0.5 * (1.0 - self.gamma)}
+        return terms | ({"pooled spread": sum(w * sums[s] for s, w in self._spread_weights().items())} if sums else {})
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
         """Return three times that of other problems, and at least 0.01.
@@ -176,6 +164,9 @@ class SemiSupervisedAUC(Problem):
         return replace(self, gamma=1.0)
 
 
-def _share(rows: Mapping[str, NDArray]) -> float:
-    """Return the share of positives among the labeled points."""
-    return len(rows["positive"]) / (len(rows["positive"]) + len(rows["negative"]))
+def _losses_of_all(f: Values) -> list[np.floating]:
+    """Return the mean over all pairs of (1 - u + v)^2, which factorises into means and variances."""
+    # NumPy's floats: the square of a Python float that is too large is an error, not infinite.
+    mean = {source: np.float64(values.mean()) for source, values in f.items()}
+    variance = {source: float(values.var()) for source, values in f.items()}
+    return [(1.0 - mean[upper] + mean[lower]) ** 2 + variance[upper] + variance[lower] for upper, lower in PAIRS]

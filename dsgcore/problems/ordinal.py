@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Real, choice, said
-from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, rows_where, unlabeled_rows
-from dsgcore.problems import pairwise
+from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, bound, rows_where, unlabeled_rows
 from dsgcore.problems.thresholds import check_classes, mean_auc
 
 
@@ -44,9 +43,10 @@ class SemiSupervisedOrdinal(Problem):
         gamma_j R_PN + (1 - gamma_j) (R_PU + R_UN - 1/2),   R_AB = mean over pairs (a, b) of (1 - f(a) + f(b))^2,
 
     which is linear in the risks between single classes, so that one mini-batch a class serves all sub-problems:
-    sum_ab W_ab R_ab over ordered pairs of sources, W being `risk_weights`; see `dsgcore.problems.pairwise` for the
-    coefficients. gamma is one for all sub-problems, or one for each. `shares` is not a parameter but a fact: each class's
-    share of the labeled points, which `bind` fills in.
+    sum_ab W_ab R_ab over ordered pairs of sources, W being `risk_weights`. For the i-th point of source a that is the coefficient
+    (2 / n_a) sum_b [(W_ba - W_ab) + (W_ab + W_ba) (f_a,i - v_b)], where v_b is the i-th value of source b where points are
+    paired, or the mean of its values. gamma is one for all sub-problems, or one for each. `shares` is not a parameter but a
+    fact: each class's share of the labeled points, which `bind` fills in.
 
     Parameters
     ----------
@@ -85,17 +85,10 @@ class SemiSupervisedOrdinal(Problem):
     decision: ClassVar[str] = "ranks"
 
     def bind(self, y: NDArray) -> Self:
-        """Return the problem with what it takes from the labels: the number of classes, and each one's share.
+        """Return the problem with what it takes from the labels y (n,), class codes 0 .. k - 1 in their order and -1 for unlabeled.
 
-        Parameters
-        ----------
-        y : ndarray of shape (n,)
-            Class codes 0 .. k - 1 in their order, and -1 for unlabeled.
-
-        Raises
-        ------
-        ProblemError
-            As `rows`; also if gamma is a list of another length than k - 1.
+        That is the number of classes, and each one's share. `ProblemError` as from `rows`, and for a gamma that is a list of
+        another length than k - 1.
         """
         rows = replace(self, shares=None).rows(y)
         counts = [len(index) for source, index in rows.items() if source != "unlabeled"]
@@ -109,9 +102,7 @@ class SemiSupervisedOrdinal(Problem):
     @property
     def n_classes(self) -> int:
         """The number of classes k."""
-        if self.shares is None:
-            raise ProblemError("this problem must be bound to labels first, with bind(y)")
-        return len(self.shares)
+        return len(bound(self.shares))
 
     @staticmethod
     def most_sources(n_classes: int) -> int:
@@ -126,10 +117,7 @@ class SemiSupervisedOrdinal(Problem):
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of each class and of the unlabeled points (all points if there are none); y as in `bind`.
 
-        Raises
-        ------
-        ProblemError
-            If a class has no labeled point, there is only one class, or others than the problem is bound to.
+        `ProblemError` where a class has no labeled point, there is only one, or others than the problem is bound to.
         """
         y = np.asarray(y)
         classes = check_classes(y[y != UNLABELED])
@@ -157,24 +145,32 @@ class SemiSupervisedOrdinal(Problem):
             W += (1.0 - gamma) * (np.outer(above, unlabeled) + np.outer(unlabeled, below))
         return W / (k - 1)
 
-    def _in_order(self, per_source: Values) -> Values:
-        """Put the sources in the order of the weights."""
-        return {source: per_source[source] for source in self.sources}
+    def _in_order(self, per_source: Values) -> list[NDArray]:
+        """Return the sources' arrays in the order of the weights."""
+        return [per_source[source] for source in self.sources]
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: Eq. (10)."""
-        return pairwise.coefficients(self._in_order(f), self.risk_weights, is_paired=self.pairing == "paired")
+        values, W = self._in_order(f), self.risk_weights
+        both = W + W.T
+        constant, degree = W.sum(axis=0) - W.sum(axis=1), both.sum(axis=1)
+        is_paired = self.pairing == "paired"
+        others = both @ (np.stack(values) if is_paired else np.array([[np.mean(own, dtype=float)] for own in values]))
+        return {
+            source: ((2.0 / len(own)) * (constant[a] + degree[a] * own - others[a])).astype(own.dtype)
+            for a, (source, own) in enumerate(zip(self.sources, values, strict=True))
+        }
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the pair terms between classes, of classes over and under unlabeled points, and the constant."""
-        return self._terms(pairwise.risks(self._in_order(f), is_paired=self.pairing == "paired"))
+        return self._terms(f, is_paired=self.pairing == "paired")
 
     def risk_terms(self, f: Values) -> dict[str, float]:
         """Return the same parts over all pairs of whole sources, in O(n)."""
-        return self._terms(pairwise.risks(self._in_order(f), is_paired=False))
+        return self._terms(f, is_paired=False)
 
-    def _terms(self, R: NDArray) -> dict[str, float]:
-        parts = self.risk_weights * R
+    def _terms(self, f: Values, *, is_paired: bool) -> dict[str, float]:
+        parts = self.risk_weights * _risks(self._in_order(f), is_paired=is_paired)
         return {
             "class over class": float(parts[:-1, :-1].sum()),
             "class over unlabeled": float(parts[:-1, -1].sum()),
@@ -184,7 +180,11 @@ class SemiSupervisedOrdinal(Problem):
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
-        return pairwise.quadratic(self._in_order(rows), n, self.risk_weights)
+        M = np.stack([np.bincount(index, minlength=n) / len(index) for index in self._in_order(rows)], axis=1)
+        W = self.risk_weights
+        both = W + W.T
+        Q = 2.0 * (np.diag(M @ both.sum(axis=1)) - M @ both @ M.T)
+        return Q, 2.0 * M @ (W.sum(axis=0) - W.sum(axis=1))
 
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the mean AUC over the sub-problems, ties one half; y of shape (n,) holds class codes."""
@@ -193,3 +193,15 @@ class SemiSupervisedOrdinal(Problem):
     def twin(self) -> Self:
         """Return the problem on the labeled pairs alone (gamma = 1)."""
         return replace(self, gamma=1.0)
+
+
+def _risks(values: list[NDArray], *, is_paired: bool) -> NDArray:
+    """Return the S sources' risks R (S, S), over all pairs of points or of the i-th ones: in O(S n), or paired O(S^2 n)."""
+    mean = np.array([np.mean(own, dtype=float) for own in values])
+    variance = np.array([np.var(own, dtype=float) for own in values])
+    # The mean of (1 - u + v)^2 is the square of its mean plus the variance of u - v.
+    R = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance
+    if is_paired:
+        centred = np.stack(values).astype(float) - mean[:, None]
+        R -= 2.0 * centred @ centred.T / centred.shape[1]
+    return R

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, flag, real
-from dsgcore.core.problem import Problem, ProblemError, Values, two_class_rows
+from dsgcore.core.problem import Problem, Values, bound, two_class_rows
 
 
 @dataclass(frozen=True)
@@ -105,18 +105,7 @@ class SemiSupervisedSVM(Problem):
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
 
     def bind(self, y: NDArray) -> Self:
-        """Return the problem with what it takes from the labels: the share of positives, and C* where none is given.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n,)
-            1, 0, and -1 for unlabeled.
-
-        Raises
-        ------
-        ProblemError
-            As `rows`.
-        """
+        """Return the problem with what it takes from the labels y (n,): the share of positives, and C* where none is given."""
         n = {source: len(index) for source, index in self.rows(y).items()}
         n_labeled = n["positive"] + n["negative"]
         C_star = self.C * n_labeled / n["unlabeled"] if self.C_star is None else self.C_star
@@ -128,13 +117,8 @@ class SemiSupervisedSVM(Problem):
 
     def _weights(self) -> dict[str, float]:
         """Return the weight of each source's mean loss."""
-        if self.positive_share is None or self.C_star is None:
-            raise ProblemError("this problem must be bound to labels first, with bind(y)")
-        return {
-            "positive": self.C * self.positive_share,
-            "negative": self.C * (1.0 - self.positive_share),
-            "unlabeled": self.C_star,
-        }
+        share = bound(self.positive_share)
+        return {"positive": self.C * share, "negative": self.C * (1.0 - share), "unlabeled": bound(self.C_star)}
 
     @property
     def largest_slope(self) -> float:
@@ -151,15 +135,10 @@ class SemiSupervisedSVM(Problem):
         return self.is_balanced
 
     def shift(self, unlabeled: NDArray) -> float:
-        """Return what is added to f before its sign is taken, from the values at unlabeled points, of shape (n_u,).
-
-        These are the unlabeled points that were trained on, whatever the points are whose classes are asked for.
-        """
+        """Return what is added to f before its sign is taken, from the values (n_u,) at the unlabeled points trained on."""
         if not self.is_balanced:
             return 0.0
-        if self.positive_share is None:
-            raise ProblemError("this problem must be bound to labels first, with bind(y)")
-        return 2.0 * self.positive_share - 1.0 - float(np.mean(unlabeled))
+        return 2.0 * bound(self.positive_share) - 1.0 - float(np.mean(unlabeled))
 
     def _shifted(self, f: Values) -> dict[str, NDArray]:
         shift = self.shift(f["unlabeled"])

@@ -110,15 +110,8 @@ class SimilarUnlabeled(Problem):
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of both members of all similar pairs, and of the unlabeled points.
 
-        Parameters
-        ----------
-        y : ndarray of shape (n,)
-            Pair ids: the same number >= 0 for the two members of a similar pair, -1 for unlabeled points.
-
-        Raises
-        ------
-        ProblemError
-            If an id does not occur exactly twice or is below -1, or if there are no pairs or no unlabeled points.
+        From pair ids y (n,): the same number >= 0 for the two members of a similar pair, -1 for unlabeled points. `ProblemError`
+        where an id does not occur exactly twice or is below -1, or there are no pairs or no unlabeled points.
         """
         y = np.asarray(y)
         rows = {SIMILAR: rows_where(y != UNLABELED), "unlabeled": rows_where(y == UNLABELED)}
@@ -177,12 +170,7 @@ class SimilarUnlabeled(Problem):
         }
 
     def risks(self, f: Values) -> dict[str, float]:
-        """Return A_1 and A_2 before the correction, as "positive class" and "negative class"; either may be negative.
-
-        Parameters
-        ----------
-        f : source -> ndarray of shape (B_s,)
-        """
+        """Return A_1 and A_2 before the correction, as "positive class" and "negative class"; either may be negative."""
         return self._sums(self._parts(f))
 
     @staticmethod
