@@ -25,34 +25,19 @@ FORGETS = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What the gauges read after an iteration.
-
-    Attributes
-    ----------
-    t : int
-    step : float
-        The step size that it was made with.
-    reach : float
-        Sum of the step sizes so far.
-    f : ndarray of shape (p,)
-        Values at the probes.
-    features, batches : float
-        Mean over the probes of the variance that the random features, and that the batches, have brought into f so far, as
-        if no later step mended any of it. NaN where there are no random features.
-    update : float
-        Mean square of the update.
-    agreement : float
-        Running mean of the cosine between two updates in a row: positive on a way, negative where steps overshoot or noise
-        alone is left.
-    """
+    """What the gauges read after iteration `t`, which was made with the step size `step`."""
 
     t: int
     step: float
-    reach: float
-    f: NDArray
+    reach: float  # sum of the step sizes so far
+    f: NDArray  # values at the probes, of shape (p,)
+    # Mean over the probes of the variance that the random features, and that the batches, have brought into f so far, as if no
+    # later step mended any of it; NaN where there are no random features.
     features: float
     batches: float
-    update: float
+    update: float  # its mean square
+    # Running mean of the cosine between two updates in a row: positive on a way, negative where steps overshoot or noise alone
+    # is left.
     agreement: float
 
 
@@ -61,11 +46,6 @@ class BatchSpread:
 
     g_b(z) = B sum over the sources of c_b k(x_b, z) belongs to one place b of the batch. The sources' points of one place are
     summed up before the variance is taken, for losses of pairs and triplets bind them together.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    probes : ndarray of shape (p, d)
     """
 
     def __init__(self, kernel: Kernel, probes: NDArray) -> None:
@@ -83,13 +63,7 @@ class BatchSpread:
 
 
 class Gauges:
-    """Readings of a run at every eighth iteration, of values at up to two dozen probes.
-
-    Parameters
-    ----------
-    n : int
-        Number of values at the probes; none: nothing is read.
-    """
+    """Readings of a run at every eighth iteration, of `n` values at up to two dozen probes; of none nothing is read."""
 
     def __init__(self, n: int) -> None:
         self.readings: list[Reading] = []
@@ -107,18 +81,10 @@ class Gauges:
         size: int,
         read: Callable[[], tuple[NDArray, float, Callable[[], NDArray]]],
     ) -> None:
-        """Add an iteration; one that has been added before, as those that are made again are, counts once.
+        """Add an iteration of batches of `size`; one that has been added before, as those that are made again are, counts once.
 
-        Parameters
-        ----------
-        t : int
-        step, decay : float
-            Its step size, and what it has multiplied the iterate by.
-        size : int
-            Points of a batch.
-        read : callable
-            Asked now and then: returns the values at the probes, the features' variance there, and what returns the gradient of
-            each place of the batch, of shape (places, n).
+        `read` is asked now and then: it returns the values at the probes, the features' variance there, and what returns the
+        gradient of each place of the batch, of shape (places, n).
         """
         if t <= self.t or not len(self._f):
             return
@@ -143,8 +109,7 @@ class Gauges:
         update = f - self._f
         if t % STRIDE == 0:
             self._agreement += FORGETS * (_cosine(update, self._update) - self._agreement)
-            moved = float(np.mean(update**2))
-            of_noise = (features, self._batches, moved, self._agreement)
+            of_noise = (features, self._batches, float(np.mean(update**2)), self._agreement)
             self.readings.append(Reading(t, step, self._reach, f, *of_noise))
         self._f, self._update = f, update
 

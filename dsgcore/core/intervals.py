@@ -16,17 +16,7 @@ FEWEST_POINTS, FEWEST_ON_A_SIDE = 30, 10
 
 
 def mean_half_width(differences: NDArray) -> float:
-    """Return half of the 95 % interval of the mean of paired differences, by Student's t.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (n,)
-
-    Returns
-    -------
-    float
-        NaN for fewer than two.
-    """
+    """Return half of the 95 % interval of the mean of paired differences (n,), by Student's t; NaN for fewer than two."""
     n = len(differences)
     if n < 2:
         return math.nan
@@ -34,17 +24,9 @@ def mean_half_width(differences: NDArray) -> float:
 
 
 def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
-    """Return half of the 95 % interval of the difference of two accuracies on the same points.
+    """Return half of the 95 % interval of the difference of two accuracies on the same points; NaN for fewer than 30.
 
-    Parameters
-    ----------
-    hits, others : ndarray of bool, of shape (n,)
-        Which points the one and the other have right.
-
-    Returns
-    -------
-    float
-        NaN for fewer than 30 points.
+    `hits` and `others`, of bool and shape (n,), say which points the one and the other have right.
 
     Notes
     -----
@@ -61,19 +43,9 @@ def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
 
 
 def auc_half_width(y: NDArray, f: NDArray, g: NDArray) -> float:
-    """Return half of the 95 % interval of the difference of two mean AUCs on the same points.
+    """Return half of the 95 % interval of the difference of two mean AUCs, of values f and g (n,) at points of class codes y (n,).
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Class codes 0 .. k - 1; of two classes the mean AUC is the AUC.
-    f, g : ndarray of shape (n,)
-        The values of the one and of the other.
-
-    Returns
-    -------
-    float
-        NaN where a class has a single point, or a sub-problem fewer than ten on one side.
+    Of two classes the mean AUC is the AUC. NaN where a class has a single point, or a sub-problem fewer than ten on one side.
 
     Notes
     -----

@@ -24,17 +24,9 @@ PROBED_ROWS, SPREAD_ROWS = 300, 10_000
 
 
 def usual_sigma(X: NDArray) -> float:
-    """Return a sharpness of the Gaussian kernel that suits points once they are scaled to [0, 1].
+    """Return a sharpness of the Gaussian kernel that suits points (n, d) of any units once they are scaled to [0, 1].
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        In any units.
-
-    Returns
-    -------
-    float
-        2.5 over the median squared distance, as 1, 2 or 5 times a power of 10; 1 where all points are the same.
+    It is 2.5 over the median squared distance, as 1, 2 or 5 times a power of 10; 1 where all points are the same.
     """
     distances = pdist(_unit(X[evenly_spread(len(X), PROBED_ROWS)]), "sqeuclidean")
     median = float(np.median(distances)) if len(distances) else 0.0
@@ -65,21 +57,9 @@ def _stop(times: float, spread: float) -> float:
 
 
 def like_gaussian(name: str, sigma: float, d: int) -> dict[str, float]:
-    """Return the width of a kernel that suits where a Gaussian kernel of sharpness `sigma` does.
+    """Return the width of a kernel, by its parameter's name, that suits where a Gaussian kernel of sharpness `sigma` does.
 
-    Parameters
-    ----------
-    name : str
-        One of `KERNELS`.
-    sigma : float, > 0
-        The Gaussian kernel's.
-    d : int
-        Number of the points' coordinates, which are taken to lie in [0, 1].
-
-    Returns
-    -------
-    dict
-        The kernel's own parameter to its value; what was converted is the stop of a slider, and what cannot be is its default.
+    For points of `d` coordinates in [0, 1]. What was converted is the stop of a slider, and what cannot be is its default.
     """
     kernel = KERNELS[name]
     if kernel.family == GAUSSIAN:

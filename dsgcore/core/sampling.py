@@ -13,16 +13,11 @@ MAX_SEED = 2**32 - 1
 
 
 def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
-    """Return the generator of one named stream at one iteration.
+    """Return the generator of one named stream at one iteration, for a seed below 2**32.
 
-    Parameters
-    ----------
-    seed : int, 0 <= seed < 2**32
-    stream : str
-        What is drawn, for instance ``"frequencies"`` or the name of a data source. The stream's number in the Philox
-        key is the CRC-32 of this name, so a source keeps its draws when other sources come or go.
-    t : int, default 0
-        Iteration. It sits in the second word of the 256-bit counter: no two iterations can overlap.
+    A stream is what is drawn, for instance ``"frequencies"`` or the name of a data source. Its number in the Philox key is the
+    CRC-32 of this name, so a source keeps its draws when other sources come or go. The iteration sits in the second word of
+    the 256-bit counter: no two can overlap.
     """
     key = np.array([seed, zlib.crc32(stream.encode())], dtype=np.uint64)
     counter = np.array([0, t, 0, 0], dtype=np.uint64)
@@ -30,25 +25,7 @@ def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
 
 
 def batch_rows(seed: int, source: str, t: int, rows: NDArray[np.integer], size: int) -> NDArray[np.integer]:
-    """Draw the mini-batch of one source at iteration `t`, uniformly and with replacement (so any size is unbiased).
-
-    Parameters
-    ----------
-    seed : int
-    source : str
-        Name of the source.
-    t : int
-        Iteration, from 1.
-    rows : ndarray of shape (n_source,)
-        Row numbers of the source's points.
-    size : int
-        Mini-batch size.
-
-    Returns
-    -------
-    ndarray of shape (size,)
-        Row numbers.
-    """
+    """Draw `size` of a source's row numbers (n_source,) at iteration `t`, uniformly and with replacement: any size is unbiased."""
     return rows[generator(seed, source, t).integers(0, len(rows), size=size)]
 
 

@@ -13,17 +13,9 @@ from pathlib import Path
 def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterator[Path]:
     """Give a place to write files of these names; at the end they come to `folder` together, after a failure none does.
 
-    Parameters
-    ----------
-    folder : path
-        Made where it is not there, and tried, before anything is written; files of these names are replaced.
-    names : sequence of str
-        The last one is taken away first and comes last: even a process that is killed in between leaves no mixture with it.
-
-    Raises
-    ------
-    OSError
-        Where nothing can be written.
+    The folder is made where it is not there, and tried, before anything is written: `OSError` where nothing can be. Files of these
+    names are replaced. The last one is taken away first and comes last: even a process that is killed in between leaves no
+    mixture with it.
     """
     to = Path(folder)
     with ExitStack() as made:

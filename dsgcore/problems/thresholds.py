@@ -14,7 +14,7 @@ TIE = 1e-9
 
 
 def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge", margin: float = 1.0) -> NDArray:
-    """Return the thresholds b_1 <= .. <= b_{k-1} that minimise the all-threshold loss.
+    """Return the thresholds b_1 <= .. <= b_{k-1} that minimise the all-threshold loss, of shape (k - 1,).
 
     For each j, b_j minimises sum_{y_i >= j} delta(f_i - b) + sum_{y_i < j} delta(b - f_i), where delta(z) is
     max(0, margin - z) or (margin - z)^2.
@@ -31,10 +31,6 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge", margin: float = 1
         How far from a threshold a value should be, in units of f. It matters: where the values spread by less
         than the margin, as those of an AUC objective with a ridge do, the hinge thresholds follow the classes'
         sizes more than their values. With 0 they cut the values where the labeled classes' shares do.
-
-    Returns
-    -------
-    ndarray of shape (k - 1,)
 
     Raises
     ------
@@ -115,16 +111,8 @@ def class_measures(y: NDArray, f: NDArray, b: NDArray) -> dict[str, float]:
 def mean_auc(y: NDArray, f: NDArray) -> float:
     """Return the mean over 0 < j < k of the AUC of the classes from code j on against those before, ties one half.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Class codes 0 .. k - 1.
-    f : ndarray of shape (n,)
-
-    Returns
-    -------
-    float
-        In [0, 1]. Sub-problems without a point on either side are left out; NaN where none is left, or a value is NaN.
+    From class codes y and values f, both (n,). Sub-problems without a point on either side are left out; NaN where none is
+    left, or a value is NaN.
     """
     if np.isnan(f).any():
         return float("nan")
