@@ -32,12 +32,10 @@ class Sizes:
     itemsize: int
 
 
-# Seconds for one random feature at one point, of few coordinates, in float32; each coordinate adds a part of it.
+# Seconds for one random feature at one point, of few coordinates, in float32; each coordinate costs a part of a cosine more.
 SECONDS_A_FEATURE = 1e-9
 COORDINATES_PER_COSINE = 10
 SECONDS_A_DRAW = 1e-8
-
-
 # Seconds for one value of a kernel that is made as a matrix in float64, and for each coordinate.
 SECONDS_A_VALUE = 12e-9
 SECONDS_A_DISTANCE = 0.75e-9

@@ -19,6 +19,7 @@ from dsgcore.core._threads import (
     n_workers,
     pieces,
 )
+from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.kernels import KERNELS, Kernel, block_frequencies
 from dsgcore.core.model_files import (
     ModelError,
@@ -135,7 +136,7 @@ class Expansion:
         largest = max((block.shape[1] for block in self.blocks[start:stop]), default=1)
         parts = _parts(len(X), largest)
         # Of so many blocks that no piece takes longer than it may: many coordinates cost more than the cosine.
-        each = 1 + self.d // features.COORDINATES_PER_COSINE
+        each = 1 + self.d // COORDINATES_PER_COSINE
         most = MAX_EVALUATIONS_PER_PIECE * len(parts) // max(1, len(X) * each)
         size = max(1, min(NUMBERS_DRAWN_AT_ONCE // self.d, most) // largest)
         for first in range(start + 1, stop + 1, size):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -17,23 +17,30 @@ from numpy.typing import NDArray
 
 from dsgcore.core import _loops
 from dsgcore.core._threads import for_each_piece, pieces
+from dsgcore.core.cost import COORDINATES_PER_COSINE
 
 
 class FeatureMap(Protocol):
-    """How a kernel's random features are used: this module (cosines), or another `features_*`; shapes as there."""
+    """How a kernel's random features are used: this module (cosines), or another `features_*`, which says what its `W` holds.
+
+    X is of shape (n, d), W (d, m) frequencies in turns per unit where nothing else is said, and a block (BLOCK_ROWS, m).
+    """
 
     BLOCK_ROWS: int
 
     def accumulate(self, X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
-        """Make a block, of shape (BLOCK_ROWS, m)."""
+        """Make the block -step * sum_b c_b phi(x_b) of one iteration.
+
+        Of the batch points X of all sources, and c (n,), the derivative of the batch objective by the model's value at each.
+        """
         ...
 
     def evaluate(self, X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:
-        """Set ``out = decay * out + alpha' phi(X)`` in place."""
+        """Set ``out = decay * out + alpha' phi(X)``, of shape (n,), in place, the rows split over the worker threads."""
         ...
 
     def evaluate_with_squares(self, X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the sums over the features of the block's contributions, and of their squares."""
+        """Return, for every row, the sum over the features of the block's contributions and the sum of their squares."""
         ...
 
     def coefficients(self, block: NDArray) -> NDArray:
@@ -47,8 +54,6 @@ class FeatureMap(Protocol):
 
 # Rows of a block: amplitudes and phases.
 BLOCK_ROWS = 2
-# A coordinate costs this part of a cosine: work is counted in evaluations of points with few coordinates.
-COORDINATES_PER_COSINE = 10
 # Rows summed in one go when coefficients are accumulated; fixed, so that sums do not depend on the number of threads.
 ACCUMULATED_ROWS = 256
 
@@ -85,57 +90,40 @@ def _work(n: int, W: NDArray) -> int:
     return n * (W.shape[1] + W.size // COORDINATES_PER_COSINE)
 
 
-def block_of(sums: NDArray, step: float) -> NDArray:
-    """Return the block -step * sum_b c_b phi(x_b) from the parts of sum_b c_b [cos w_j'x_b, sin w_j'x_b], (parts, 2, m)."""
+def block_of_cosines(
+    X: NDArray,
+    c: NDArray,
+    m: int,
+    step: float,
+    evaluations: int,
+    fill: Callable[[NDArray, NDArray, NDArray, NDArray], None],
+) -> NDArray:
+    """Return the block -step * sum_b c_b phi(x_b); `fill` makes C, S = sum_b c_b [cos w_j'x_b, sin w_j'x_b] of some rows."""
+    starts = range(0, len(X), ACCUMULATED_ROWS)
+    sums = np.empty((len(starts), 2, m), dtype=X.dtype)
+
+    def work(part: slice) -> None:
+        for i in range(part.start, part.stop):
+            rows = slice(starts[i], starts[i] + ACCUMULATED_ROWS)
+            fill(X[rows], c[rows], sums[i, 0], sums[i, 1])
+
+    for_each_piece(work, pieces(len(starts), 1, evaluations))
     # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
-    C, S = sums.sum(axis=0) * sums.dtype.type(-step / sums.shape[2])
-    return np.stack([np.hypot(C, S), np.arctan2(S, C) * sums.dtype.type(0.5 / np.pi)])
+    C, S = sums.sum(axis=0) * X.dtype.type(-step / m)
+    return np.stack([np.hypot(C, S), np.arctan2(S, C) * X.dtype.type(0.5 / np.pi)])
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
-    """Make the coefficients -step * sum_b c_b phi(x_b) of one iteration.
+    """Make the amplitudes r_j and phases theta_j (in turns) of one iteration, (2, m)."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (B, d)
-        The batch points of all sources.
-    c : ndarray of shape (B,)
-        Derivative of the batch objective by the model's value at each point.
-    W : ndarray of shape (d, m)
-        Frequencies in turns per unit.
-    step : float
+    def fill(points: NDArray, weights: NDArray, C: NDArray, S: NDArray) -> None:
+        _loops.accumulate(points, weights, W, C, S, scratch_of_this_thread(X.dtype))
 
-    Returns
-    -------
-    ndarray of shape (2, m)
-        Amplitudes r_j and phases theta_j (in turns).
-    """
-    starts = range(0, len(X), ACCUMULATED_ROWS)
-    sums = np.empty((len(starts), 2, W.shape[1]), dtype=X.dtype)
-
-    def work(part: slice) -> None:
-        scratch = scratch_of_this_thread(X.dtype)
-        for i in range(part.start, part.stop):
-            rows = slice(starts[i], starts[i] + ACCUMULATED_ROWS)
-            _loops.accumulate(X[rows], c[rows], W, sums[i, 0], sums[i, 1], scratch)
-
-    for_each_piece(work, pieces(len(starts), 1, _work(len(X), W)))
-    return block_of(sums, step)
+    return block_of_cosines(X, c, W.shape[1], step, _work(len(X), W), fill)
 
 
 def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:
-    """Set ``out = decay * out + alpha' phi(X)`` in place, the rows split over the worker threads.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    W : ndarray of shape (d, m)
-        Frequencies in turns per unit.
-    block : ndarray of shape (2, m)
-        Amplitudes and phases.
-    decay : float
-    out : ndarray of shape (n,)
-    """
+    """Set ``out = decay * out + alpha' phi(X)`` in place."""
     decay = X.dtype.type(decay)
 
     def work(part: slice) -> None:
@@ -145,7 +133,7 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
-    """Return, for every row, the sum over the features of the block's contributions and the sum of their squares."""
+    """Return, for every row, the sum of the features' contributions, and of their squares."""
     sums, squares = np.zeros(len(X), dtype=X.dtype), np.empty(len(X), dtype=X.dtype)
     zero, (r, theta) = X.dtype.type(0.0), block
 
@@ -182,7 +170,7 @@ def alone(W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDA
     return np.ascontiguousarray(W[..., one]), np.ascontiguousarray(block[:, one])
 
 
-@lru_cache(maxsize=1)
+@cache
 def warm_up() -> bool:
     """Make every loop ready, once in this process; returns True."""
     for step in warm_up_steps().values():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core import _loops_rotated, features
 from dsgcore.core._threads import for_each_piece, pieces
-from dsgcore.core.features import ACCUMULATED_ROWS, block_of
+from dsgcore.core.features import block_of_cosines
 
 BLOCK_ROWS = features.BLOCK_ROWS
 coefficients = features.coefficients
@@ -32,17 +32,7 @@ def _padded(d: int) -> int:
 
 
 def draw(rng: np.random.Generator, d: int, m: int) -> NDArray:
-    """Draw `m` frequencies that are N(0, I) each, and orthogonal within a rotation.
-
-    Parameters
-    ----------
-    rng : numpy Generator
-    d, m : int
-        Coordinates of a point, and number of frequencies.
-
-    Returns
-    -------
-    ndarray of shape (3 p ceil(m / p) + m,), float32
+    """Draw `m` frequencies of `d` coordinates that are N(0, I) each, and orthogonal within a rotation: a `W` of float32.
 
     Notes
     -----
@@ -74,27 +64,14 @@ def _tiles_of_this_thread(p: int, dtype: np.dtype) -> NDArray:
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
-    """Make the coefficients -step * sum_b c_b phi(x_b) of one iteration.
-
-    Parameters
-    ----------
-    X, c, step
-        As in `features.accumulate`, which it returns the like of.
-    W : ndarray, of `draw`
-        Times what makes turns per unit of its lengths.
-    """
+    """Make amplitudes and phases as `features.accumulate` does; the lengths in `W` are in turns per unit."""
     signs, lengths = split(W, X.shape[1])
-    starts = range(0, len(X), ACCUMULATED_ROWS)
-    sums = np.empty((len(starts), 2, len(lengths)), dtype=X.dtype)
 
-    def work(part: slice) -> None:
+    def fill(points: NDArray, weights: NDArray, C: NDArray, S: NDArray) -> None:
         tiles = _tiles_of_this_thread(signs.shape[2], X.dtype)
-        for i in range(part.start, part.stop):
-            rows = slice(starts[i], starts[i] + ACCUMULATED_ROWS)
-            _loops_rotated.accumulate_rotated(X[rows], c[rows], signs, lengths, sums[i, 0], sums[i, 1], tiles)
+        _loops_rotated.accumulate_rotated(points, weights, signs, lengths, C, S, tiles)
 
-    for_each_piece(work, pieces(len(starts), 1, _work(X, signs)))
-    return block_of(sums, step)
+    return block_of_cosines(X, c, len(lengths), step, _work(X, signs), fill)
 
 
 def _work(X: NDArray, signs: NDArray) -> int:
@@ -102,12 +79,12 @@ def _work(X: NDArray, signs: NDArray) -> int:
 
 
 def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:
-    """Set ``out = decay * out + alpha' phi(X)`` in place, the rows split over the worker threads; arguments as above."""
+    """Set ``out = decay * out + alpha' phi(X)`` in place."""
     _evaluate(X, W, block, decay, out)
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
-    """Return, for every row, the sum over the features of the block's contributions and the sum of their squares."""
+    """Return, for every row, the sum of the features' contributions, and of their squares."""
     sums = np.zeros(len(X), dtype=X.dtype)
     return sums, _evaluate(X, W, block, 0.0, sums)
 

@@ -1,8 +1,8 @@
 """Random features that are products of projections, for dot product kernels: the counterpart of `features`.
 
-phi_j(x) = sqrt(1/m) prod_l w_lj'x with W of shape (p, d, m), and a block has one row: so that
-alpha' phi(x) = sum_j r_j prod_l w_lj'x. There is nothing to gain from compiled loops: all is matrix products, in
-tiles of fixed size, so that results do not depend on the number of threads and memory stays small.
+phi_j(x) = sqrt(1/m) prod_l w_lj'x with W of shape (p, d, m), the directions of p projections, and a block has one row, the
+products' factors r_j: so that alpha' phi(x) = sum_j r_j prod_l w_lj'x. There is nothing to gain from compiled loops: all is
+matrix products, in tiles of fixed size, so that results do not depend on the number of threads and memory stays small.
 """
 
 from __future__ import annotations
@@ -22,46 +22,34 @@ TILE_ROWS = 128
 TILE_FEATURES = 2048
 
 
-def _tiles(size: int, tile: int) -> list[slice]:
-    return [slice(start, min(start + tile, size)) for start in range(0, size, tile)]
+def _tiles(part: slice, tile: int) -> list[slice]:
+    return [slice(start, min(start + tile, part.stop)) for start in range(part.start, part.stop, tile)]
 
 
-def _products(X: NDArray, W: NDArray) -> Iterator[tuple[slice, NDArray]]:
-    """Yield slices of the features with prod_l X @ W[l] for them, (rows, features); overwritten by the next."""
-    buffers = np.empty((2, len(X), min(TILE_FEATURES, W.shape[2])), dtype=X.dtype)
-    for features in _tiles(W.shape[2], TILE_FEATURES):
-        size = features.stop - features.start
-        product, factor = buffers[0, :, :size], buffers[1, :, :size]
-        np.matmul(X, W[0][:, features], out=product)
-        for W_l in W[1:]:
-            np.matmul(X, W_l[:, features], out=factor)
-            product *= factor
-        yield features, product
+def _products(X: NDArray, W: NDArray, part: slice) -> Iterator[tuple[slice, slice, NDArray]]:
+    """Yield rows of a part and features, with prod_l X @ W[l] for them, (rows, features), overwritten by the next."""
+    for rows in _tiles(part, TILE_ROWS):
+        buffers = np.empty((2, rows.stop - rows.start, min(TILE_FEATURES, W.shape[2])), dtype=X.dtype)
+        for features in _tiles(slice(0, W.shape[2]), TILE_FEATURES):
+            size = features.stop - features.start
+            product, factor = buffers[0, :, :size], buffers[1, :, :size]
+            np.matmul(X[rows], W[0][:, features], out=product)
+            for W_l in W[1:]:
+                np.matmul(X[rows], W_l[:, features], out=factor)
+                product *= factor
+            yield rows, features, product
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
-    """Make the coefficients -step * sum_b c_b phi(x_b) of one iteration.
-
-    Parameters
-    ----------
-    X, c, step
-        As in `features.accumulate`.
-    W : ndarray of shape (p, d, m)
-        Directions of the p projections.
-
-    Returns
-    -------
-    ndarray of shape (1, m)
-        Factors r_j of the products.
-    """
+    """Make the factors of one iteration, (1, m)."""
     m = W.shape[2]
-    tiles = _tiles(len(X), TILE_ROWS)
+    tiles = _tiles(slice(0, len(X)), TILE_ROWS)
     sums = np.empty((len(tiles), m), dtype=X.dtype)
 
     def work(part: slice) -> None:
         for i in range(part.start, part.stop):
-            for features, product in _products(X[tiles[i]], W):
-                np.matmul(c[tiles[i]], product, out=sums[i, features])
+            for rows, features, product in _products(X, W, tiles[i]):
+                np.matmul(c[rows], product, out=sums[i, features])
 
     for_each_piece(work, pieces(len(tiles), 1, len(X) * m * len(W)))
     # alpha = -(step / sqrt(m)) sums, and phi carries another 1/sqrt(m).
@@ -69,39 +57,26 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
 
 
 def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:
-    """Set ``out = decay * out + alpha' phi(X)`` in place, the rows split over the worker threads.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    W : ndarray of shape (p, d, m)
-        Directions of the p projections.
-    block : ndarray of shape (1, m)
-        Factors r_j of the products.
-    decay : float
-    out : ndarray of shape (n,)
-    """
+    """Set ``out = decay * out + alpha' phi(X)`` in place."""
     decay = X.dtype.type(decay)
 
     def work(part: slice) -> None:
-        for rows in _tiles(part.stop, TILE_ROWS)[part.start // TILE_ROWS :]:
-            out[rows] *= decay
-            for features, product in _products(X[rows], W):
-                out[rows] += product @ block[0, features]
+        out[part] *= decay
+        for rows, features, product in _products(X, W, part):
+            out[rows] += product @ block[0, features]
 
     for_each_piece(work, pieces(len(X), TILE_ROWS, len(X) * W.shape[2] * len(W)))
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
-    """Return, for every row, the sum over the features of the block's contributions and the sum of their squares."""
+    """Return, for every row, the sum of the features' contributions, and of their squares."""
     sums, squares = np.zeros(len(X), dtype=X.dtype), np.zeros(len(X), dtype=X.dtype)
 
     def work(part: slice) -> None:
-        for rows in _tiles(part.stop, TILE_ROWS)[part.start // TILE_ROWS :]:
-            for features, product in _products(X[rows], W):
-                product *= block[0, features]
-                sums[rows] += product.sum(axis=1)
-                squares[rows] += np.einsum("ij,ij->i", product, product)
+        for rows, features, product in _products(X, W, part):
+            product *= block[0, features]
+            sums[rows] += product.sum(axis=1)
+            squares[rows] += np.einsum("ij,ij->i", product, product)
 
     for_each_piece(work, pieces(len(X), TILE_ROWS, len(X) * W.shape[2] * len(W)))
     return sums, squares

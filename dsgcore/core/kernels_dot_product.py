@@ -52,7 +52,7 @@ class DotProduct(Kernel):
 
     @property
     def factors(self) -> int:
-        """How many projections one feature is made of: the power."""
+        """The power."""
         return int(self.power)
 
     @staticmethod
