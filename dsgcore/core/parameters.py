@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, partial
 from numbers import Integral
 from numbers import Real as RealNumber
 from typing import Any, Self
@@ -14,6 +14,8 @@ from typing import Any, Self
 LONGEST_QUOTE = 80
 # As people write that the run is to find a number.
 AUTOMATIC = "auto"
+# Under this name a field's metadata hold the parameter that it is.
+PARAMETER = "parameter"
 
 
 def quoted(value: object) -> str:
@@ -23,10 +25,6 @@ def quoted(value: object) -> str:
     except ValueError:  # a whole number of more digits than Python writes
         return "a number of too many digits"
     return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + " …"
-
-
-# Under this name a field's metadata hold the parameter that it is.
-PARAMETER = "parameter"
 
 
 class ParameterError(ValueError):
@@ -195,24 +193,8 @@ def field_as_in(owner: Any, name: str, /, **changes: Any) -> Any:
     return as_said(as_in(owner, name, **changes))
 
 
-def real(default: float | None, **words: Any) -> Any:
-    """Return a dataclass field that is a real number; keywords as in `Real`."""
-    return said(Real, default, **words)
-
-
-def integer(default: int | None, **words: Any) -> Any:
-    """Return a dataclass field that is a whole number; keywords as in `Integer`."""
-    return said(Integer, default, **words)
-
-
-def choice(default: str | None, **words: Any) -> Any:
-    """Return a dataclass field that is one of a few words; keywords as in `Choice`."""
-    return said(Choice, default, **words)
-
-
-def flag(default: bool, **words: Any) -> Any:
-    """Return a dataclass field that is true or false; keywords as in `Flag`."""
-    return said(Flag, default, **words)
+# Dataclass fields of one kind: the default, and keywords as in the kind.
+real, integer, choice, flag = (partial(said, kind) for kind in (Real, Integer, Choice, Flag))
 
 
 def parameters_of_fields() -> Any:
