@@ -29,18 +29,12 @@ SMALL = 1e-2
 
 @dataclass(frozen=True)
 class StepSizes:
-    """What is known of a run's step before it begins.
+    """What is known of a run's step before it begins."""
 
-    Attributes
-    ----------
-    automatic : float
-        The schedule's theta that "auto" stands for.
-    largest : float or None
-        The constant step above which the iterate grows without end; None where the slopes are bounded, and it cannot.
-    """
-
-    automatic: float
-    largest: float | None
+    automatic: float  # the schedule's theta that "auto" stands for
+    largest: (
+        float | None
+    )  # above this constant step the iterate grows without end; None where slopes are bounded, and it cannot
 
 
 def step_sizes(task: Task) -> StepSizes:

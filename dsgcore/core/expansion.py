@@ -144,12 +144,8 @@ class Expansion:
 
     def _add(self, iterations: range, X: NDArray, values: NDArray, parts: list[slice]) -> None:
         draw = _frequency_cache.get if len(X) <= FEW_POINTS else block_frequencies
-        drawn = []
-        for t in iterations:
-            block = self.blocks[t - 1]
-            drawn.append(
-                (draw(self.kernel, self.seed, t, self.d, block.shape[1], self.dtype), block, self.decays[t - 1])
-            )
+        blocks = [(t, self.blocks[t - 1], self.decays[t - 1]) for t in iterations]
+        drawn = [(draw(self.kernel, self.seed, t, self.d, b.shape[1], self.dtype), b, decay) for t, b, decay in blocks]
 
         def work(part: slice) -> None:
             for W, block, decay in drawn:
@@ -158,21 +154,9 @@ class Expansion:
         for_each_piece(work, parts)
 
     def evaluate(self, X: NDArray, t: int | None = None) -> NDArray:
-        """Return f at the rows of `X` after `t` iterations (default: all of them), in memory that does not grow with n.
+        """Return f (n,) at the rows of `X` (n, d) after `t` iterations (default: all), in memory that does not grow with n.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        t : int, optional
-
-        Returns
-        -------
-        ndarray of shape (n,)
-
-        Raises
-        ------
-        ModelError
-            If the points have another shape.
+        `ModelError` for points of another shape.
         """
         X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
         check_points(X, self.d)
@@ -188,11 +172,7 @@ class Expansion:
         return Expansion(self.kernel, self.seed, self.d, self.dtype, self.blocks[:t], self.decays[:t])
 
     def tail_average(self, n_last: int) -> Expansion:
-        """Return the mean of the last `n_last` iterates, a model of the same frequencies and size.
-
-        Parameters
-        ----------
-        n_last : int, 1 <= n_last <= the iterations made
+        """Return the mean of the last `n_last` iterates, of those made, a model of the same frequencies and size.
 
         Notes
         -----

@@ -49,21 +49,11 @@ class ModelError(ValueError):
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What a file holds, before it is made into a model.
+    """What a file holds, before it is checked and made into a model."""
 
-    Attributes
-    ----------
-    model : str
-        Kind of the model: "expansion" or "weights".
-    header : dict
-        All other fields of the header but the format's number; plain data, not checked yet.
-    arrays : dict of str to ndarray
-        The other arrays, in this machine's byte order; not checked yet.
-    """
-
-    model: str
-    header: dict[str, Any]
-    arrays: dict[str, NDArray]
+    model: str  # its kind: "expansion" or "weights"
+    header: dict[str, Any]  # all other fields but the format's number; plain data
+    arrays: dict[str, NDArray]  # in this machine's byte order
 
     def expect(self, header: set[str], arrays: set[str]) -> None:
         """Refuse fields or arrays that are missing or do not belong to such a model."""

@@ -53,26 +53,18 @@ class Change:
 
 @dataclass
 class Plan:
-    """The settings of every iteration: a schedule, and the changes made on the way.
-
-    Changes may be appended while a run goes on, at iterations that have not been made yet.
-
-    Attributes
-    ----------
-    step_size : float or None
-        The schedule's theta; None stands for `automatic_step`, which then must be filled in before the first iteration.
-    average_after : int or None
-        Of the iterates after so many iterations the mean is carried along; None carries none.
-    """
+    """The settings of every iteration: a schedule, and the changes made on the way."""
 
     schedule: str
-    step_size: float | None
+    step_size: float | None  # the schedule's theta; None stands for `automatic_step`
     lam: float
     n_features: int
     n_iter: int
-    changes: list[Change] = field(default_factory=list)
-    automatic_step: float | None = None
-    average_after: int | None = None
+    changes: list[Change] = field(
+        default_factory=list
+    )  # more may be appended, at iterations that have not been made yet
+    automatic_step: float | None = None  # must be filled in before the first iteration that has it
+    average_after: int | None = None  # of the iterates after so many the mean is carried along; None carries none
 
     @property
     def is_open(self) -> bool:
@@ -88,7 +80,7 @@ class Plan:
     def at(self, t: int) -> Step:
         """Return the setting of iteration `t` (from 1)."""
         values = {name: getattr(self, name) for name in STEERABLE}
-        values.update({change.name: change.value for change in self.changes if change.t <= t})
+        values |= {change.name: change.value for change in self.changes if change.t <= t}
         theta: float | None = self.automatic_step if values["step_size"] is None else values["step_size"]
         assert theta is not None
         size = SCHEDULES[self.schedule](theta, t, self.n_iter)

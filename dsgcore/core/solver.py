@@ -21,49 +21,27 @@ from numpy.typing import NDArray
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.carried import Advanced, TrainingPoints, training_points
 from dsgcore.core.expansion import Expansion
-from dsgcore.core.problem import stacked
+from dsgcore.core.problem import Values, stacked
 from dsgcore.core.schedules import Step
 from dsgcore.core.task import Task
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """One iteration, as diagnostics see it.
+    """One iteration, as diagnostics see it; what belongs to a source is of shape (B,)."""
 
-    Attributes
-    ----------
-    t : int
-        Number of the iteration, from 1.
-    step : Step
-        Step size, ridge and number of features it was made with.
-    batch : source -> ndarray of shape (B,)
-        Rows of the mini-batches.
-    f : source -> ndarray of shape (B,)
-        Values f_t at the batch points, before the step.
-    c : source -> ndarray of shape (B,)
-        Coefficients.
-    terms : dict
-        Signed parts of the batch objective at f_t.
-    block : ndarray of shape (2, m)
-        Amplitudes and phases that the iteration added to the model (of shape (1, m) for features that are products).
-    points : ndarray of shape (sum of B, d)
-        The batch points, source after source, in the order of `Problem.sources`.
-    weights : ndarray of shape (sum of B,)
-        The coefficients in the same order.
-    average : source -> ndarray of shape (B,)
-        Values of the averaged iterate at the batch points, before the step; f where the plan asks for no average.
-    """
-
-    t: int
+    t: int  # from 1
     step: Step
-    batch: Mapping[str, NDArray]
-    f: Mapping[str, NDArray]
-    c: Mapping[str, NDArray]
-    terms: Mapping[str, float]
-    block: NDArray
-    points: NDArray
-    weights: NDArray
-    average: Mapping[str, NDArray]
+    batch: Values  # rows of the mini-batches
+    f: Values  # f_t at the batch points, before the step
+    c: Values  # coefficients
+    terms: Mapping[str, float]  # signed parts of the batch objective at f_t
+    block: NDArray  # what the iteration added to the model, (2, m) amplitudes and phases, or as the kernel's feature map has it
+    points: NDArray  # (sum of B, d), source after source, in the order of `Problem.sources`
+    weights: NDArray  # (sum of B,), the coefficients in the same order
+    average: (
+        Values  # of the averaged iterate at the batch points, before the step; f where the plan asks for no average
+    )
 
 
 def solve(
@@ -80,10 +58,10 @@ def solve(
     task : Task
     model : Expansion
         ``task.new_model()``, or one to go on with; a block is appended to it at every iteration.
-    training : AllPoints or VisitedPoints, optional
-        The carried training points, where the caller wants to read their values too.
-    carried : sequence of Carried
-        More points whose values are kept up to date: test points, probes, a surface; or whatever else `advance` brings forward.
+    training : TrainingPoints, optional
+        Where the caller wants to read their values too.
+    carried : sequence of Advanced
+        More that is kept up to date: values at test points, probes, a surface.
 
     Yields
     ------

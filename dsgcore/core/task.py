@@ -17,29 +17,14 @@ from dsgcore.core.schedules import Plan
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be solved.
-
-    Attributes
-    ----------
-    problem, kernel : Problem, Kernel
-    X : ndarray of shape (n, d)
-        All training points; may be a memory map, of which only the visited rows are read.
-    rows : source -> ndarray of shape (n_source,)
-        Which rows belong to each source.
-    plan : Plan
-        Step size, ridge and number of features of every iteration.
-    batch_size : int
-        Points drawn from each source at every iteration.
-    seed : int
-    dtype : numpy dtype
-    """
+    """What is to be solved."""
 
     problem: Problem
     kernel: Kernel
-    X: NDArray
-    rows: Mapping[str, NDArray]
+    X: NDArray  # all training points (n, d); may be a memory map, of which only the visited rows are read
+    rows: Mapping[str, NDArray]  # those that belong to each source, (n_source,)
     plan: Plan
-    batch_size: int
+    batch_size: int  # points drawn from each source at every iteration
     seed: int
     dtype: np.dtype
 
