@@ -14,9 +14,9 @@ from dsgcore.core.parameters import ParameterError, Real, field_as_in
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.task import Task
-from dsgcore.estimators.binary import BinaryEstimator
-from dsgcore.estimators.classes import POINTS_CUT, best_threshold, share_threshold
-from dsgcore.estimators.elsewhere import values_of
+from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.classes import best_threshold, share_threshold
+from dsgcore.estimators.elsewhere import POINTS_CUT, values_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems import Problem
 from dsgcore.problems.auc import SemiSupervisedAUC

@@ -18,15 +18,8 @@ from dsgcore.cluster.where import Here
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.expansion import FEW_POINTS, Expansion
-from dsgcore.core.kernels import KERNELS, Kernel
-from dsgcore.core.parameters import (
-    AUTOMATIC,
-    Choice,
-    Parameter,
-    check_all,
-    field_as_in,
-    parameters_of,
-)
+from dsgcore.core.kernels import Kernel
+from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, field_as_in, parameters_of
 from dsgcore.core.sampling import batches
 from dsgcore.core.schedules import Plan, tail_start
 from dsgcore.core.solver import solve
@@ -34,9 +27,9 @@ from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
 from dsgcore.data.anywhere import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
-from dsgcore.estimators.elsewhere import in_precision, read_ahead, some_of, validated
+from dsgcore.estimators.elsewhere import in_precision, over_partitions, read_ahead, some_of, validated
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
-from dsgcore.estimators.kernel import KernelParameters, check_size, make_kernel
+from dsgcore.estimators.kernel import KernelParameters, checked_kernel
 from dsgcore.estimators.stopping import Convergence, Stopping
 from dsgcore.problems import Problem
 
@@ -108,7 +101,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         every: int = 50,
         tell: Callable[[int], object] | None = None,
     ) -> Self:
-        """Learn from labeled and unlabeled points.
+        """Learn from labeled and unlabeled points; return the estimator.
 
         Parameters
         ----------
@@ -126,11 +119,6 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         every : int, default 50
         tell : callable, optional
             Is called after each iteration, with how many are made.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
 
         Raises
         ------
@@ -161,8 +149,8 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         classes : array-like of shape (k,), optional
             All classes, for QS3ORAO in their order. The first call needs them.
 
-        Returns and raises as `fit`; ValueError also if the classes are missing or not those of the first call. The
-        estimator then is as it was.
+        Returns and raises as `fit`; ValueError also if the classes are missing or not those of the first call. The estimator
+        then is as it was.
         """
         earlier, self._is_part = getattr(self, "iterate_", None), True
         X, y = opened(X, y)
@@ -196,9 +184,9 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
 
     def _check_classes(self, classes: NDArray, codes: NDArray) -> None:
         (check_two_classes if self.is_binary else check_some_classes)(classes)
-        missing = [label for code, label in enumerate(classes) if not (codes == code).any()]
-        if len(missing):
-            raise ValueError(f"y must hold labeled points of every class, got none of class {missing[0]!s}")
+        for code, label in enumerate(classes):
+            if not (codes == code).any():
+                raise ValueError(f"y must hold labeled points of every class, got none of class {label!s}")
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
         """Learn from the model's values where the classes are cut."""
@@ -208,15 +196,15 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         names = {p.name for p in (*SolverParameters.parameters, *Stopping.parameters)}
         kind: type = type(self)
         own = [p for p in parameters_of(kind) if p.name in names]
-        return check_all(own, {p.name: getattr(self, p.name) for p in own}, type(self).__name__)
+        return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
 
     def _run(self, task: Task, model: Expansion | None) -> Expansion:
         """Train a new model until it has settled, or one to go on with to the plan's last iteration; return it."""
         where, s = where_made(), self._checked()
         learned = where.begun(task) if model is None else model
         watched = {p.name: s[p.name] for p in Stopping.parameters}
-        # A part is as long as it is said to be.
-        watched |= {"tol": None} if self._is_part else {}
+        if self._is_part:  # is as long as it is said to be
+            watched["tol"] = None
         convergence = Convergence(task, task.new_model() if model is None else model, **watched)
         is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
         _check_finite(task, learned, type(self).__name__, is_done=is_done)
@@ -240,22 +228,16 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         own = {p.name: getattr(self, p.name) for p in parameters if p.name not in given}
         return check_all(parameters, {**own, **given}, type(self).__name__)
 
-    def _kernel(self, X: NDArray, dtype: np.dtype) -> Kernel:
-        name = Choice("kernel", "gaussian", options=tuple(KERNELS)).check(self.kernel)
-        kernel = make_kernel(name, self, some_of(X))
-        check_size(kernel, some_of(X), dtype)
-        return kernel
-
     def _task(self, X: NDArray, labels: NDArray, seed: int, model: Expansion | None) -> Task:
         s = self._checked()
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem(labels).bind(labels)
         rows = problem.rows(labels)
-        n_iter = s["n_iter"] + (0 if model is None else len(model))
-        iterations = range(n_iter - s["n_iter"] + 1, n_iter + 1)
+        made = 0 if model is None else len(model)
+        n_iter = made + s["n_iter"]
         sizes = dict.fromkeys(rows, s["batch_size"])
-        read_ahead(X, labels, lambda t: batches(seed, t, rows, sizes), iterations)
-        kernel = self._kernel(X, dtype) if model is None else model.kernel
+        read_ahead(X, labels, lambda t: batches(seed, t, rows, sizes), range(made + 1, n_iter + 1))
+        kernel = checked_kernel(self, some_of(X), dtype) if model is None else model.kernel
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_
         task = Task(
@@ -276,13 +258,36 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     def _ridge(
         self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray, rows: Mapping[str, NDArray]
     ) -> float:
-        """Return the ridge that "auto" stands for."""
         return problem.usual_ridge(rows)
 
     def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation."""
         check_is_fitted(self, "model_")
         return self.model_.evaluate(validate_data(self, X, reset=False, dtype=[np.float32, np.float64]))
+
+
+class BinaryEstimator(FunctionalGradientEstimator):
+    """Shell of an estimator with two classes, of which the second is where the decision function is positive.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second one is the positive class.
+    """
+
+    @over_partitions
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the predicted label of each row of `X`, of shape (n,)."""
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+    @over_partitions
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return how far f(x) lies beyond where the classes are cut, of shape (n,): the higher, the more positive."""
+        return self._cut(self._values(X))
+
+    def _cut(self, f: NDArray) -> NDArray:
+        """Return the values from where the classes are cut on."""
+        return f
 
 
 def _check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> None:

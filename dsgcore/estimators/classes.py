@@ -9,31 +9,26 @@ from sklearn.metrics import roc_curve
 from sklearn.utils import column_or_1d
 
 from dsgcore.core.problem import UNLABELED
+from dsgcore.estimators.elsewhere import over_partitions
 from dsgcore.estimators.inputs import encode, ordered_labels
-from dsgcore.estimators.over_partitions import over_partitions
 from dsgcore.problems.thresholds import classify, mean_auc
-
-# At so many training points a scorer is evaluated, to see above which value a given share of them lies.
-POINTS_CUT = 1000
 
 
 def check_two_classes(classes: NDArray) -> None:
     """Raise ValueError unless there are two classes."""
     if len(classes) != 2:
-        raise ValueError(
-            "Only binary classification is supported: y must hold two classes (and -1 for unlabeled points), "
-            f"got {_counted(classes)}"
-        )
+        raise _wrong(classes, "Only binary classification is supported: y must hold two classes")
 
 
 def check_some_classes(classes: NDArray) -> None:
     """Raise ValueError unless there are two classes or more."""
     if len(classes) < 2:
-        raise ValueError(f"y must hold two classes or more (and -1 for unlabeled points), got {_counted(classes)}")
+        raise _wrong(classes, "y must hold two classes or more")
 
 
-def _counted(classes: NDArray) -> str:
-    return f"{len(classes)} class{'es' * (len(classes) != 1)}"
+def _wrong(classes: NDArray, wanted: str) -> ValueError:
+    number = f"{len(classes)} class{'es' * (len(classes) != 1)}"
+    return ValueError(f"{wanted} (and -1 for unlabeled points), got {number}")
 
 
 def best_threshold(is_positive: NDArray, values: NDArray) -> float:
@@ -57,30 +52,15 @@ class OrderedClassifier(ClassifierMixin):
     classes_: NDArray
     thresholds_: NDArray
 
-    @over_partitions
     def ranking_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x), of shape (n,): the higher, the later in the order of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        """
+        """Return f(x), of shape (n,): the higher, the later in the order of the classes."""
         raise NotImplementedError
 
     @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return how far f(x) is inside each class's interval, negative outside; the largest is the predicted class's.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n, k), or (n,) for two classes
-            For two classes f(x) minus the threshold.
+        That is of shape (n, k); for two classes it is f(x) minus the threshold, of shape (n,).
         """
         f = self.ranking_function(X)
         above = f[:, None] - self.thresholds_
@@ -98,17 +78,7 @@ class OrderedClassifier(ClassifierMixin):
     def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the mean AUC over the k - 1 places where the classes can be cut in two, ties one half.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
-        y : array-like of shape (n,)
-            True labels; points with -1 are left out.
-
-        Returns
-        -------
-        float
-            In [0, 1]; NaN if there are labels of one class only.
+        Of points (n, d) and true labels (n,); points with -1 are left out. NaN if there are labels of one class only.
         """
         f, codes = self.ranking_function(X), self._codes(y)
         return mean_auc(codes[codes != UNLABELED], f[codes != UNLABELED])

@@ -1,11 +1,13 @@
-"""What the estimators do with points wherever they are: in an array, or in `Rows` that are read when they are asked for."""
+"""What the estimators do with points wherever they are: in an array, in `Rows` that are read when asked for, or with Dask."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
@@ -16,10 +18,12 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import DataError
 from dsgcore.data.anywhere import Rows
+from dsgcore.data.anywhere.dask_parts import is_dask
 from dsgcore.data.anywhere.rows import SAMPLE
-from dsgcore.estimators.classes import POINTS_CUT
 from dsgcore.estimators.stopping import POINTS
 
+# At so many training points a scorer is evaluated, to see above which value a given share of them lies.
+POINTS_CUT = 1000
 # Up to so many labeled rows are read along with the visited ones; more are read in a pass of their own.
 MOST_LABELED = 1_000_000
 
@@ -64,10 +68,7 @@ def in_precision(X: Any, dtype: np.dtype) -> Any:
 
 
 def read_ahead(
-    X: Any,
-    labels: NDArray,
-    batch: Callable[[int], Mapping[str, NDArray]],
-    iterations: Iterable[int],
+    X: Any, labels: NDArray, batch: Callable[[int], Mapping[str, NDArray]], iterations: Iterable[int]
 ) -> None:
     """Read all that a run will ask for in one pass: visited rows, labeled ones, and some that something is seen from."""
     if not isinstance(X, Rows):
@@ -84,3 +85,35 @@ def values_of(model: Expansion, X: Any, rows: NDArray) -> NDArray:
         return model.evaluate(X[rows])
     values = [model.evaluate(piece) for piece in X.pieces(rows, points_at_a_time(model.d))]
     return np.concatenate([np.empty(0, dtype=model.dtype), *values])
+
+
+def over_partitions(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Make a method of (self, X), that gives a value or some for each row, lazy where X is Dask's.
+
+    A Dask Array of it comes of an Array, a Series (or DataFrame, of several values a row) of a DataFrame.
+    """
+
+    @wraps(method)
+    def mapped(self: Any, X: Any) -> Any:
+        if not is_dask(X):
+            return method(self, X)
+        return (_of_table if hasattr(X, "columns") else _of_array)(partial(method, self), X)
+
+    return mapped
+
+
+def _of_array(one: Callable[[Any], Any], X: Any) -> Any:
+    like = one(np.zeros((1, X.shape[1]), dtype=X.dtype))
+    rows = X.rechunk({1: -1})
+    if like.ndim == 1:
+        return rows.map_blocks(one, drop_axis=1, dtype=like.dtype, meta=like[:0])
+    return rows.map_blocks(one, chunks=(rows.chunks[0], like.shape[1:]), dtype=like.dtype, meta=like[:0])
+
+
+def _of_table(one: Callable[[Any], Any], X: Any) -> Any:
+    return X.map_partitions(_with_index, one, meta=_with_index(X._meta_nonempty, one).iloc[:0])
+
+
+def _with_index(part: Any, one: Callable[[Any], Any]) -> Any:
+    values = one(part) if len(part) else one(pd.DataFrame(np.zeros((1, part.shape[1])), columns=part.columns))[:0]
+    return (pd.Series if values.ndim == 1 else pd.DataFrame)(values, index=part.index)

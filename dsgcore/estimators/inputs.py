@@ -31,20 +31,9 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
 
 
 def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussian") -> float:
-    """Return a kernel's sigma or length, checked; "scale" becomes a number that follows the points' units.
+    """Return a kernel's sigma or length, checked; "scale" becomes a number that follows the units of the points X (n, d).
 
-    Parameters
-    ----------
-    parameter : Parameter
-        The kernel's own, with its range.
-    value : float or "scale"
-    X : ndarray of shape (n, d)
-    kernel : str, default "gaussian"
-
-    Raises
-    ------
-    ParameterError
-        If the value is out of range or not a number, or "scale" leads out of range.
+    The parameter is the kernel's own, with its range: `ParameterError` where a value or "scale" leads out of it.
     """
     if not isinstance(value, str):
         return parameter.check(value)
@@ -64,24 +53,10 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
 
 
 def encode(y: NDArray, classes: NDArray | None = None) -> tuple[NDArray, NDArray]:
-    """Return the classes, and each label's place among them, -1 for unlabeled.
+    """Return the classes (k,), and each label's place among them (n,), -1 for unlabeled.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Labels, and -1 for unlabeled (in an object array where labels are text).
-    classes : ndarray of shape (k,), optional
-        The classes in their order; by default the sorted labels.
-
-    Returns
-    -------
-    classes : ndarray of shape (k,)
-    codes : ndarray of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If labels are no classes (continuous ones, for instance), or one is not among `classes`.
+    The classes in their order are by default the sorted labels; -1 marks unlabeled points (in an object array where labels are
+    text). ValueError where labels are no classes (continuous ones, for instance), or one is not among `classes`.
     """
     is_labeled = np.ones(len(y), dtype=bool) if y.dtype.kind in "US" else y != UNLABELED
     labels = np.array(y[is_labeled].tolist()) if y.dtype == object else y[is_labeled]
@@ -108,10 +83,6 @@ def ordered_labels(y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
     """Return labels of pandas' ordered categories as they are in an object array, and the categories in their order.
 
     Missing labels become -1, and categories without a point are left out. Of all other labels: themselves, and None.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
     """
     given: Any = y
     if not getattr(getattr(y, "dtype", None), "ordered", False):
@@ -124,21 +95,9 @@ def ordered_labels(y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
 
 
 def known_classes(given: ArrayLike | None, earlier: NDArray | None, *, is_sorted: bool) -> NDArray:
-    """Return the classes of a call to `partial_fit`: those given at the first one.
+    """Return the classes (k,) of a call to `partial_fit`: those given at the first one, sorted or in the order given.
 
-    Parameters
-    ----------
-    given : array-like of shape (k,) or None
-        What this call says.
-    earlier : ndarray of shape (k,) or None
-        What the estimator has learned before, None at the first call.
-    is_sorted : bool
-        Whether to sort them, or to keep the order in which they are given.
-
-    Raises
-    ------
-    ValueError
-        If the first call says nothing, or a later one something else.
+    ValueError where the first call says nothing, or a later one something else than was learned `earlier`.
     """
     if given is None:
         if earlier is None:

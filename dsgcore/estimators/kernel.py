@@ -14,6 +14,7 @@ from dsgcore.core.parameters import Choice, ParameterError, as_in
 from dsgcore.estimators.inputs import width
 
 SIGMA = as_in(Gaussian, "sigma")
+_NAME = Choice("kernel", "gaussian", options=tuple(KERNELS))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -47,21 +48,7 @@ class KernelParameters:
 
 
 def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:
-    """Return the kernel of a name with the estimator's parameters, checked; "scale" follows the points.
-
-    Parameters
-    ----------
-    name : str
-        One of `KERNELS`.
-    estimator : object
-        Has the kernel's parameters as attributes.
-    X : ndarray of shape (n, d)
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range, or "scale" leads out of range.
-    """
+    """Return the kernel of a name with the estimator's attributes for parameters, checked; "scale" follows the points X (n, d)."""
     kind, given = KERNELS[name], {}
     for p in kind.parameters:
         value = getattr(estimator, p.name)
@@ -70,10 +57,11 @@ def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:
     return kind(**given)
 
 
-def check_size(kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:
-    """Refuse a kernel that is not bounded and overflows at the largest point."""
+def checked_kernel(estimator: KernelParameters, X: NDArray, dtype: np.dtype) -> Kernel:
+    """Return an estimator's kernel; refuse one that is not bounded and overflows at the largest point."""
+    kernel = make_kernel(_NAME.check(estimator.kernel), estimator, X)
     if np.isfinite(kernel.bound):
-        return
+        return kernel
     with np.errstate(over="ignore"):
         largest = X[np.argmax(np.einsum("ij,ij->i", X, X))][None].astype(float)
         value = float(kernel.matrix(largest, largest)[0, 0])
@@ -82,3 +70,4 @@ def check_size(kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:
             f"kernel {kernel.name!r} overflows {dtype} at these points, where it reaches {value:.3g}: "
             "take a smaller sigma or power, or scale the points"
         )
+    return kernel

@@ -16,17 +16,7 @@ from dsgcore.estimators.elsewhere import validated
 
 
 def pair_ids(y: NDArray) -> NDArray:
-    """Return `y` as whole numbers; the problem checks whether they are pairs.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If they are not whole numbers.
-    """
+    """Return `y` (n,) as whole numbers, or raise ValueError; the problem checks whether they are pairs."""
     if y.dtype == object:
         y = np.array(y.tolist())
     if y.dtype.kind not in "iuf" or (y.dtype.kind == "f" and (y != np.floor(y)).any()):
@@ -49,18 +39,9 @@ def ids_of_stacked(n_members: int, n_unlabeled: int) -> NDArray:
 
 
 def members_of(pairs: ArrayLike, d: int) -> NDArray:
-    """Return the members of the pairs two after two, of shape (2 n_S, d).
+    """Return the members of pairs (n_S, 2, d) or (2 n_S, d) two after two, of shape (2 n_S, d).
 
-    Parameters
-    ----------
-    pairs : array-like of shape (n_S, 2, d) or (2 n_S, d)
-    d : int
-        Number of coordinates that a point must have.
-
-    Raises
-    ------
-    ValueError
-        If the shape is another one, there is no pair, or a number is not finite.
+    ValueError where the shape is another one, there is no pair, or a number is not finite.
     """
     shape = np.shape(pairs)
     if len(shape) not in (2, 3) or (len(shape) == 3 and shape[1] != 2) or shape[-1] != d:
@@ -75,23 +56,10 @@ def members_of(pairs: ArrayLike, d: int) -> NDArray:
 def points_and_labels(
     estimator: Any, X: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None, *, holds_pairs: bool, **options: Any
 ) -> tuple[NDArray, NDArray]:
-    """Validate what `fit` was given.
+    """Validate what `fit` was given: all points with pair ids or classes, or unlabeled points alone with the similar pairs.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its `n_features_in_` is set, or checked.
-    X, y, pairs
-        As in `fit`: all points with pair ids or classes, or unlabeled points alone with the similar pairs.
-    holds_pairs : bool
-        Whether `y` would hold pair ids.
-    **options
-        For scikit-learn's `validate_data`.
-
-    Returns
-    -------
-    points, labels : ndarray
-        Labels are pair ids or classes.
+    Returns points and labels, which are pair ids or classes: `holds_pairs` says what `y` would hold. The options are those of
+    scikit-learn's `validate_data`, which sets or checks the estimator's `n_features_in_`.
     """
     X, y = opened(X, y)
     if pairs is None:
@@ -109,14 +77,8 @@ def points_and_labels(
 def drawn_members(codes: NDArray, seed: int) -> NDArray:
     """Draw similar pairs from labeled points, half as many, and return their members' row numbers two after two.
 
-    Two independent labeled points are both of class c with probability share_c^2, so a pair's class is drawn in proportion
-    to that, and its members from the class, with replacement.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        1, 0, and -1 for unlabeled.
-    seed : int
+    Of class codes (n,), with -1 for unlabeled. Two independent labeled points are both of class c with probability share_c^2,
+    so a pair's class is drawn in proportion to that, and its members from the class, with replacement.
     """
     rng = generator(seed, "similar pairs")
     rows = [np.flatnonzero(codes == code) for code in (0, 1)]

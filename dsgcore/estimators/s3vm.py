@@ -12,7 +12,7 @@ from dsgcore.core.expansion import Expansion
 from dsgcore.core.parameters import Choice, as_said, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
-from dsgcore.estimators.binary import BinaryEstimator
+from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.elsewhere import values_of
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM

@@ -17,7 +17,7 @@ from dsgcore.core.expansion import Expansion
 from dsgcore.core.parameters import Choice, ParameterError, as_in, as_said, field_as_in
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.core.solver_parameters import SolverParameters
-from dsgcore.estimators.binary import BinaryEstimator
+from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.elsewhere import taken
 from dsgcore.estimators.inputs import encode, known_classes
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, pair_ids, points_and_labels

@@ -50,17 +50,7 @@ class Stopping:
 class Convergence:
     """Watches a fit: f at some training points is carried along, and summed up so that every tail's mean is at hand.
 
-    Parameters
-    ----------
-    task : Task
-    model : Expansion
-        To which the solver appends.
-    tol : float or None
-        The model has settled when its average, of the second half of the iterates made so far, moves by no more than this share of
-        its size, in the root mean square over the points, for `n_iter_no_change` iterations. None: nothing is watched.
-    n_iter_no_change : int
-    verbose : int
-        Print a line at every look, or with 2 and more at every iteration.
+    The solver appends to `model`; the others but the task are as in `Stopping`.
     """
 
     def __init__(self, task: Task, model: Expansion, *, tol: float | None, n_iter_no_change: int, verbose: int) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.estimators.classes import POINTS_CUT, share_threshold
+from dsgcore.estimators.classes import share_threshold
+from dsgcore.estimators.elsewhere import POINTS_CUT
 from dsgcore.experiments.run import Run
 from dsgcore.problems.thresholds import classify, thresholds
 
