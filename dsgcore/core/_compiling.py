@@ -19,8 +19,7 @@ _UNREADABLE = (
     pickle.UnpicklingError,
     ValueError,
     TypeError,
-    KeyError,
-    IndexError,
+    LookupError,
     AttributeError,
     ImportError,
 )
@@ -45,11 +44,7 @@ CACHE = _is_cache_writable()  # without, everything works, compiled anew in ever
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a loop; options as of numba's `njit`."""
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        return _forgiving(njit(cache=CACHE, nogil=True, **options)(function))
-
-    return decorate
+    return lambda function: _forgiving(njit(cache=CACHE, nogil=True, **options)(function))
 
 
 def _forgiving(dispatcher: Any) -> Any:

@@ -17,7 +17,7 @@ from dsgcore.cluster import made_on, where_made
 from dsgcore.cluster.where import Here
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.documented import SEED, told
-from dsgcore.core.expansion import FEW_POINTS, Expansion
+from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Kernel
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, field_as_in, parameters_of
 from dsgcore.core.sampling import batches
@@ -30,7 +30,7 @@ from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.elsewhere import in_precision, over_partitions, read_ahead, some_of, validated
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, checked_kernel
-from dsgcore.estimators.stopping import Convergence, Stopping
+from dsgcore.estimators.stopping import Convergence, Stopping, check_finite
 from dsgcore.problems import Problem
 
 
@@ -207,7 +207,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
             watched["tol"] = None
         convergence = Convergence(task, task.new_model() if model is None else model, **watched)
         is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
-        _check_finite(task, learned, type(self).__name__, is_done=is_done)
+        check_finite(task, learned, type(self).__name__, is_done=is_done)
         convergence.warn(self)
         return learned
 
@@ -258,6 +258,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
     def _ridge(
         self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray, rows: Mapping[str, NDArray]
     ) -> float:
+        """Return the ridge that "auto" stands for."""
         return problem.usual_ridge(rows)
 
     def _values(self, X: ArrayLike) -> NDArray:
@@ -288,15 +289,3 @@ class BinaryEstimator(FunctionalGradientEstimator):
     def _cut(self, f: NDArray) -> NDArray:
         """Return the values from where the classes are cut on."""
         return f
-
-
-def _check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> None:
-    """Raise ValueError where a run has ended by itself, or its values are not finite."""
-    with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is told by its values
-        is_finite = np.isfinite(model.evaluate(task.X[:FEW_POINTS])).all()
-    if not is_finite or (len(model) < task.plan.n_iter and not is_done):
-        or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
-        raise ValueError(
-            f"{name} diverged at iteration {len(model) + 1}: "
-            f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
-        )

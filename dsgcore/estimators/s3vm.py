@@ -100,9 +100,7 @@ class TSGS3VM(BinaryEstimator):
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
         problem = task.problem
-        assert isinstance(problem, SemiSupervisedSVM)
-        is_shifted = problem.is_balanced
-        self.shift_ = problem.shift(values_of(model, task.X, task.rows["unlabeled"])) if is_shifted else 0.0
+        self.shift_ = problem.shift(values_of(model, task.X, task.rows["unlabeled"])) if problem.is_shifted else 0.0
 
     def _cut(self, f: NDArray) -> NDArray:
         return f + self.shift_

@@ -1,4 +1,4 @@
-"""When a fit has made iterations enough: by how much the averaged model still moves at some of the training points."""
+"""How a fit ends: when the averaged model hardly moves any more at some of the training points, or with an error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore.core.carried import Carried
 from dsgcore.core.documented import documented
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.expansion import FEW_POINTS, Expansion
 from dsgcore.core.parameters import Parameter, integer, parameters_of_fields, real
 from dsgcore.core.problem import objective
 from dsgcore.core.sampling import evenly_spread
@@ -112,3 +112,15 @@ class Convergence:
 
 def _size(values: NDArray) -> float:
     return float(np.sqrt(np.mean(np.square(values)))) if len(values) else 0.0
+
+
+def check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> None:
+    """Raise ValueError where a run has ended by itself, or its values are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is told by its values
+        is_finite = np.isfinite(model.evaluate(task.X[:FEW_POINTS])).all()
+    if not is_finite or (len(model) < task.plan.n_iter and not is_done):
+        or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
+        raise ValueError(
+            f"{name} diverged at iteration {len(model) + 1}: "
+            f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
+        )
