@@ -21,17 +21,32 @@ MAX_VALUES = 2**21
 class Kernel(Protocol):
     """What the solver, the model and the diagnostics need of a kernel; a frozen dataclass with two methods fulfils it.
 
-    Its parameters, with their ranges, are the dataclass's fields that are made by `real`, `choice` and the like.
+    Attributes
+    ----------
+    name : str
+    family : str
+        The kernel that it is, whatever its random features, where others are the same; empty: no other is.
+    parameters : tuple of Parameter
+        What can be set, with its range: the dataclass's fields that are made by `real`, `choice` and the like.
+    bound : float
+        kappa, the largest k(x, x).
+    feature_bound : float
+        phi, the largest |phi_w(x)' phi_w(x')|.
+    feature_map : FeatureMap
+        How its random features are accumulated and evaluated.
+    has_independent_features : bool
+        Whether the features of one iteration are drawn independently of each other.
+    factors : int
+        How many projections one feature is made of.
     """
 
     name: ClassVar[str]
-    # The kernel that it is, whatever its random features, where others are the same; empty: no other is.
     family: ClassVar[str] = ""
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
-    bound: ClassVar[float] = 1.0  # kappa, the largest k(x, x)
-    feature_bound: ClassVar[float] = 1.0  # phi, the largest |phi_w(x)' phi_w(x')|
+    bound: ClassVar[float] = 1.0
+    feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = features
-    has_independent_features: ClassVar[bool] = True  # those of one iteration, of each other
+    has_independent_features: ClassVar[bool] = True
 
     @property
     def factors(self) -> int:

@@ -31,20 +31,31 @@ def bound(fact: Fact | None) -> Fact:
 class Setting(Protocol):
     """What a spec and a page know of a problem: a frozen dataclass with a name, and whose rest has fallbacks.
 
-    Its parameters are those of the dataclass's fields that are made by `real`, `choice` and the like.
+    Attributes
+    ----------
+    name, title, score_name, sentence, citation : str
+        For registry, pages and docs. A title not given is made of the name.
+    labels : {"binary", "pairs", "ordinal", "classes"}
+        What it learns from: points of two classes, pairs of the same unknown class, points of ordered or of several classes.
+    twin_name : str
+        What the twin is, in a word or two.
+    parameters : tuple of Parameter
+        Those of the dataclass's fields that are made by `real`, `choice` and the like.
+    engine : str
+        Which of the `ENGINES` carries it out.
+    decision : {"sign", "cut", "ranks", "highest"}
+        How values become classes: by their sign; by a cut that the labeled points give; by one cut between each two
+        ordered classes; or by the highest of several values a point.
     """
 
     name: ClassVar[str]
-    title: ClassVar[str] = ""  # made of the name
+    title: ClassVar[str] = ""
     score_name: ClassVar[str] = "accuracy"
     sentence: ClassVar[str] = "learns from few labels"
     citation: ClassVar[str] = ""
-    # What it learns from: points of two classes, "pairs" of the same unknown class, points of "ordinal" or of several "classes".
     labels: ClassVar[str] = "binary"
-    twin_name: ClassVar[str] = "labels only"  # what the twin is, in a word or two
-    engine: ClassVar[str] = "stochastic"  # which of the `ENGINES` carries it out
-    # How values become classes: by their sign; by a "cut" that the labeled points give; "ranks", by one cut between each two
-    # ordered classes; or by the "highest" of several values a point.
+    twin_name: ClassVar[str] = "labels only"
+    engine: ClassVar[str] = "stochastic"
     decision: ClassVar[str] = "sign"
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
@@ -80,14 +91,17 @@ class Setting(Protocol):
 
 
 class Problem(Setting, Protocol):
-    """The contract of a problem; a small frozen dataclass that has `name`, `sources` and four methods fulfils it."""
+    """The contract of a problem; a small frozen dataclass that has `name`, `sources` and four methods fulfils it.
+
+    Attributes
+    ----------
+    sources : tuple of str
+        Names of the data sources; one mini-batch is drawn from each at every iteration.
+    """
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Names of the data sources, in their order: one mini-batch is drawn from each at every iteration.
-
-        Where they depend on the labels, of a bound problem only.
-        """
+        """Names of the data sources, in their order; where they depend on the labels, of a bound problem only."""
         ...
 
     @staticmethod
