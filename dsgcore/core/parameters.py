@@ -40,6 +40,7 @@ class Parameter:
     symbol: str = ""
     label: str = ""
     sentence: str = ""
+    optional = False  # whether None is allowed, too: a field of the kinds of which that can be said
 
     def called(self, label: str, sentence: str) -> Self:
         """Return the parameter with its words for people."""
@@ -47,10 +48,16 @@ class Parameter:
 
     def check(self, value: object) -> Any:
         """Return `value` in its own type, or raise `ParameterError`."""
-        raise TypeError(f"{type(self).__name__} does not say what it allows")
+        return None if value is None and self.optional else self._checked(value)
 
     def allowed(self) -> str:
         """Say in words what is allowed."""
+        return self._words() + (" or null" if self.optional else "")
+
+    def _checked(self, value: object) -> Any:
+        raise TypeError(f"{type(self).__name__} does not say what it allows")
+
+    def _words(self) -> str:
         raise TypeError(f"{type(self).__name__} does not say what it allows")
 
     def refuse(self, value: object) -> ParameterError:
@@ -60,7 +67,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Real(Parameter):
-    """A real number in [low, high]; None too, where it is `optional`.
+    """A real number in [low, high].
 
     `usual` is the stretch that a slider should offer, on the `scale` that suits it. Where None stands for a number found
     by the run, `automatic` is about that number: there a slider has a stop for None, and "auto" is None by another name.
@@ -75,12 +82,13 @@ class Real(Parameter):
 
     def allowed(self) -> str:
         """Say in words what is allowed."""
-        or_else = f" or {AUTOMATIC!r}" if self.automatic is not None else " or null" if self.optional else ""
-        return f"a number between {self.low:g} and {self.high:g}{or_else}"
+        return super().allowed() if self.automatic is None else f"{self._words()} or {AUTOMATIC!r}"
 
-    def check(self, value: object) -> float | None:
-        """Return `value` as a float, or raise `ParameterError`."""
-        if self.optional and (value is None or (self.automatic is not None and value == AUTOMATIC)):
+    def _words(self) -> str:
+        return f"a number between {self.low:g} and {self.high:g}"
+
+    def _checked(self, value: object) -> float | None:
+        if self.optional and self.automatic is not None and value == AUTOMATIC:
             return None
         if isinstance(value, bool) or not isinstance(value, RealNumber):
             raise self.refuse(value)
@@ -95,7 +103,7 @@ class Real(Parameter):
 
 @dataclass(frozen=True)
 class Integer(Parameter):
-    """A whole number in [low, high]; None too, where it is `optional`. `usual` and `scale` as for a real number."""
+    """A whole number in [low, high]. `usual` and `scale` as for a real number."""
 
     low: int = 0
     high: int = 2**31 - 1
@@ -103,14 +111,10 @@ class Integer(Parameter):
     usual: tuple[int, int] | None = None
     optional: bool = False
 
-    def allowed(self) -> str:
-        """Say in words what is allowed."""
-        return f"a whole number between {self.low} and {self.high}" + (" or null" if self.optional else "")
+    def _words(self) -> str:
+        return f"a whole number between {self.low} and {self.high}"
 
-    def check(self, value: object) -> Any:
-        """Return `value` as an int, or raise `ParameterError`."""
-        if value is None and self.optional:
-            return None
+    def _checked(self, value: object) -> int:
         is_whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
         if isinstance(value, bool) or not is_whole or not self.low <= value <= self.high:  # type: ignore[operator]
             raise self.refuse(value)
@@ -119,19 +123,15 @@ class Integer(Parameter):
 
 @dataclass(frozen=True)
 class Choice(Parameter):
-    """One of a few words; None too, where it is `optional`."""
+    """One of a few words."""
 
     options: tuple[str, ...] = ()
     optional: bool = False
 
-    def allowed(self) -> str:
-        """Say in words what is allowed."""
-        return "one of " + ", ".join(self.options) + (" or null" if self.optional else "")
+    def _words(self) -> str:
+        return "one of " + ", ".join(self.options)
 
-    def check(self, value: object) -> Any:
-        """Return `value`, or raise `ParameterError`."""
-        if value is None and self.optional:
-            return None
+    def _checked(self, value: object) -> str:
         if not isinstance(value, str) or value not in self.options:
             raise self.refuse(value)
         return value
@@ -141,12 +141,10 @@ class Choice(Parameter):
 class Flag(Parameter):
     """True or false."""
 
-    def allowed(self) -> str:
-        """Say in words what is allowed."""
+    def _words(self) -> str:
         return "true or false"
 
-    def check(self, value: object) -> bool:
-        """Return `value`, or raise `ParameterError`."""
+    def _checked(self, value: object) -> bool:
         if not isinstance(value, bool):
             raise self.refuse(value)
         return value
@@ -154,18 +152,14 @@ class Flag(Parameter):
 
 @dataclass(frozen=True)
 class Text(Parameter):
-    """Any text but the empty one; None too, where it is `optional`."""
+    """Any text but the empty one."""
 
     optional: bool = False
 
-    def allowed(self) -> str:
-        """Say in words what is allowed."""
-        return "text that is not empty" + (" or null" if self.optional else "")
+    def _words(self) -> str:
+        return "text that is not empty"
 
-    def check(self, value: object) -> str | None:
-        """Return `value`, or raise `ParameterError`."""
-        if value is None and self.optional:
-            return None
+    def _checked(self, value: object) -> str:
         if not isinstance(value, str) or not value:
             raise self.refuse(value)
         return value

@@ -6,12 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-
-def _go_on() -> None:
-    """Go on at once."""
-
-
-_pause: ContextVar[Callable[[], None]] = ContextVar("pause", default=_go_on)
+_pause: ContextVar[Callable[[], None]] = ContextVar("pause", default=lambda: None)
 
 
 @contextmanager

@@ -240,18 +240,10 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         kernel = checked_kernel(self, some_of(X), dtype) if model is None else model.kernel
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_
-        task = Task(
-            problem=problem,
-            kernel=kernel,
-            X=in_precision(X, dtype),
-            rows=rows,
-            plan=Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter),
-            batch_size=s["batch_size"],
-            seed=seed,
-            dtype=dtype,
-        )
+        plan = Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter)
         if model is not None:  # the step that the first call has found
-            task.plan.automatic_step = self.step_size_
+            plan.automatic_step = self.step_size_
+        task = Task(problem, kernel, in_precision(X, dtype), rows, plan, s["batch_size"], seed, dtype)
         settle_step(task)
         return task
 

@@ -19,17 +19,15 @@ from dsgcore.problems.thresholds import check_classes, mean_auc
 class Reals(Real):
     """A real number in [low, high], or a list of such numbers."""
 
-    def allowed(self) -> str:
-        """Say in words what is allowed."""
-        return f"{super().allowed()}, or a list of such numbers"
+    def _words(self) -> str:
+        return f"{super()._words()}, or a list of such numbers"
 
-    def check(self, value: object) -> Any:
-        """Return `value` as a float or a tuple of floats, or raise `ParameterError`."""
+    def _checked(self, value: object) -> Any:
         if not isinstance(value, list | tuple):
-            return super().check(value)
+            return super()._checked(value)
         if not value:
             raise self.refuse(value)
-        return tuple(Real.check(self, number) for number in value)
+        return tuple(Real._checked(self, number) for number in value)
 
 
 @documented
