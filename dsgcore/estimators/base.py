@@ -271,7 +271,8 @@ class BinaryEstimator(FunctionalGradientEstimator):
     @over_partitions
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the predicted label of each row of `X`, of shape (n,)."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        is_second = self.decision_function(X) > 0  # first, for it says of an estimator that it is not fitted
+        return self.classes_[is_second.astype(int)]
 
     @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
