@@ -180,7 +180,7 @@ class VisitedPoints(OwnValues):
         self.visited = np.empty_like(visited)
         self.visited[rank] = visited
         self.sources = tuple(task.rows)
-        self.start = self.t = len(model)
+        self.start = len(model)
         points = _rows_in_order(task.X, visited, rank, task.dtype)
         self.carried = Carried(points, model, average_after=task.plan.average_after)
 
@@ -205,9 +205,8 @@ class VisitedPoints(OwnValues):
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block at the points still to be visited."""
-        needed = self.needed_after[self.t - self.start]
+        needed = self.needed_after[self.carried.t - self.start]
         self.carried.advance_first(needed, W, block, decay)
-        self.t += 1
 
 
 def _per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]:

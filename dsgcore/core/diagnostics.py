@@ -24,18 +24,13 @@ class DiagnosticsError(ValueError):
 
 @dataclass(frozen=True)
 class FeatureError:
-    """The random features' error at the probes after an iteration; all are squared values of f.
+    """The random features' error at the probes after an iteration; all are squared values of f."""
 
-    `mean` and `largest` are of |f - h|^2 over the probes, `scale` is the mean of |h|^2, `bound` the papers' Lemma 1,
-    M^2 (kappa + phi)^2 sum_i |a_t^i|^2 with M the largest sum of |c_b| so far, and `band` the mean of V, whose expectation is
-    that of |f - h|^2.
-    """
-
-    mean: float
-    largest: float
-    scale: float
-    bound: float
-    band: float
+    mean: float  # over the probes, of |f - h|^2
+    largest: float  # of the same
+    scale: float  # mean of |h|^2
+    bound: float  # the papers' Lemma 1, M^2 (kappa + phi)^2 sum_i |a_t^i|^2, with M the largest sum of |c_b| so far
+    band: float  # mean over the probes of V, whose expectation is that of |f - h|^2
 
 
 class ExactTwin(OwnValues):

@@ -90,15 +90,12 @@ def _work(n: int, W: NDArray) -> int:
     return n * (W.shape[1] + W.size // COORDINATES_PER_COSINE)
 
 
-def block_of_cosines(
-    X: NDArray,
-    c: NDArray,
-    m: int,
-    step: float,
-    evaluations: int,
-    fill: Callable[[NDArray, NDArray, NDArray, NDArray], None],
-) -> NDArray:
-    """Return the block -step * sum_b c_b phi(x_b); `fill` makes C, S = sum_b c_b [cos w_j'x_b, sin w_j'x_b] of some rows."""
+# Of some points and their weights c, C and S: sum_b c_b cos w_j'x_b and sum_b c_b sin w_j'x_b, both (m,), which it fills in.
+Sums = Callable[[NDArray, NDArray, NDArray, NDArray], None]
+
+
+def block_of_cosines(X: NDArray, c: NDArray, m: int, step: float, fill: Sums, evaluations: int) -> NDArray:
+    """Return the block -step * sum_b c_b phi(x_b), of `m` features; the work is counted in evaluations."""
     starts = range(0, len(X), ACCUMULATED_ROWS)
     sums = np.empty((len(starts), 2, m), dtype=X.dtype)
 
@@ -119,7 +116,7 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
     def fill(points: NDArray, weights: NDArray, C: NDArray, S: NDArray) -> None:
         _loops.accumulate(points, weights, W, C, S, scratch_of_this_thread(X.dtype))
 
-    return block_of_cosines(X, c, W.shape[1], step, _work(len(X), W), fill)
+    return block_of_cosines(X, c, W.shape[1], step, fill, _work(len(X), W))
 
 
 def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:

@@ -71,7 +71,7 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
         tiles = _tiles_of_this_thread(signs.shape[2], X.dtype)
         _loops_rotated.accumulate_rotated(points, weights, signs, lengths, C, S, tiles)
 
-    return block_of_cosines(X, c, len(lengths), step, _work(X, signs), fill)
+    return block_of_cosines(X, c, len(lengths), step, fill, _work(X, signs))
 
 
 def _work(X: NDArray, signs: NDArray) -> int:
