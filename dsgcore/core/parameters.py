@@ -188,7 +188,10 @@ def field_as_in(owner: Any, name: str, /, **changes: Any) -> Any:
 
 
 # Dataclass fields of one kind: the default, and keywords as in the kind.
-real, integer, choice, flag = (partial(said, kind) for kind in (Real, Integer, Choice, Flag))
+real = partial(said, Real)
+integer = partial(said, Integer)
+choice = partial(said, Choice)
+flag = partial(said, Flag)
 
 
 def parameters_of_fields() -> Any:

@@ -7,7 +7,6 @@ from functools import partial, wraps
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
@@ -115,5 +114,7 @@ def _of_table(one: Callable[[Any], Any], X: Any) -> Any:
 
 
 def _with_index(part: Any, one: Callable[[Any], Any]) -> Any:
+    import pandas as pd
+
     values = one(part) if len(part) else one(pd.DataFrame(np.zeros((1, part.shape[1])), columns=part.columns))[:0]
     return (pd.Series if values.ndim == 1 else pd.DataFrame)(values, index=part.index)
