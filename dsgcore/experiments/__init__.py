@@ -6,14 +6,13 @@ from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, split_for, steered_values
 from dsgcore.experiments.loading import load_dataset, load_split, read_spec
-from dsgcore.experiments.outcome import outcome_of
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, Snapshot, StopReason
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.suggesting import begin_suggesting, suggest_values, with_values
 from dsgcore.experiments.theory import Theory, breaches, broken_by, kept_to, remedies, theory_of
-from dsgcore.experiments.verdict import Comparison, Verdict, compare
+from dsgcore.experiments.verdict import Comparison, Verdict, compare, outcome_of
 
 __all__ = [
     "SETTINGS",

@@ -22,9 +22,8 @@ from dsgcore.problems import UNLABELED, Problem
 # Up to this many training points, all of them are carried, and the objective is that of the whole sample.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # What an iteration brings forward besides the model.
-BROUGHT_FORWARD = (
-    *("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm", "average_norm"),
-)
+_POINTS = ("_training", "probes", "rest_of_test", "labeled", "unlabeled")
+BROUGHT_FORWARD = (*_POINTS, "twin", "dual", "norm", "average_norm")
 
 
 class Measured:
@@ -42,13 +41,7 @@ class Measured:
 
 
 class BroughtForward:
-    """A model with all that goes along with it, before and after any iteration.
-
-    Parameters
-    ----------
-    task : Task
-    split : Split
-    """
+    """A model with all that goes along with it, before and after any iteration."""
 
     model: Expansion
     _training: AllPoints | VisitedPoints
@@ -91,17 +84,14 @@ class BroughtForward:
 
     @property
     def t(self) -> int:
-        """The number of iterations after which the model and all values are as they are now."""
         return len(self.model)
 
     @property
     def problem(self) -> Problem:
-        """The setting, bound to the training labels."""
         return self.task.problem
 
     @property
     def training_values(self) -> NDArray | None:
-        """F at all training points, of shape (n,); None where there are too many of them to carry."""
         return self._training.values if isinstance(self._training, AllPoints) else None
 
     def _values_per_source(self) -> Values:
@@ -111,12 +101,10 @@ class BroughtForward:
 
     @property
     def test_values(self) -> NDArray:
-        """F at all test points, of shape (n_test,)."""
         return np.concatenate([self.probes.values, self.rest_of_test.values])
 
     @property
     def labeled_values(self) -> NDArray:
-        """F at the labeled training points, of shape (n_labeled,)."""
         if self.labeled is not None:
             return self.labeled.values
         assert self.training_values is not None
@@ -124,7 +112,7 @@ class BroughtForward:
 
     @property
     def shift(self) -> float:
-        """What is added to f before its sign is taken, from the unlabeled training points, as the estimator does."""
+        """Taken from the unlabeled training points, as the estimator does."""
         if not self.problem.is_shifted:
             return 0.0
         values = self.training_values
@@ -133,7 +121,7 @@ class BroughtForward:
 
     @property
     def test_average(self) -> NDArray:
-        """The averaged f at all test points, of shape (n_test,), with the shift of its own."""
+        """With the shift of its own."""
         average = np.concatenate([self.probes.average, self.rest_of_test.average])
         if not self.problem.is_shifted:
             return average

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,18 +53,7 @@ def machine_budget(gigabytes: float | None = None) -> Budget:
 
 
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
-    """Return about what a run costs on this kind of machine.
-
-    Parameters
-    ----------
-    spec : Spec
-    shape : tuple of two int, optional
-        Rows and columns of the data. It is needed for a file's; else it follows from the spec.
-
-    Returns
-    -------
-    Cost
-    """
+    """Return about what a run costs on this kind of machine; the data's rows and columns are needed for a file only."""
     n, d = shape_of(spec) if shape is None else shape
     data = Cost(n * (BYTES_WHILE_MADE * d + BYTES_A_ROW), 0.0)
     solver, n_test = spec.solver, round(spec.data.test_share * n)
@@ -93,10 +82,7 @@ def shape_of(spec: Spec) -> tuple[int, int]:
 def check_cost(spec: Spec, budget: Budget, shape: tuple[int, int] | None = None) -> None:
     """Refuse a run that costs more than the budget; arguments as of `cost_of`.
 
-    Raises
-    ------
-    SpecError
-        In one sentence: what it would cost, the limit, and what would fit.
+    The `SpecError` says in one sentence what it would cost, the limit, and what would fit.
     """
     if spec.data.name == FILE and shape is None:
         return  # once it has been read
@@ -114,8 +100,7 @@ def _too_much(cost: Cost, budget: Budget) -> str:
 
 
 def _what_fits(spec: Spec, budget: Budget, shape: tuple[int, int] | None) -> str:
-    if spec.changes:
-        spec = replace(spec, changes=())
+    spec = replace(spec, changes=())
     for name in SMALLER:
         value = _largest(spec, name, lambda smaller: budget.covers(cost_of(smaller, shape)))
         if value is not None:
@@ -129,14 +114,10 @@ def _largest(spec: Spec, name: str, fits: Callable[[Spec], bool]) -> int | None:
     now = getattr(getattr(spec, section), name) if section else None
     if now is None:
         return None
+    part: Any = getattr(spec, section)
     value = 1 << max(int(now) - 1, 1).bit_length() - 1
     while value >= LOWEST.get(name, 1):
-        if fits(_with(spec, section, {name: value})):
+        if fits(replace(spec, **{section: replace(part, **{name: value})})):
             return value
         value //= 2
     return None
-
-
-def _with(spec: Spec, section: str, values: Mapping[str, Any]) -> Spec:
-    part: Any = getattr(spec, section)
-    return replace(spec, **{section: replace(part, **values)})

@@ -53,10 +53,7 @@ def script(spec: Spec, iterations: int) -> str:
     A spec's own file must lie beside the script, under its name; the script checks its digest.
     """
     return (_SCRIPT_WITH_FILE if spec.data.name == FILE else _SCRIPT).format(
-        title=spec.problem.title,
-        spec=spec.to_json(indent=2),
-        iterations=iterations,
-        score_name=spec.problem.score_name,
+        title=spec.problem.title, spec=spec.to_json(indent=2), iterations=iterations, score_name=spec.problem.score_name
     )
 
 

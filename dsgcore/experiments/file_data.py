@@ -14,17 +14,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError, Dataset, parse_npz
-from dsgcore.data.reading import (
-    LOCAL,
-    Limits,
-    Recipe,
-    Source,
-    dataset_of,
-    guessed,
-    read_table,
-    sniff_format,
-    unpacked,
-)
+from dsgcore.data.reading import LOCAL, Limits, Recipe, Source, dataset_of, guessed, read_table, sniff_format, unpacked
 from dsgcore.data.reading.looking import Answer, AskPoints, Question, answers
 from dsgcore.experiments.settings import DataSpec
 
@@ -70,13 +60,7 @@ class FileStore:
         return sum(map(len, self._contents.values())) + sum(points)
 
     def answer(self, digest: str, name: str, question: Question) -> Any:
-        """Return the answer to a question about a file, which is asked once.
-
-        Raises
-        ------
-        DataError
-            Where the file cannot be read so.
-        """
+        """Return the answer to a question about a file, which is asked once; raise `DataError` where it cannot be read so."""
         if (digest, question) not in self._answers:
             for asked, answer in self._ask(self[digest], name, question):
                 self._keep((digest, asked), answer)
@@ -97,24 +81,12 @@ class FileStore:
 def read_file(
     data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None
 ) -> Callable[..., Dataset]:
-    """Find and read a spec's file.
-
-    Parameters
-    ----------
-    data : DataSpec
-        With the name "file".
-    labels : {"binary", "pairs", "ordinal", "classes"}
-    files, folder
-        As in `load_split`.
+    """Find and read a spec's file, whose labels are "binary", "pairs", "ordinal" or "classes"; the rest is as of `load_split`.
 
     Returns
     -------
     callable
         Makes the data set; what is learned from the table is learned from the rows `fitted_rows` (default: all).
-
-    Raises
-    ------
-    DataError
     """
     content = content_of(data, files, folder)
     packed = Source.of_bytes(content, file_name(str(data.path)))

@@ -120,10 +120,6 @@ class JobQueue:
         on_done : callable, optional
             Given the result before the job is over, by another thread.
 
-        Returns
-        -------
-        Job
-
         Raises
         ------
         JobError

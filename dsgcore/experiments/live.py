@@ -26,7 +26,6 @@ class LiveRun:
 
     Parameters
     ----------
-    spec : Spec
     previous : LiveRun, optional
         The one that this one follows; its history stays as the ghost, and its data are used again where they are the same.
     files : FileStore, optional
@@ -48,11 +47,7 @@ class LiveRun:
     """
 
     def __init__(
-        self,
-        spec: Spec,
-        previous: LiveRun | None = None,
-        files: FileStore | None = None,
-        split: Split | None = None,
+        self, spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None, split: Split | None = None
     ) -> None:
         self.run: Run = Run(spec, split if split is not None else split_for(spec, previous, files))
         twin = replace(spec.twin(), diagnostics=replace(spec.diagnostics, n_probes=0))

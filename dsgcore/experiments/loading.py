@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,28 +47,20 @@ def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | Non
 
     Parameters
     ----------
-    spec : Spec
     files : FileStore, optional
         Contents of files. Where it is given, a spec's file is looked for here and never on the disk.
     folder : path, optional
         Where a file named without a folder is looked for if it is not in the working folder.
-
-    Returns
-    -------
-    Split
 
     Raises
     ------
     DataError
         When the file is missing, another one than the spec's, or cannot be read; or labels cannot be hidden so.
     """
-    data = spec.data
-    if data.name == FILE:
-        make = read_file(data, _read_as(spec), files=files, folder=folder)
-        dataset = make()
-        split = _split(spec, dataset)
-        return _split(spec, make(fitted_rows=split.train_rows)) if dataset.depends_on_rows else split
-    return _split(spec, load_dataset(spec))
+    make = _maker(spec, files, folder)
+    dataset = make()
+    split = _split(spec, dataset)
+    return _split(spec, make(fitted_rows=split.train_rows)) if dataset.depends_on_rows else split
 
 
 def load_dataset(
@@ -78,29 +71,21 @@ def load_dataset(
     Parameters
     ----------
     spec, files, folder
-        As in `load_split`.
+        As in `load_split`; so is what is raised.
     fitted_rows : ndarray of int, optional
         Of a file: the rows that missing values and words are fitted on, as the training rows are in `load_split`.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-        When the file is missing, another one than the spec's, or cannot be read.
     """
+    return _maker(spec, files, folder)(fitted_rows=fitted_rows)
+
+
+def _maker(spec: Spec, files: FileStore | None, folder: Path | None) -> Callable[..., Dataset]:
+    """Return what makes a spec's data set; a file is read with all its classes where a conversion makes two of them."""
     data = spec.data
-    if data.name != FILE:
-        options = {name: getattr(data, name) for name in OPTION_NAMES}
-        return load(data.name, seed=spec.seed, **{k: v for k, v in options.items() if v is not None})
-    return read_file(data, _read_as(spec), files=files, folder=folder)(fitted_rows=fitted_rows)
-
-
-def _read_as(spec: Spec) -> str:
-    """Return the kind of labels that a file is read with: a conversion makes two classes of several."""
-    return spec.problem.labels if spec.data.convert is None else "classes"
+    if data.name == FILE:
+        labels = spec.problem.labels if data.convert is None else "classes"
+        return read_file(data, labels, files=files, folder=folder)
+    options = {name: getattr(data, name) for name in OPTION_NAMES if getattr(data, name) is not None}
+    return lambda fitted_rows=None: load(data.name, seed=spec.seed, **options)
 
 
 def _split(spec: Spec, dataset: Dataset) -> Split:

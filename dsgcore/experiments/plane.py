@@ -49,10 +49,6 @@ class Plane:
             Which column each coordinate is; None: a principal axis of the columns, each scaled by its range.
         names : sequence of str
             Names of the columns.
-
-        Returns
-        -------
-        Plane
         """
         d = X.shape[1]
         if d <= 2:

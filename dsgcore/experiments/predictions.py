@@ -15,17 +15,11 @@ from dsgcore.problems.thresholds import classify, thresholds
 
 
 def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
-    """Return the code of the predicted class at points where the run's result has these values.
+    """Return the code of the predicted class, int64 (n,), where the result of a run that has begun has these values.
 
     Parameters
     ----------
-    run : Run
-        That has made an iteration.
     values : ndarray of shape (n,), or (n, K) for classes without an order
-
-    Returns
-    -------
-    ndarray of shape (n,), int64
 
     Notes
     -----

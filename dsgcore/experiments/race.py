@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,6 @@ class RaceResult:
         Bytes that the fit held at its peak, beyond what there was before it.
     estimate : int
         Bytes that the competitor said beforehand it would need.
-    converged : bool
     notes : tuple of str
         What the fit warned of, a sentence each.
     steps, times, objectives : ndarray of shape (s,)
@@ -140,20 +139,14 @@ def competitor(setting: str, name: str) -> type[Any]:
 def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job:
     """Submit a race to a queue; the job's progress is a `RaceProgress`, its result a `RaceResult`.
 
-    Parameters
-    ----------
-    queue : JobQueue
-    race : Race
-    split : Split
-        The run's data. They are loaded again from the spec, except where they came from a file, which may be gone.
-    **options
-        `lease`, `is_wanted` and `on_done` of `JobQueue.submit`.
+    The data are loaded again from the spec, except where they came from a file, which may be gone. Options are `lease`,
+    `is_wanted` and `on_done` of `JobQueue.submit`.
     """
     held = split if race.spec.data.name == FILE else None
     limit = int(race.memory_limit * GB) + ALLOWANCE
-    plain = {own.name: getattr(race, own.name) for own in fields(race) if own.name != "spec"}
-    plain["parameters"] = dict(race.parameters)
-    return queue.submit(run_race, race.spec.to_json(), plain, held, memory_limit=limit, **options)
+    plain = vars(race) | {"parameters": dict(race.parameters)}
+    spec = plain.pop("spec").to_json()
+    return queue.submit(run_race, spec, plain, held, memory_limit=limit, **options)
 
 
 def run_race(

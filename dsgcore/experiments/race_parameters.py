@@ -26,15 +26,7 @@ Values = dict[str, Any]
 
 
 def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
-    """Return what a competitor takes from a run without a choice: the kernel and its kind of smoothness, and the seed.
-
-    Parameters
-    ----------
-    spec : Spec
-        Of the run.
-    kind : type
-        The competitor's class.
-    """
+    """Return what a competitor, of that class, takes from a run without a choice: the kernel and its kind of smoothness, and the seed."""
     takes, kernel = signature(kind).parameters, _kernel_name(spec, kind)
     fixed: Values = {}
     if "kernel" in takes:
@@ -52,13 +44,7 @@ def _kernel_name(spec: Spec, kind: type[Any]) -> str:
 
 
 def kernel_note(spec: Spec, kind: type[Any]) -> str:
-    """Say in one sentence which kernel a competitor gets where it cannot have the run's; nothing where it can, or has none.
-
-    Parameters
-    ----------
-    spec, kind
-        As in `fixed_parameters`.
-    """
+    """Say in one sentence which kernel a competitor gets where it cannot have the run's; nothing where it can, or has none."""
     if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
         return ""
     run_has = words_of(spec.kernel.name).title
@@ -71,17 +57,7 @@ def kernel_note(spec: Spec, kind: type[Any]) -> str:
 
 
 def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
-    """Return the parameters that may be chosen, each with the run's own value as its default where it has one.
-
-    Parameters
-    ----------
-    spec : Spec
-        Of the run.
-    split : Split
-        Its data.
-    kind : type
-        The competitor's class.
-    """
+    """Return a competitor's parameters that may be chosen, each with the run's own value as its default where it has one."""
     own = [p for p in kind.parameters if p.name not in FIXED]
     values = {p.name: p.default for p in own} | _same_names(spec, own) | _translated(spec, split, kind)
     return (*_kernel_parameters(spec, split, kind), *(_with_default(p, values[p.name]) for p in own))

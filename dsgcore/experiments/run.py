@@ -56,11 +56,10 @@ class Snapshot:
 
 
 class Run:
-    """One run of a spec.
+    """One run of a spec. What it has of its `Engine` by the same name (values, `shift`, `exact_values`) is described there.
 
     Parameters
     ----------
-    spec : Spec
     split : Split, optional
         The data, where the caller has loaded them already (as `load_split` does for this spec).
 
@@ -95,7 +94,6 @@ class Run:
 
     @property
     def problem(self) -> Setting:
-        """The setting, bound to the training labels."""
         return self.engine.problem
 
     @property
@@ -140,17 +138,14 @@ class Run:
 
     @property
     def training_values(self) -> NDArray | None:
-        """Values at all training points, of shape (n,) or (n, K); None where there are too many of them."""
         return self.engine.training_values
 
     @property
     def test_values(self) -> NDArray:
-        """Values at all test points, of shape (n_test,) or (n_test, K)."""
         return self.engine.test_values
 
     @property
     def labeled_values(self) -> NDArray:
-        """Values at the labeled training points, of shape (n_labeled,) or (n_labeled, K)."""
         return self.engine.labeled_values
 
     @property
@@ -161,14 +156,10 @@ class Run:
 
     @property
     def shift(self) -> float:
-        """What is added to values before their sign is taken: where an S3VM keeps the balance; else 0."""
         return self.engine.shift
 
     def advance(
-        self,
-        iterations: int | None = None,
-        seconds: float | None = None,
-        until: Callable[[], bool] = lambda: False,
+        self, iterations: int | None = None, seconds: float | None = None, until: Callable[[], bool] = lambda: False
     ) -> int:
         """Make up to this many iterations, or as many as fit in so many seconds (at least one); return how many.
 
@@ -219,18 +210,9 @@ class Run:
             self.stop_reason = StopReason.FINISHED
 
     def change(self, name: str, value: float) -> None:
-        """Give a parameter another value from the next iteration on; the change becomes part of the spec.
+        """Give one of the spec's `steerable` another value from the next iteration on; the change becomes part of the spec.
 
-        Parameters
-        ----------
-        name : str
-            One of the spec's `steerable`.
-        value : float
-
-        Raises
-        ------
-        ParameterError
-            If the name or the value is not allowed.
+        A `ParameterError` says where the name or the value is not allowed.
         """
         self.spec = self.spec.with_change(Change(self.t + 1, name, value))
         self.engine.follow(self.spec)
@@ -279,7 +261,6 @@ class Run:
         return run
 
     def exact_values(self, Z: NDArray) -> NDArray:
-        """Return the exact-kernel twin h at the points `Z` (p, d) at the present iteration: O(n p) kernel evaluations."""
         return self.engine.exact_values(Z)
 
     @property

@@ -148,11 +148,7 @@ class DiagnosticsSpec:
 def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, Mapping[str, Any]]:
     """Return what a setting's spec begins with, by section, where it differs from the parameters' own defaults.
 
-    Parameters
-    ----------
-    setting : type of Setting
-    dataset : str, optional
-        By default the set that the setting begins with; of its data and kernel, nothing goes with another set.
+    It is that on the set that the setting begins with; of its data and kernel, nothing goes with another one.
     """
     said = _first_defaults(setting)
     if not isinstance(dataset, str) or dataset == _first_set(said):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ from dsgcore.core.solver import Iterate, solve
 from dsgcore.data import Split
 from dsgcore.experiments.brought_forward import BROUGHT_FORWARD, MAX_POINTS_FOR_WHOLE_SAMPLE, BroughtForward, Measured
 from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.stochastic_cost import stochastic_cost
-from dsgcore.experiments.stochastic_task import learned, task_of
+from dsgcore.experiments.stochastic_task import learned, stochastic_cost, task_of
 from dsgcore.problems import objective
 
 # All that iterations bring forward is copied at so many of them, not at each; those in between are made again.
@@ -36,13 +35,7 @@ ITERATIONS_BETWEEN_AVERAGES = 16
 
 
 class StochasticEngine(BroughtForward):
-    """Doubly stochastic gradients on a spec's data.
-
-    Parameters
-    ----------
-    spec : Spec
-    split : Split
-    """
+    """Doubly stochastic gradients on a spec's data."""
 
     has_graph: ClassVar[bool] = False
     gauged: ClassVar[tuple[str, ...]] = ("Step", "Iterations", "Batches", "Features", "Wander")
@@ -77,21 +70,17 @@ class StochasticEngine(BroughtForward):
 
     @property
     def automatic_step(self) -> float:
-        """What the step "auto" is here, whether the spec asks for it or says a number."""
         return self.step_sizes.automatic
 
     @property
     def largest_step(self) -> float | None:
-        """The constant step above which the iterate grows without end; None where there is none."""
         return self.step_sizes.largest
 
     @property
     def caution(self) -> str:
-        """Nothing: a step that is too large is seen at once, for the run diverges."""
-        return ""
+        return ""  # a step that is too large is seen at once, for the run diverges
 
     def step_at(self, t: int) -> float:
-        """Return the step size that iteration `t` has, or is to have."""
         return self.task.plan.at(t).size
 
     @cached_property
@@ -105,7 +94,6 @@ class StochasticEngine(BroughtForward):
             self.task.plan.automatic_step = self.step_sizes.automatic
 
     def advance(self) -> dict[str, float] | None:
-        """Make one iteration and return its row; None where there is no further one."""
         start, beside = time.perf_counter(), self._measured.seconds
         iterate = next(self._iterates, None)
         self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
@@ -197,12 +185,10 @@ class StochasticEngine(BroughtForward):
         }
 
     def follow(self, spec: Spec) -> None:
-        """Take over a spec's changes."""
         self.task.plan.changes[:] = spec.changes
         self._settle_step()
 
     def extend(self, spec: Spec) -> None:
-        """Go on to a longer spec's end; values that were no longer carried are computed again once."""
         plan, made, self._average_row = self.task.plan.with_n_iter(spec.solver.n_iter), self.t, {}
         if plan.average_after is not None and plan.average_after < made:
             # The second half of the longer run has begun already: its iterates are made again, and summed up.
@@ -225,41 +211,35 @@ class StochasticEngine(BroughtForward):
         self._way = [self._copied()]
 
     def keep(self) -> None:
-        """Make the state that was measured last the one that `go_back` returns to."""
         # A mini-batch's objective is that of the function before the step.
         self._kept_t = self.t - (self.training_values is None)
         if self.t >= self._copies[-1]["t"] + ITERATIONS_BETWEEN_COPIES:
             self._copies = [self._copies[-1], self._copied()]
 
     def go_back(self) -> None:
-        """Return as a whole to the state kept last: to the copy before it, and by the same iterations from there."""
-        copied = next(copied for copied in reversed(self._copies) if copied["t"] <= self._kept_t)
+        self._return_to(self._kept_t, self._copies)
+
+    def _return_to(self, t: int, copies: list[dict[str, Any]]) -> None:
+        """Make everything as it was after `t` iterations: from the copy before them, by the same iterations from there."""
+        copied = next(copied for copied in reversed(copies) if copied["t"] <= t)
         self.model = self._recorded.prefix(copied["t"])
         for name in BROUGHT_FORWARD:
-            setattr(self, name, copied[name])
+            setattr(self, name, copy(copied[name]))
         self._iterates = self._solve()
-        while self.t < self._kept_t:
+        while self.t < t:
             self._bring_forward(next(self._iterates))
         self._iterates = iter(())
 
     @property
     def can_look_back(self) -> bool:
-        """Whether earlier states can be had again: where all training points are carried, which are not too many to copy."""
-        return isinstance(self._training, AllPoints)
+        return isinstance(self._training, AllPoints)  # which are not too many to copy
 
     def at(self, t: int) -> Self:
-        """Return the engine as it was after `t` iterations, made again from the copy before them: the same bits."""
-        start = next((copied for copied in reversed(self._way) if copied["t"] <= t <= self.t), None)
-        if start is None or not self.can_look_back:
+        if not self.can_look_back or not self._way[0]["t"] <= t <= self.t:
             raise ValueError(f"the run cannot be looked at after {t} iterations")
         other = copy(self)
-        other.model, other._average_row = self._recorded.prefix(start["t"]), {}
-        for name in BROUGHT_FORWARD:
-            setattr(other, name, copy(start[name]))
-        other._iterates = other._solve()
-        while other.t < t:
-            other._bring_forward(next(other._iterates))
-        other._iterates = iter(())
+        other._average_row = {}
+        other._return_to(t, self._way)
         return other
 
     def dual_way(self, row: int) -> tuple[NDArray, NDArray]:
@@ -269,21 +249,18 @@ class StochasticEngine(BroughtForward):
         return np.array(t), np.array(coefficients)
 
     def model_at(self, t: int) -> Expansion:
-        """Return the model as it was after `t` iterations, before or after those gone back."""
         return self._recorded.prefix(t)
 
     def average_at(self, t: int) -> Expansion:
-        """Return the averaged model as it was after `t` iterations: the last iterate, before there are any to be averaged."""
+        """Return the averaged model: the last iterate, before there are any to be averaged."""
         model, after = self.model_at(t), self.task.plan.average_after
         return model if after is None or t <= after else model.tail_average(t - after)
 
     def start_objective(self) -> float:
-        """Return the objective at f = 0."""
         zeros = {source: np.zeros(2) for source in self.task.rows}
         return objective(self.problem.risk_terms(zeros))
 
     def exact_values(self, Z: NDArray) -> NDArray:
-        """Return the exact-kernel twin h at the points `Z` (p, d) at the present iteration: O(n p) kernel evaluations."""
         Z = np.ascontiguousarray(Z, dtype=self.task.dtype)
         out = np.zeros(len(Z), dtype=self.task.dtype)
         used = np.flatnonzero(self.dual.values)
@@ -293,9 +270,8 @@ class StochasticEngine(BroughtForward):
 
     @staticmethod
     def long_work(spec: Spec, split: Split) -> None:
-        """Return None: nothing is to be done before a run can begin."""
+        """Nothing is to be done before a run can begin."""
 
     @staticmethod
     def cost(spec: Spec, sizes: Sizes) -> Cost:
-        """Return what a run costs besides its data."""
         return stochastic_cost(spec, sizes, MAX_POINTS_FOR_WHOLE_SAMPLE)

@@ -1,4 +1,4 @@
-"""A spec's task for the solver, and what it learns where nothing is measured on the way."""
+"""A spec's task for the solver: what it learns where nothing is measured on the way, and what it costs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from numpy.typing import NDArray
 
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.carried import Carried
+from dsgcore.core.cost import Cost, Sizes, seconds_of_features
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 from dsgcore.data import Split
+from dsgcore.data.options import N_CLASSES
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED, Problem
 
 # A shift that keeps the balance is taken from at most so many unlabeled points.
 MAX_POINTS_FOR_SHIFT = 20_000
+# Bytes for each visit that is known in advance: the row's number, its place, and what sorting them takes.
+BYTES_A_VISIT = 32
+# The run and its supervised twin.
+RUNS = 2
 
 
 def task_of(spec: Spec, split: Split) -> Task:
@@ -38,15 +44,7 @@ def task_of(spec: Spec, split: Split) -> Task:
 
 
 def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
-    """Return what a whole run makes of the test points, as its result is scored; None where it was ended before.
-
-    Parameters
-    ----------
-    spec, split
-        As of `Run`.
-    until : callable, optional
-        Asked after every iteration; True ends the run.
-    """
+    """Return what a whole run makes of the test points, as its result is scored; None where `until`, asked each time, ended it."""
     task = task_of(spec, split)
     settle_step(task)
     model, after = task.new_model(), task.plan.average_after
@@ -67,3 +65,20 @@ def _for_shift(task: Task, split: Split) -> NDArray:
     unlabeled = np.flatnonzero(split.y_train == UNLABELED)
     rows = unlabeled if len(unlabeled) else np.arange(len(task.X))
     return rows[evenly_spread(len(rows), MAX_POINTS_FOR_SHIFT)]
+
+
+def stochastic_cost(spec: Spec, sizes: Sizes, most_for_whole_sample: int) -> Cost:
+    """Return what a run costs besides its data; up to `most_for_whole_sample` training points, all are carried."""
+    problem, kernel = cast(Problem, spec.problem), spec.kernel
+    rows = problem.most_sources(spec.data.n_classes or N_CLASSES.default) * sizes.batch_size
+    is_whole = sizes.n_train <= most_for_whole_sample
+    visits = 0 if is_whole else rows * sizes.n_iter
+    carried = sizes.n_train if is_whole else min(sizes.n_train, visits) + min(sizes.n_labeled, sizes.n_train)
+    points = carried + sizes.n_test
+    block = 2 * sizes.n_features * sizes.itemsize
+    frequencies = kernel.factors * sizes.d * sizes.n_features * (8 + sizes.itemsize)
+    return Cost(
+        RUNS * (sizes.n_iter * block + visits * BYTES_A_VISIT + points * (sizes.d + 4) * sizes.itemsize) + frequencies,
+        kernel.factors * seconds_of_features(points + 2 * rows, sizes.d, sizes.n_features, sizes.itemsize)
+        + kernel.seconds_of_sums(rows * sizes.n_probes, sizes.d, sizes.itemsize),
+    )

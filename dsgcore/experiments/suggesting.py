@@ -75,18 +75,8 @@ def suggest_values(
 def begin_suggesting(queue: JobQueue, spec: Spec, split: Split, seconds: float, **options: Any) -> Job:
     """Submit the search to a queue of jobs; the progress is what it reports, the result a `Suggestion`.
 
-    Parameters
-    ----------
-    queue : JobQueue
-    spec, split, seconds
-        As of `suggest_values`. What was seen travels, hidden labels and test points do not.
-    **options
-        `lease` and `is_wanted` of `JobQueue.submit`.
-
-    Raises
-    ------
-    FoldError
-        As of `suggest_values`, before anything is begun.
+    What was seen travels, hidden labels and test points do not. Options are `lease` and `is_wanted` of `JobQueue.submit`. What
+    `suggest_values` refuses is refused before anything is begun.
     """
     held = _seen(split)
     _Runs(spec, held)

@@ -24,7 +24,6 @@ class Theory:
         Predicted slope of log |f - h|^2 against log t; None where the theorem speaks of the run's length only.
     rates : mapping of str to Rate
         By what falls, how fast it does.
-    assumptions : tuple of Assumption
     cost : str
         What it can cost to keep to them; empty where that is nothing.
     """
