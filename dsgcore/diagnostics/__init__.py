@@ -11,8 +11,7 @@ from dsgcore.diagnostics.inside import (
     point_pull,
     point_way,
 )
-from dsgcore.diagnostics.job import begin_limits
-from dsgcore.diagnostics.limits import Limits, limits
+from dsgcore.diagnostics.limits import Limits, begin_limits, limits
 from dsgcore.diagnostics.strip import Gauge, Light, Strip, strip
 from dsgcore.diagnostics.way import WORDS, way
 

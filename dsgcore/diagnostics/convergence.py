@@ -12,9 +12,7 @@ from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import seeds_of
 from dsgcore.diagnostics.way import DISTANCE, ERROR, NORM, WORDS, ground_of, way
-from dsgcore.experiments.loading import load_split
-from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.theory import theory_of
+from dsgcore.experiments import Spec, load_split, theory_of
 from dsgcore.settings import Constant, Measured, profile_of
 
 RESAMPLES = 200
@@ -44,8 +42,6 @@ class Convergence:
 
     Attributes
     ----------
-    spec : Spec
-    seeds : tuple of int
     t : ndarray of shape (k,)
     columns : mapping of str to ndarray of shape (seeds, k)
         As of `dsgcore.diagnostics.way`; NaN beyond the end of a run that diverged.
@@ -61,7 +57,12 @@ class Convergence:
         """Gather ways by their seeds."""
         longest = max(ways.values(), key=lambda own: len(own["t"]))
         k = len(longest["t"])
-        columns = {name: np.array([_padded(own[name], k) for own in ways.values()]) for name in longest}
+        columns = {
+            name: np.array(
+                [np.pad(own[name], (0, k - len(own[name])), constant_values=np.nan) for own in ways.values()]
+            )
+            for name in longest
+        }
         return cls(spec, tuple(ways), longest["t"], columns)
 
     @property
@@ -134,17 +135,7 @@ def convergence(
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
 ) -> Convergence:
-    """Measure how a spec's run converges.
-
-    Parameters
-    ----------
-    spec, seeds, split, tell
-        As of `dsgcore.diagnostics.limits`; so is what is raised.
-
-    Returns
-    -------
-    Convergence
-    """
+    """Measure how a spec's run converges; parameters, and what is raised, as of `dsgcore.diagnostics.limits`."""
     used = seeds_of(spec, seeds)
     split = load_split(spec) if split is None else split
     ground, ways = ground_of(spec, split), {}
@@ -163,10 +154,6 @@ def fitted(x: NDArray, values: NDArray) -> Slope:
     own, rng, n = values[:, late], np.random.default_rng(0), len(values)
     resampled = [slope(x[late], own[rng.integers(0, n, n)].mean(axis=0)) for _ in range(RESAMPLES * (n > 1))]
     return Slope(slope(x[late], own.mean(axis=0)), float(np.std(resampled)) if resampled else float("nan"))
-
-
-def _padded(column: NDArray, length: int) -> NDArray:
-    return np.concatenate([column, np.full(length - len(column), np.nan)])
 
 
 def _quantile(values: NDArray, share: float) -> NDArray:

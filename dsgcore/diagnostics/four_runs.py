@@ -13,22 +13,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.carried import AllPoints
-from dsgcore.core.diagnostics import MAX_EXACT_POINTS, DiagnosticsError, GradientNorm, exact_optimum
+from dsgcore.core.diagnostics import (
+    MAX_EXACT_POINTS,
+    DiagnosticsError,
+    DualCoefficients,
+    GradientNorm,
+    exact_optimum,
+)
 from dsgcore.core.problem import stacked
 from dsgcore.core.schedules import Step
 from dsgcore.core.solver import Iterate, solve
 from dsgcore.core.task import Task
 from dsgcore.data import Split
-from dsgcore.experiments.engine import engine_for
-from dsgcore.experiments.loading import load_split
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments import Spec, load_split
+from dsgcore.experiments.stochastic_task import task_of
 
 # Up to so many training points the kernel matrix is made; above, a diagnosis is refused.
 MAX_POINTS = 4000
@@ -87,19 +94,36 @@ class FourRuns:
         return not len(self.t) or not self.together[-1] <= GROWN * self.scale
 
 
-class _Dual:
-    """A function of the exact kernel, sum_i a_i k(x_i, .), by its values at the training points."""
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What runs on the same data, with the same kernel and ridge, have in common.
 
-    def __init__(self, K: NDArray) -> None:
-        self.K, self.a = K, np.zeros(len(K))
+    Attributes
+    ----------
+    K : ndarray of shape (n, n)
+    whole : GradientNorm
+        The whole sample's gradient.
+    optimum : ndarray of shape (n,) or None
+        Dual coefficients of f*; None where the risk is not quadratic, or without a ridge.
+    """
 
-    @property
-    def values(self) -> NDArray:
-        return self.K @ self.a
+    K: NDArray
+    whole: GradientNorm
+    optimum: NDArray | None
 
-    def advance(self, rows: Any, slopes: NDArray, step: Step) -> None:
-        self.a *= step.decay
-        np.subtract.at(self.a, rows, step.size * slopes.astype(np.float64))
+    @classmethod
+    def of(cls, task: Task) -> Ground:
+        """Make the matrix and the optimum of a task."""
+        X, lam = np.asarray(task.X, dtype=np.float64), task.plan.at(task.plan.n_iter).lam
+        K = task.kernel.matrix(X, X)
+        whole = GradientNorm(task.problem, task.rows, K)
+        is_known = whole.quadratic is not None and lam > 0
+        return cls(K, whole, exact_optimum(K, *whole.quadratic, lam) if is_known else None)  # type: ignore[misc, call-arg]
+
+    @cached_property
+    def curvature(self) -> float:
+        """The sum of the sizes of a quadratic risk's second derivatives; NaN of another."""
+        return float("nan") if self.whole.quadratic is None else float(np.abs(self.whole.quadratic[0]).sum())
 
 
 def four_runs(
@@ -109,18 +133,9 @@ def four_runs(
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
 ) -> FourRuns:
-    """Make the four runs of a spec.
+    """Make the four runs of a spec with one seed of batches and features, by default the spec's; the data stay those of that one.
 
-    Parameters
-    ----------
-    seed : int, optional
-        Of batches and features; the data stay those of the spec's seed. By default the spec's.
-    spec, split, tell
-        As of `dsgcore.diagnostics.limits`; so is what is raised.
-
-    Returns
-    -------
-    FourRuns
+    The other parameters, and what is raised, are as of `dsgcore.diagnostics.limits`.
     """
     return runs_of_seeds(spec, (spec.seed if seed is None else seed,), split=split, tell=tell)[0]
 
@@ -134,9 +149,7 @@ def runs_of_seeds(
 ) -> tuple[FourRuns, ...]:
     """Make the four runs with each of several seeds; what has no noise is made once. Parameters as of `limits`."""
     check_possible(spec)
-    split = load_split(spec) if split is None else split
-    check_possible(spec, len(split.X_train))
-    task: Task = engine_for(spec, split).task  # type: ignore[attr-defined]
+    task = settled_task(spec, load_split(spec) if split is None else split)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         still = _noiseless(task, lambda share: tell(share / (1 + len(seeds))))
         return tuple(
@@ -162,55 +175,69 @@ def check_possible(spec: Spec, n: int = 0) -> None:
         )
 
 
+def settled_task(spec: Spec, split: Split) -> Task:
+    """Return what the solver is to do for a spec, its automatic step known; raise `DiagnosticsError` as `check_possible`."""
+    check_possible(spec, len(split.X_train))
+    task = task_of(spec, split)
+    settle_step(task)
+    return task
+
+
 @dataclass(frozen=True, eq=False)
 class _Noiseless:
-    """What has no noise, and so is the same for all seeds: the kernel matrix, g at the recorded iterations, and where it leads."""
+    """What has no noise, and so is the same for all seeds: the ground, g at the recorded iterations, and where it leads."""
 
-    K: NDArray
-    whole: GradientNorm
+    ground: Ground
     g: dict[int, NDArray]
     end: NDArray
-    optimum: NDArray | None
 
 
 def _noiseless(task: Task, tell: Callable[[float], object]) -> _Noiseless:
-    X = np.asarray(task.X, dtype=np.float64)
-    K = task.kernel.matrix(X, X)
-    whole, path = GradientNorm(task.problem, task.rows, K), _Dual(K)
-    g, values = {}, path.values
-    wanted = set(_recorded(task.plan.n_iter).tolist())
-    for t in range(1, task.plan.n_iter + 1):
-        path.advance(slice(None), whole.slopes(values), task.plan.at(t))
-        values = path.values
-        tell(t / task.plan.n_iter)
+    ground, path = Ground.of(task), DualCoefficients(len(task.X))
+    g, n_iter = {}, task.plan.n_iter
+    wanted = set(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int).tolist())
+    values = ground.K @ path.values
+    for t in range(1, n_iter + 1):
+        values = _down(ground, path, values, task.plan.at(t))
+        tell(t / n_iter)
         if t in wanted:
             g[t] = values
-    optimum = _optimum(task, K, whole)
-    # Where there are several minima, each run has its own: the one that it would go to without noise.
-    end = _led_to(task, whole, path) if optimum is None else optimum
-    return _Noiseless(K, whole, g, end, optimum)
+    return _Noiseless(ground, g, _end(task, ground, path))
+
+
+def _down(ground: Ground, path: DualCoefficients, values: NDArray, step: Step) -> NDArray:
+    """Step from `values` along the whole sample's gradient; return the values there."""
+    path.advance(np.arange(len(values)), ground.whole.slopes(values), step.size, step.decay)
+    return ground.K @ path.values
+
+
+def _end(task: Task, ground: Ground, start: DualCoefficients) -> NDArray:
+    """Return the values of f*; where there may be several minima, those that steps without noise lead to from `start`."""
+    if ground.optimum is not None:
+        return ground.K @ ground.optimum
+    path, step = start.copy(), task.plan.at(task.plan.n_iter)
+    values = ground.K @ path.values
+    for _ in range(LONGEST_WAY * task.plan.n_iter):
+        before, values = values, _down(ground, path, values, step)
+        if not np.linalg.norm(values - before) > STANDS_STILL * np.linalg.norm(before):
+            break
+    return values
 
 
 def _measured(task: Task, still: _Noiseless, tell: Callable[[float], object]) -> FourRuns:
-    h = _Dual(still.K)
+    h = DualCoefficients(len(task.X))
     rows = list(_steps(task, still, h, tell))
-    of_f = _led_to(task, still.whole, h) if still.optimum is None else still.optimum
+    of_f = _end(task, still.ground, h)
     squares = [
         [np.mean(d**2) for d in (at.g - still.end, at.b - at.g, at.r - at.g, at.f - of_f, at.f - at.h)] for at in rows
     ]
     parts = np.array(squares, dtype=np.float64).reshape(len(rows), 5).T
-    t = np.array([at.t for at in rows])
     optimisation, batches, features, together, error = parts
-    scale, is_exact = float(np.mean(of_f**2)), still.optimum is not None
+    t, scale, is_exact = np.array([at.t for at in rows]), float(np.mean(of_f**2)), still.ground.optimum is not None
     return FourRuns(t, optimisation, batches, features, together, error, scale, is_exact)
 
 
-def _recorded(n_iter: int) -> NDArray:
-    return np.unique(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int))
-
-
-@dataclass(frozen=True, eq=False)
-class _At:
+class _At(NamedTuple):
     """The values of the four runs, and of h, at the training points after `t` iterations."""
 
     t: int
@@ -221,53 +248,27 @@ class _At:
     h: NDArray
 
 
-def _steps(task: Task, still: _Noiseless, h: _Dual, tell: Callable[[float], object]) -> Iterator[_At]:
+def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[float], object]) -> Iterator[_At]:
     """Make the runs that have noise all at once, and yield the iterations that are recorded."""
-    model, b = task.new_model(), _Dual(still.K)
-    points, r = AllPoints(task, model), np.zeros(len(still.K), dtype=task.dtype)
+    K, model, b = still.ground.K, task.new_model(), DualCoefficients(len(task.X))
+    points, r = AllPoints(task, model), np.zeros(len(K), dtype=task.dtype)
     for iterate in solve(task, model, training=points):
         step, batch = iterate.step, np.concatenate(list(iterate.batch.values()))
-        b.advance(batch, _batch_slopes(task, iterate, b), step)
-        h.advance(batch, iterate.weights, step)
-        _advance_features(task, iterate, still.whole, points.X, r)
+        # The coefficients that the run's own batches have at b.
+        at_b = {source: K[rows] @ b.values for source, rows in iterate.batch.items()}
+        b.advance(batch, stacked(task.problem.coefficients(at_b), tuple(at_b)), step.size, step.decay)
+        h.advance(batch, iterate.weights, step.size, step.decay)
+        _advance_features(task, iterate, still.ground.whole, points.X, r)
         tell(iterate.t / task.plan.n_iter)
         if iterate.t in still.g:
             f = points.values.astype(np.float64)
-            yield _At(iterate.t, still.g[iterate.t], b.values, r.astype(np.float64), f, h.values)
-
-
-def _batch_slopes(task: Task, iterate: Iterate, b: _Dual) -> NDArray:
-    """Return the coefficients that the run's own batches have at b."""
-    values = {source: b.K[rows] @ b.a for source, rows in iterate.batch.items()}
-    return stacked(task.problem.coefficients(values), tuple(values))
+            yield _At(iterate.t, still.g[iterate.t], K @ b.values, r.astype(np.float64), f, K @ h.values)
 
 
 def _advance_features(task: Task, iterate: Iterate, whole: GradientNorm, X: NDArray, r: NDArray) -> None:
     """Add a step along the whole sample's gradient through the run's own random features of this iteration."""
-    step, kernel = iterate.step, task.kernel
-    model = task.new_model()
-    W = model.frequencies(iterate.t, step.n_features)
+    step, feature_map = iterate.step, task.kernel.feature_map
+    W = task.new_model().frequencies(iterate.t, step.n_features)
     slopes = whole.slopes(r.astype(np.float64)).astype(task.dtype)
-    block = kernel.feature_map.accumulate(X, slopes, W, step.size)
-    kernel.feature_map.evaluate(X, W, block, step.decay, r)
-
-
-def _optimum(task: Task, K: NDArray, whole: GradientNorm) -> NDArray | None:
-    """Return the values of the exact minimiser; None where the risk is not quadratic, or without a ridge."""
-    lam = task.plan.at(task.plan.n_iter).lam
-    return K @ exact_optimum(K, *whole.quadratic, lam) if whole.quadratic is not None and lam > 0 else None
-
-
-def _led_to(task: Task, whole: GradientNorm, start: _Dual) -> NDArray:
-    """Return the values that steps along the whole sample's gradient lead to."""
-    path = _Dual(whole.K)
-    path.a[:] = start.a
-    step = task.plan.at(task.plan.n_iter)
-    values = path.values
-    for _ in range(LONGEST_WAY * task.plan.n_iter):
-        before = values
-        path.advance(slice(None), whole.slopes(before), step)
-        values = path.values
-        if not np.linalg.norm(values - before) > STANDS_STILL * np.linalg.norm(before):
-            break
-    return values
+    block = feature_map.accumulate(X, slopes, W, step.size)
+    feature_map.evaluate(X, W, block, step.decay, r)

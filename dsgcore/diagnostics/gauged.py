@@ -14,8 +14,6 @@ class Gauged:
 
     Parameters
     ----------
-    run : Run
-    t : int
     readings : list of Reading
         Those up to `t`, at least one.
     """

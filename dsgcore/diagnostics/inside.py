@@ -42,17 +42,7 @@ class Amplitudes:
 
 
 def amplitudes(model: Expansion) -> Amplitudes:
-    """Return how large the coefficients are that each iteration has left in a model.
-
-    Parameters
-    ----------
-    model : Expansion
-
-    Returns
-    -------
-    Amplitudes
-        Shrunk by all steps since, as they count in f now.
-    """
+    """Return how large the coefficients are that each iteration has left in a model, shrunk by all steps since."""
     largest = max((block.shape[1] for block in model.blocks), default=1)
     number = min(len(model), max(1, min(MOST_BLOCKS, MOST_COEFFICIENTS // largest)))
     t = np.unique(np.linspace(1, len(model), number).round().astype(int))
@@ -63,21 +53,15 @@ def amplitudes(model: Expansion) -> Amplitudes:
 
 
 def feature_wave(model: Expansion, t: int, number: int, Z: NDArray) -> NDArray:
-    """Return what one random feature adds to f.
+    """Return what one random feature adds to f, of shape (p,): the sum of these over all features and iterations is f.
 
     Parameters
     ----------
-    model : Expansion
     t : int
         The iteration that the feature was drawn in, from 1.
     number : int
         Which one of that iteration's, from 1.
     Z : ndarray of shape (p, d)
-
-    Returns
-    -------
-    ndarray of shape (p,)
-        The sum of these over all features and iterations is f.
     """
     block = _block(model, t, number)
     W, own = model.kernel.feature_map.alone(model.frequencies(t, block.shape[1]), block, model.d, number - 1)
@@ -87,18 +71,9 @@ def feature_wave(model: Expansion, t: int, number: int, Z: NDArray) -> NDArray:
 
 
 def feature_way(model: Expansion, t: int, number: int) -> NDArray:
-    """Return one random feature's coefficient through time.
+    """Return one random feature's coefficient through time, of shape (T + 1,); `t` and `number` as of `feature_wave`.
 
-    Parameters
-    ----------
-    model : Expansion
-    t, number : int
-        As of `feature_wave`.
-
-    Returns
-    -------
-    ndarray of shape (T + 1,)
-        After 0 to T iterations: nothing before the one that the feature was drawn in, and from then on shrinking with every step.
+    After 0 to T iterations: nothing before the one that the feature was drawn in, and from then on shrinking with every step.
     """
     block = _block(model, t, number)
     way = np.zeros(len(model) + 1)
@@ -107,25 +82,15 @@ def feature_way(model: Expansion, t: int, number: int) -> NDArray:
 
 
 def point_pull(run: Run, row: int, Z: NDArray) -> NDArray:
-    """Return what one training point adds to h.
+    """Return what one training point adds to h: a_i k(x_i, z), of shape (p,); the sum of these over all training points is h.
 
     Parameters
     ----------
     run : Run
-        Of one of the stochastic settings.
+        Of one of the stochastic settings; of another, `DiagnosticsError` is raised.
     row : int
         Which training point, from 0.
     Z : ndarray of shape (p, d)
-
-    Returns
-    -------
-    ndarray of shape (p,)
-        a_i k(x_i, z): the sum of these over all training points is h.
-
-    Raises
-    ------
-    DiagnosticsError
-        If the setting's gradient is not a stochastic functional one.
     """
     engine, x = _engine(run), np.asarray(run.split.X_train[row : row + 1], dtype=np.float64)
     with single_threaded_blas():
@@ -134,22 +99,9 @@ def point_pull(run: Run, row: int, Z: NDArray) -> NDArray:
 
 
 def point_way(run: Run, row: int) -> tuple[NDArray, NDArray]:
-    """Return one training point's coefficient through the iterations.
+    """Return some iterations and one training point's coefficient after each, both of shape (k,).
 
-    Parameters
-    ----------
-    run, row
-        As of `point_pull`.
-
-    Returns
-    -------
-    t, coefficients : ndarray of shape (k,)
-        At the iterations that the run keeps, some 32 evenly spread ones, and as it stands.
-
-    Raises
-    ------
-    DiagnosticsError
-        As of `point_pull`.
+    They are those that the run keeps, some 32 evenly spread ones, and the last. Parameters, and what is raised, as of `point_pull`.
     """
     return _engine(run).dual_way(row)
 

@@ -12,9 +12,10 @@ from dsgcore.core.automatic_step import step_sizes
 from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, runs_of_seeds, seeds_of
-from dsgcore.experiments.engine import engine_for
-from dsgcore.experiments.loading import load_split
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments import Spec, load_split
+from dsgcore.experiments.jobs import Job, JobQueue
+from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.stochastic_task import task_of
 
 # A run has converged where f is this near to f*, relative to its size, in the root mean square.
 NEAR = 0.1
@@ -24,6 +25,12 @@ CAUSES = ("optimisation", "batches", "features")
 # A remedy makes a variance so many times smaller.
 FACTOR = 4
 MOST_FEATURES, LARGEST_BATCH = 65_536, 65_536
+# In the background, a verdict is over so many seeds.
+SEEDS = 5
+# Beyond what the process has after its imports: kernel matrix, quadratic form and their product, and as much again to solve.
+ARRAYS, BYTES, ALLOWANCE = 6, 8, 300_000_000
+# It is told how far the work is so often on its way.
+REPORTS = 200
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,6 @@ class Limits:
         ||f - f*|| / ||f*|| after that change, as predicted.
     largest_step : float or None
         The constant step above which the run grows without end, where there is one.
-    seeds : tuple of int
     runs : tuple of FourRuns
         One a seed.
     """
@@ -100,10 +106,6 @@ def limits(
     tell : callable, optional
         Gets the share that is done.
 
-    Returns
-    -------
-    Limits
-
     Raises
     ------
     DiagnosticsError
@@ -113,7 +115,7 @@ def limits(
     check_possible(spec)
     split = load_split(spec) if split is None else split
     runs = runs_of_seeds(spec, used, split=split, tell=tell)
-    largest = step_sizes(engine_for(spec, split).task).largest  # type: ignore[attr-defined]
+    largest = step_sizes(task_of(spec, split)).largest
     return _verdict(spec, used, runs, largest)
 
 
@@ -204,3 +206,27 @@ def _faster(spec: Spec, largest: float | None, brings: str) -> tuple[dict[str, f
         }, f"A larger step, {better:g} instead of {step:g} (it may be {largest:.3g}): {brings}."
     n_iter = FACTOR * solver.n_iter
     return {"n_iter": n_iter}, f"More iterations, {n_iter} instead of {solver.n_iter}: {brings}."
+
+
+def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> Job:
+    """Submit the four runs with five seeds to a queue; the job's progress is the share done, its result `Limits`.
+
+    The data are loaded again from the spec, except where they came from a file, which may be gone. Options are `lease` and
+    `is_wanted` of `JobQueue.submit`. What `limits` refuses is refused before anything is begun.
+    """
+    n = len(split.X_train)
+    check_possible(spec, n)
+    held = split if spec.data.name == FILE else None
+    return queue.submit(find_limits, spec.to_json(), held, memory_limit=ARRAYS * BYTES * n * n + ALLOWANCE, **options)
+
+
+def find_limits(spec: str, split: Split | None, *, report: Callable[[float], object]) -> Limits:
+    """Find what limits a run; report the share that is done."""
+    told = [-1]
+
+    def tell(share: float) -> None:
+        if int(share * REPORTS) > told[0]:
+            told[0] = int(share * REPORTS)
+            report(share)
+
+    return limits(Spec.from_json(spec), SEEDS, split=split, tell=tell)

@@ -53,7 +53,6 @@ class Gauge:
     ----------
     name : str
         "Step", "Iterations", "Batches", "Features" or "Wander".
-    light : Light
     value : str
         What it reads.
     sentence : str
@@ -93,18 +92,7 @@ class Strip:
 
 
 def strip(run: Run, t: int | None = None) -> Strip:
-    """Return what limits a run after `t` iterations, by default as it stands.
-
-    Parameters
-    ----------
-    run : Run
-        Of any setting; it has the gauges that have a meaning there.
-    t : int, optional
-
-    Returns
-    -------
-    Strip
-    """
+    """Return what limits a run after `t` iterations, by default as it stands: the gauges that have a meaning in its setting."""
     t = run.model_t if t is None else t
     if run.stop_reason is StopReason.DIVERGED:
         return Strip((_grown(run),))
@@ -115,6 +103,9 @@ def strip(run: Run, t: int | None = None) -> Strip:
     return Strip(tuple(_GAUGES[name](at) for name in run.engine.gauged))
 
 
+# What to change, and the same as values.
+Remedy = tuple[str, dict[str, Any]]
+_NOTHING: Remedy = "", {}
 _EARLY = "More iterations are needed before this can be told."
 STEP, ITERATIONS, BATCHES, FEATURES, WANDERING = "Step", "Iterations", "Batches", "Features", "Wander"
 
@@ -123,26 +114,22 @@ def _percent(share: float) -> str:
     return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}" if share < 9.995 else f"{share:,.0f} ×"
 
 
-def _light(severity: float) -> Light:
-    return Light.LIMITS if severity >= 1.0 else Light.GOOD
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.2g}")
-
-
 def _theta(run: Run, t: int) -> float:
     """Return the step size that the slider says, or that "auto" stands for."""
     asked = run.spec.values_at(t + 1)["step_size"]
     return float(run.engine.automatic_step or 0.0) if asked is None else float(asked)
 
 
-def _smaller_step(run: Run, t: int) -> tuple[str, dict[str, Any]]:
+def _smaller_step(run: Run, t: int) -> Remedy:
     """Return the automatic step, or where that is no smaller half of the present one."""
     now, automatic, largest = _theta(run, t), run.engine.automatic_step, run.engine.largest_step
     usual = min(x for x in (automatic, largest and largest / 2.0, now) if x)
-    then = _short(usual if usual < 0.75 * now else now / 2.0)
-    return f"Smaller step: {now:g} → {then:g}", {"step_size": then}
+    return _other_step("Smaller", now, usual if usual < 0.75 * now else now / 2.0)
+
+
+def _other_step(kind: str, now: float, then: float) -> Remedy:
+    then = float(f"{then:.2g}")
+    return f"{kind} step: {now:g} → {then:g}", {"step_size": then}
 
 
 def _grown(run: Run) -> Gauge:
@@ -152,39 +139,32 @@ def _grown(run: Run) -> Gauge:
         if largest is None
         else f": {run.engine.limited_by} allows {largest:.2g} at most, and less with few features or small batches"
     )
-    remedy, changes = _smaller_step(run, run.tried)
-    return Gauge(
-        STEP,
-        Light.LIMITS,
-        "too big",
-        f"Steps of {_theta(run, run.tried):g} made f grow without end{limit}.",
-        remedy,
-        changes,
-        float("inf"),
-    )
+    sentence = f"Steps of {_theta(run, run.tried):g} made f grow without end{limit}."
+    return Gauge(STEP, Light.LIMITS, "too big", sentence, *_smaller_step(run, run.tried), np.inf)
 
 
 def _step(at: Gauged) -> Gauge:
     if at.largest is None:
         return _leaping(at)
     share = at.step / at.largest
-    remedy, changes = _smaller_step(at.run, at.t) if share >= 1.0 else ("", {})
     limit = f"the largest that {at.run.engine.limited_by} allows, {at.largest:.2g}"
     sentence = f"A step of {at.step:.2g} is above {limit}: f grows without end."
     if share < 1.0:
         sentence = f"The step is at {_percent(share)} of {limit}; above it f would grow without end."
-    return Gauge(STEP, _light(share), _percent(share), sentence, remedy, changes, share)
+    return _of_step(at, share, share, sentence)
+
+
+def _of_step(at: Gauged, share: float, severity: float, sentence: str) -> Gauge:
+    light, remedy = (Light.LIMITS, _smaller_step(at.run, at.t)) if severity >= 1.0 else (Light.GOOD, _NOTHING)
+    return Gauge(STEP, light, _percent(share), sentence, *remedy, severity)
 
 
 def _leaping(at: Gauged) -> Gauge:
     """Say whether steps overshoot where none is too large for good: by updates that undo each other."""
     leap, opposed = at.relative(at.last.update), -at.last.agreement
     severity = min(leap / LEAP, max(opposed, 0.0) / OPPOSED)
-    remedy, changes = _smaller_step(at.run, at.t) if severity >= 1.0 else ("", {})
-    sentence = f"One step moves f by {_percent(leap)} of its size, and steps do not undo each other."
-    if severity >= 1.0:
-        sentence = f"One step moves f by {_percent(leap)} of its size, and the next one back: they overshoot."
-    return Gauge(STEP, _light(severity), _percent(leap), sentence, remedy, changes, severity)
+    said = "the next one back: they overshoot" if severity >= 1.0 else "steps do not undo each other"
+    return _of_step(at, leap, severity, f"One step moves f by {_percent(leap)} of its size, and {said}.")
 
 
 def _iterations(at: Gauged) -> Gauge:
@@ -198,25 +178,25 @@ def _iterations(at: Gauged) -> Gauge:
         return Gauge(ITERATIONS, Light.LIMITS, _percent(moved), sentence, *_faster(at), severity)
     if moved > STILL_MOVES and not _unrest(at) >= 1.0:
         sentence += ": the larger part is done, and it still moves on."
-        remedy, changes = _more_iterations(n_iter) if at.t >= n_iter else ("", {})
-        return Gauge(ITERATIONS, Light.OPEN, _percent(moved), sentence, remedy, changes, min(moved, 0.99))
-    said = (
-        "to and fro: more iterations of this step would not help" if moved > STILL_MOVES else "little is left to come"
-    )
+        remedy = _more_iterations(n_iter) if at.t >= n_iter else _NOTHING
+        return Gauge(ITERATIONS, Light.OPEN, _percent(moved), sentence, *remedy, min(moved, 0.99))
+    said = "little is left to come"
+    if moved > STILL_MOVES:
+        said = "to and fro: more iterations of this step would not help"
     return Gauge(ITERATIONS, Light.GOOD, _percent(moved), f"{sentence}: {said}.", severity=min(moved, 0.99))
 
 
-def _faster(at: Gauged) -> tuple[str, dict[str, Any]]:
+def _faster(at: Gauged) -> Remedy:
     """Return the automatic step where that is larger, else more iterations."""
     now, automatic = _theta(at.run, at.t), at.run.engine.automatic_step or 0.0
     if automatic > 2.0 * now:
-        return f"Larger step: {now:g} → {_short(automatic):g}", {"step_size": _short(automatic)}
+        return _other_step("Larger", now, automatic)
     return _more_iterations(at.run.n_iter)
 
 
-def _more_iterations(now: int) -> tuple[str, dict[str, Any]]:
+def _more_iterations(now: int) -> Remedy:
     then = min(FACTOR * now, MOST_ITERATIONS)
-    return (f"More iterations: {now:,} → {then:,}", {"n_iter": then}) if then > now else ("", {})
+    return (f"More iterations: {now:,} → {then:,}", {"n_iter": then}) if then > now else _NOTHING
 
 
 def _batches(at: Gauged) -> Gauge:
@@ -229,9 +209,8 @@ def _batches(at: Gauged) -> Gauge:
 def _features(at: Gauged) -> Gauge:
     share, m = at.relative(at.last.features), int(at.run.spec.values_at(at.t + 1)["n_features"])
     if np.isnan(share):
-        return Gauge(
-            FEATURES, Light.UNKNOWN, "…", "A single feature an iteration has no spread from which this could be told."
-        )
+        sentence = "A single feature an iteration has no spread from which this could be told."
+        return Gauge(FEATURES, Light.UNKNOWN, "…", sentence)
     sentence = (
         f"The chance of which features are drawn has led f {_percent(share)} of its size away from the exact kernel"
     )
@@ -257,13 +236,12 @@ def _noise(name: str, share: float, severity: float, sentence: str, change: tupl
     """Return a gauge of noise, whose remedy halves it."""
     label, field_name, now, then = change
     if severity < 1.0:
-        return Gauge(
-            name, Light.GOOD, _percent(share), f"{sentence}; later steps mend most of that.", severity=severity
-        )
+        sentence += "; later steps mend most of that."
+        return Gauge(name, Light.GOOD, _percent(share), sentence, severity=severity)
     expected = _percent(share * (now / then) ** 0.5)
     sentence += f". {then / now:.0f} times as many bring that to about {expected}."
-    remedy, changes = (f"{label}: {now:,} → {then:,}", {field_name: then}) if then > now else ("", {})
-    return Gauge(name, Light.LIMITS, _percent(share), sentence, remedy, changes, severity, expected)
+    remedy: Remedy = (f"{label}: {now:,} → {then:,}", {field_name: then}) if then > now else _NOTHING
+    return Gauge(name, Light.LIMITS, _percent(share), sentence, *remedy, severity, expected)
 
 
 def _unrest(at: Gauged) -> float:
@@ -278,19 +256,11 @@ def _wandering(at: Gauged) -> Gauge:
     if severity < 1.0:
         said = "on its way" if agreement >= AGREE else "little enough"
         return Gauge(WANDERING, Light.GOOD, _percent(wander), f"{sentence}: {said}.", severity=severity)
-    now = _theta(at.run, at.t)
     sentence += (
         ", and a step of this size will not bring it nearer: a smaller one, or the average of the iterates, does."
     )
-    return Gauge(
-        WANDERING,
-        Light.LIMITS,
-        _percent(wander),
-        sentence,
-        f"Smaller step: {now:g} → {_short(now / 2):g}",
-        {"step_size": _short(now / 2)},
-        severity,
-    )
+    now = _theta(at.run, at.t)
+    return Gauge(WANDERING, Light.LIMITS, _percent(wander), sentence, *_other_step("Smaller", now, now / 2), severity)
 
 
 _GAUGES: dict[str, Callable[[Gauged], Gauge]] = {

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +15,12 @@ from numpy.typing import NDArray
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.carried import AllPoints
 from dsgcore.core.cost import Cost
-from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, GradientNorm, exact_optimum
+from dsgcore.core.diagnostics import DualCoefficients, ExactTwin
 from dsgcore.core.solver import Iterate, solve
 from dsgcore.core.task import Task
 from dsgcore.data import Split
-from dsgcore.diagnostics.four_runs import check_possible
-from dsgcore.experiments.engine import engine_for
-from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.theory import theory_of
+from dsgcore.diagnostics.four_runs import Ground, settled_task
+from dsgcore.experiments import Spec, theory_of
 
 ERROR, DISTANCE, AVERAGE, NORM = "error", "distance", "average", "norm"
 GRADIENT, GRADIENT_MEAN = "gradient", "gradient_mean"
@@ -44,39 +40,11 @@ BYTES_A_PAIR = 4 * 8
 SECONDS_A_PAIR, SECONDS_A_TRIPLE = 1e-9, 1e-10
 
 
-@dataclass(frozen=True, eq=False)
-class Ground:
-    """What ways on the same data, with the same kernel and ridge, have in common.
-
-    Attributes
-    ----------
-    K : ndarray of shape (n, n)
-    whole : GradientNorm
-        The whole sample's gradient.
-    optimum : ndarray of shape (n,) or None
-        Dual coefficients of f*; None where the risk is not quadratic, or without a ridge.
-    """
-
-    K: NDArray
-    whole: GradientNorm
-    optimum: NDArray | None
-
-    @cached_property
-    def curvature(self) -> float:
-        """The sum of the sizes of a quadratic risk's second derivatives; NaN of another."""
-        return float("nan") if self.whole.quadratic is None else float(np.abs(self.whole.quadratic[0]).sum())
-
-
 def ground_of(spec: Spec, split: Split) -> Ground:
     """Return the ground of a spec's way; raise `DiagnosticsError` where it has too many training points, or no such way."""
-    check_possible(spec, len(split.X_train))
-    task: Task = engine_for(spec, split).task  # type: ignore[attr-defined]
-    X, lam = np.asarray(task.X, dtype=np.float64), task.plan.at(task.plan.n_iter).lam
+    task = settled_task(spec, split)
     with single_threaded_blas():
-        K = task.kernel.matrix(X, X)
-        whole = GradientNorm(task.problem, task.rows, K)
-        has_one = whole.quadratic is not None and lam > 0
-        return Ground(K, whole, exact_optimum(K, *whole.quadratic, lam) if has_one else None)  # type: ignore[misc, call-arg]
+        return Ground.of(task)
 
 
 def way_cost(spec: Spec, n_train: int) -> Cost:
@@ -112,7 +80,7 @@ def way(
         running mean. The run ends at the first value that is not finite.
     """
     ground = ground_of(spec, split) if ground is None else ground
-    task: Task = replace(engine_for(spec, split).task, seed=spec.seed)  # type: ignore[attr-defined]
+    task = settled_task(spec, split)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         followed = _Followed(task, ground, with_gradient=GRADIENT_MEAN in theory_of(spec).rates)
         rows = list(_rows(followed, until))
