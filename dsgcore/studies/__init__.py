@@ -2,8 +2,8 @@
 
 from dsgcore.studies.background import Progress, begin_study, study_jobs
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
-from dsgcore.studies.curves import Curves, curves_of, evaluations
-from dsgcore.studies.gathered import Gathered
+from dsgcore.studies.curves import Curves, ScoreCurves, curves_of, evaluations, time_to, usual_target
+from dsgcore.studies.gathered import Gathered, Ways, convergences
 from dsgcore.studies.kept_races import keep_race, kept_race, name_of
 from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
 from dsgcore.studies.results import (
@@ -15,12 +15,10 @@ from dsgcore.studies.results import (
     StudyRuns,
     importance,
     paired_difference,
+    table_of,
 )
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
 from dsgcore.studies.study import Axis, Study, StudyError, StudyRun
-from dsgcore.studies.table import table_of
-from dsgcore.studies.time_to_score import ScoreCurves, time_to, usual_target
-from dsgcore.studies.ways import Ways, convergences
 
 __all__ = [
     "MEASURES",

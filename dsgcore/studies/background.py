@@ -15,10 +15,9 @@ from pathlib import Path
 from dsgcore._forks import give_way, start_method
 from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
-from dsgcore.studies.gathered import Gathered
+from dsgcore.studies.gathered import AnyStudy, Gathered, Ways
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import Study
-from dsgcore.studies.ways import Ways
 
 # What the process imports while it waits.
 SPARE = "dsgcore._spare"
@@ -50,7 +49,7 @@ def study_jobs() -> JobQueue:
 
 
 def begin_study(
-    study: Study | Gathered,
+    study: AnyStudy,
     store: Store,
     *,
     folder: Path | None = None,
@@ -58,23 +57,16 @@ def begin_study(
     lease: float | None = None,
     is_wanted: Callable[[], bool] | None = None,
 ) -> Job:
-    """Begin a study, or queue it behind the one that is going on.
+    """Begin a study, or queue it behind the one that is going on; the job's progress is a `Progress`, its result the last one.
 
     Parameters
     ----------
-    study : Study or Gathered
-    store : Store
     folder : path, optional
         Where a person's own file is.
     memory : int
         Bytes that each run may take.
     lease, is_wanted
         As of `JobQueue.submit`.
-
-    Returns
-    -------
-    Job
-        Its progress is a `Progress`, its result the last one.
     """
     given = study.to_dict(), str(store.file), None if folder is None else str(folder), memory
     return study_jobs().submit(make_study, *given, lease=lease, is_wanted=is_wanted)
@@ -85,30 +77,16 @@ def make_study(
 ) -> Progress:
     """Make a study's runs in processes of this one; report how far it is, and return the last report."""
     give_way()
-    counted = _Counted(report)
-    at_once = os.cpu_count() or 1
-    study = _study_of(plain)
+    progress, at_once = Progress(), os.cpu_count() or 1
+
+    def tell(outcome: Outcome) -> None:
+        nonlocal progress
+        failed = {} if outcome.stored is not None else {outcome.run.place: outcome.failed}
+        progress = Progress(progress.done + 1, progress.new + outcome.is_new, {**progress.failed, **failed})
+        report(progress)
+
+    kind: type[AnyStudy] = Ways if "data_seed" in plain else Gathered if "specs" in plain else Study
+    study = kind.from_dict(plain)
     with local_processes(at_once, memory, start_method=start_method()) as executor:
-        carry_out(study, Store(file), executor, at_once, counted.tell, folder)
-    return counted.progress
-
-
-def _study_of(plain: dict) -> Study | Gathered:
-    """Return a study from its plain data, of whichever kind it is."""
-    if "data_seed" in plain:
-        return Ways.from_dict(plain)
-    return Gathered.from_dict(plain) if "specs" in plain else Study.from_dict(plain)
-
-
-class _Counted:
-    """The outcomes so far, as a report."""
-
-    def __init__(self, report: Callable[[Progress], None]) -> None:
-        self.report, self.progress = report, Progress()
-
-    def tell(self, outcome: Outcome) -> None:
-        now, failed = self.progress, {}
-        if outcome.stored is None:
-            failed = {outcome.run.place: outcome.failed}
-        self.progress = Progress(now.done + 1, now.new + outcome.is_new, {**now.failed, **failed})
-        self.report(self.progress)
+        carry_out(study, Store(file), executor, at_once, tell, folder)
+    return progress

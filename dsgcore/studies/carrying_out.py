@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any
 
 from dsgcore.core._threads import n_workers
-from dsgcore.studies.gathered import Gathered
+from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.halved import LEFT_OUT, rounds
 from dsgcore.studies.store import Store, StoredRun
-from dsgcore.studies.study import Study, StudyError, StudyRun
+from dsgcore.studies.study import StudyError, StudyRun
 from dsgcore.studies.work import GivenUpError, Made, begin_worker
 
 # Runs handed to an executor before they are needed, for each that it makes at a time.
@@ -64,7 +64,7 @@ def local_processes(
 
 
 def carry_out(
-    study: Study | Gathered,
+    study: AnyStudy,
     store: Store,
     executor: Executor,
     at_once: int,
@@ -75,9 +75,6 @@ def carry_out(
 
     Parameters
     ----------
-    study : Study or Gathered
-    store : Store
-    executor : concurrent.futures.Executor
     at_once : int
         How many runs it makes at a time.
     tell : callable, optional
@@ -108,11 +105,7 @@ def carry_out(
 
 
 def _made(
-    missing: list[StudyRun],
-    store: Store,
-    submit: Callable[[str], Future[Made]],
-    most_waiting: int,
-    end: float,
+    missing: list[StudyRun], store: Store, submit: Callable[[str], Future[Made]], most_waiting: int, end: float
 ) -> Iterator[Outcome]:
     left = iter(missing)
     waiting: dict[Future[Made], StudyRun] = {}

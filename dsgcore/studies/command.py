@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.spec import Spec
 from dsgcore.studies.carrying_out import GONE, Outcome, carry_out, local_processes
+from dsgcore.studies.results import table_of
 from dsgcore.studies.store import Store, default_store
 from dsgcore.studies.study import Study, StudyError
-from dsgcore.studies.table import table_of
 
 INTERRUPTED = 130
 BAR_CHARACTERS = 24
@@ -93,15 +93,13 @@ def on_cluster(address: str) -> Iterator[tuple[Executor, int]]:
             raise StudyError(GONE) from None
 
 
-@contextmanager
-def client_of(address: str) -> Iterator[Any]:
-    """Give a client of the Dask cluster whose scheduler has this address."""
+def client_of(address: str) -> Any:
+    """Return a client of the Dask cluster whose scheduler has this address; a ``with`` closes it."""
     try:
         from distributed import Client
     except ImportError:
         raise StudyError("--dask needs the package distributed: install dsg-lab[dask]") from None
-    with Client(address, timeout=10, set_as_default=False) as client:
-        yield client
+    return Client(address, timeout=10, set_as_default=False)
 
 
 def _write(file: Path, text: str) -> None:

@@ -1,18 +1,24 @@
-"""The curves of runs that are there: one row a run, over iterations, evaluations or seconds."""
+"""The curves of runs that are there, over iterations, evaluations or seconds; and how soon a score gets where it is wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments import Spec
+from dsgcore.studies.results import Measure, Results
 from dsgcore.studies.store import Store, StoredRun
 
 ITERATIONS, EVALUATIONS, SECONDS = "iterations", "evaluations", "seconds"
 BY = (ITERATIONS, EVALUATIONS, SECONDS)
+COLUMN = "score_test"
+# So far below the best point's mean score the usual target lies: one point of a hundred.
+BEHIND = 0.01
+RUNS_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -50,14 +56,12 @@ def _median(column: NDArray) -> float:
     return float(np.median(there)) if len(there) else np.nan
 
 
-def curves_of(store: Store, hashes: Sequence[str], column: str = "score_test") -> Curves:
+def curves_of(store: Store, hashes: Sequence[str], column: str = COLUMN) -> Curves:
     """Return a column of the histories of runs; all of the hashes must be there."""
     rows = [store.history(name).get(column, np.empty(0)) for name in hashes]
     length = max((len(row) for row in rows), default=0)
-    values = np.full((len(rows), length), np.nan)
-    for place, row in zip(values, rows, strict=True):
-        place[: len(row)] = row
-    return Curves(np.arange(1.0, length + 1.0), values)
+    padded = [np.pad(row, (0, length - len(row)), constant_values=np.nan) for row in rows]
+    return Curves(np.arange(1.0, length + 1.0), np.reshape(padded, (len(rows), length)))
 
 
 def x_values(by: str, t: NDArray, spec: Spec, runs: Sequence[StoredRun]) -> NDArray[np.float64]:
@@ -80,3 +84,39 @@ def evaluations(spec: Spec, n_iter: int) -> NDArray[np.float64]:
         if change.name == "n_features":
             features[t >= change.t] = int(change.value or 0)
     return np.cumsum(features, dtype=float) * spec.solver.batch_size
+
+
+class ScoreCurves:
+    """The test scores of runs by iteration, read once each."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, NDArray[np.float32]] = {}
+
+    def read(self, store: Store, runs: Iterable[str], seconds: float = np.inf) -> bool:
+        """Read those, by their hashes, that are not known, for about so many seconds; return whether all are known now."""
+        missing, start = [name for name in runs if name not in self.known], time.monotonic()
+        for first in range(0, len(missing), RUNS_AT_ONCE):
+            if time.monotonic() - start >= seconds:
+                return False
+            some = store.columns(missing[first : first + RUNS_AT_ONCE], COLUMN)
+            self.known |= {name: values.astype(np.float32) for name, values in some.items()}
+        return True
+
+    def seconds_to(self, run: StoredRun, target: float) -> float | None:
+        """Return the seconds until the score was first at the target; None where it never was.
+
+        Of the time only a run's whole is kept: it is spread evenly over its iterations.
+        """
+        reached = np.flatnonzero(self.known.get(run.sha256, np.empty(0)) >= target)
+        return None if not len(reached) else (int(reached[0]) + 1) * run.seconds / max(run.iterations, 1)
+
+
+def time_to(target: float, curves: ScoreCurves) -> Measure:
+    """Return the measure: seconds until the test score is first at a target."""
+    return Measure("seconds to the score", False, lambda run: curves.seconds_to(run, target))
+
+
+def usual_target(scores: Results) -> float | None:
+    """Return a score that is worth waiting for: a little below the best point's mean, in three digits; None without one."""
+    best = scores.mean[scores.ranking()[0]] if len(scores.mean) else np.nan
+    return round(float(best) - BEHIND, 3) if np.isfinite(best) else None

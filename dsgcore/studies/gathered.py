@@ -1,28 +1,28 @@
-"""Several specs, each over the same seeds: runs that are compared need not differ along axes."""
+"""Several specs, each over the same seeds, which need not differ along axes: their runs, or the ways of these to their optimum."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar, Self
 
 from dsgcore.core.cost import Cost
-from dsgcore.experiments.cost import cost_of
-from dsgcore.experiments.spec import Spec
-from dsgcore.studies.study import Axis, StudyRun
-from dsgcore.studies.work import Maker, make_run
+from dsgcore.diagnostics.convergence import Convergence
+from dsgcore.diagnostics.four_runs import Ground, check_possible
+from dsgcore.diagnostics.way import ground_of, way, way_cost
+from dsgcore.experiments import Spec, SpecError
+from dsgcore.experiments.cost import cost_of, shape_of
+from dsgcore.studies.store import Store
+from dsgcore.studies.study import Axis, Study, StudyRun
+from dsgcore.studies.work import GivenUpError, Made, Maker, is_given_up, make_run, split_of
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """Specs and seeds, as a study is carried out: each spec is run with each seed in place of its own.
-
-    Attributes
-    ----------
-    specs : tuple of Spec
-    seeds : tuple of int
-    """
+    """Specs and seeds, as a study is carried out: each spec is run with each seed in place of its own."""
 
     specs: tuple[Spec, ...]
     seeds: tuple[int, ...]
@@ -30,6 +30,7 @@ class Gathered:
     seconds: ClassVar[float | None] = None
     is_best_first: ClassVar[bool] = False
     make: ClassVar[Maker] = staticmethod(make_run)
+    cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of)
 
     @property
     def spec(self) -> Spec:
@@ -37,9 +38,10 @@ class Gathered:
         return self.specs[0]
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Gathered:
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """Make it from plain data, as of `to_dict`."""
-        return cls(tuple(Spec.from_dict(spec) for spec in given["specs"]), tuple(given["seeds"]))
+        specs = tuple(Spec.from_dict(spec) for spec in given["specs"])
+        return cls(**{**given, "specs": specs, "seeds": tuple(given["seeds"])})
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -54,6 +56,94 @@ class Gathered:
         for place, ((number, spec), seed) in enumerate(pairs):
             yield StudyRun(place, (number,), seed, replace(spec, seed=seed))
 
-    def cost(self, spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
-        """Return about what the run of one spec costs."""
-        return cost_of(spec, shape)
+
+# What can be carried out.
+AnyStudy = Study | Gathered
+
+
+@dataclass(frozen=True)
+class WayRun(StudyRun):
+    """One way: a run whose seed is that of batches and features alone; the data are of another one."""
+
+    data_seed: int = 0
+
+    @property
+    def text(self) -> str | None:
+        """What the process that makes it is told."""
+        if self.spec is None:
+            return None
+        return json.dumps({"way_on": self.data_seed, "spec": self.spec.to_dict()}, sort_keys=True)
+
+
+def make_way(text: str, folder: str | None = None) -> Made:
+    """Measure a way; return its text, a run's summary and the way's columns. Arguments and errors as of `make_run`."""
+    plain = json.loads(text)
+    spec = Spec.from_dict(plain["spec"])
+    on_data = replace(spec, seed=plain["way_on"])
+    columns = way(spec, split_of(on_data, folder), _ground(_same_ground(on_data), folder), is_given_up)
+    if is_given_up():
+        raise GivenUpError
+    t = columns["t"]
+    run = WayRun(0, (), spec.seed, spec, data_seed=plain["way_on"])
+    is_whole = len(t) > 0 and t[-1] == spec.solver.n_iter
+    summary = {
+        "spec_sha256": run.key,
+        "last": {"error_mean": float(columns["error"][-1])} if is_whole else {},
+        "seconds": float(columns["seconds"][-1]) if len(t) else 0.0,
+        "stop_reason": "finished" if is_whole else "diverged",
+        "iterations": int(t[-1]) if len(t) else 0,
+    }
+    return text, summary, columns
+
+
+def _same_ground(spec: Spec) -> str:
+    """Return the spec without what its ground does not depend on."""
+    plain = Spec.from_dict({"setting": spec.problem.name, "data": {"name": spec.data.name}}).to_dict()
+    usual = plain["solver"] | {"lam": spec.solver.lam, "dtype": spec.solver.dtype}
+    return json.dumps(spec.to_dict() | {"solver": usual, "changes": []}, sort_keys=True)
+
+
+@lru_cache(maxsize=2)
+def _ground(text: str, folder: str | None) -> Ground:
+    spec = Spec.from_json(text)
+    return ground_of(spec, split_of(spec, folder))
+
+
+def cost_of_way(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
+    """Return about what the way of one spec costs; raise `SpecError` where it cannot be measured."""
+    n, _ = shape_of(spec) if shape is None else shape
+    n_train = n - round(spec.data.test_share * n)
+    try:
+        check_possible(spec, n_train)
+    except ValueError as error:
+        raise SpecError(str(error)) from None
+    return cost_of(spec, shape) + way_cost(spec, n_train)
+
+
+@dataclass(frozen=True)
+class Ways(Gathered):
+    """Specs, each over the same seeds, whose ways to the optimum are measured on the data of one seed."""
+
+    data_seed: int = 0
+    make: ClassVar[Maker] = staticmethod(make_way)
+    cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of_way)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return super().to_dict() | {"data_seed": self.data_seed}
+
+    def runs(self) -> Iterator[StudyRun]:
+        """Return the runs as those of `Gathered`."""
+        for run in super().runs():
+            yield WayRun(run.place, run.values, run.seed, run.spec, data_seed=self.data_seed)
+
+
+def convergences(study: Ways, keys: list[str | None], store: Store) -> list[Convergence | None]:
+    """Return what is there of each spec's ways, by the keys of all runs in their order; None where nothing is."""
+    there, n = store.get(key for key in keys if key is not None), len(study.seeds)
+    found: list[Convergence | None] = []
+    for number, spec in enumerate(study.specs):
+        own = zip(study.seeds, keys[number * n : (number + 1) * n], strict=True)
+        ways = {seed: store.history(key) for seed, key in own if key in there and key is not None}
+        found.append(Convergence.of(spec, ways) if ways else None)
+    return found

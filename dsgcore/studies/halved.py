@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from statistics import fmean
 
 from dsgcore.model_selection.halving import KEPT, best_part
-from dsgcore.studies.gathered import Gathered
+from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.store import DIVERGED, StoredRun
-from dsgcore.studies.study import Study, StudyRun
+from dsgcore.studies.study import StudyRun
 
 # A third of the points with three times the seeds: rounds of about equal time.
 TIMES = round(1 / KEPT)
@@ -17,13 +17,12 @@ LEFT_OUT = "left out: its point was not among the best third of a round"
 
 
 def rounds(
-    study: Study | Gathered, runs: list[StudyRun], stored: Callable[[StudyRun], StoredRun | None]
+    study: AnyStudy, runs: list[StudyRun], stored: Callable[[StudyRun], StoredRun | None]
 ) -> Iterator[list[StudyRun]]:
     """Yield the runs of one round after another; all of them at once where the study does not ask for the best first.
 
     Parameters
     ----------
-    study : Study or Gathered
     runs : list of StudyRun
         All of its runs, in its order.
     stored : callable

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
+from dsgcore.experiments import Spec
 from dsgcore.experiments.race import Race, RaceResult, competitor
-from dsgcore.experiments.spec import Spec
 from dsgcore.studies.store import Store, packed, unpacked
 
 _ARRAYS = ("steps", "times", "objectives", "surface", "classes")
@@ -22,17 +21,10 @@ def name_of(race: Race) -> str:
 
 
 def keep_race(store: Store, race: Race, result: RaceResult) -> None:
-    """Keep what a race has come to, unless it is there already.
-
-    Parameters
-    ----------
-    store : Store
-    race : Race
-    result : RaceResult
-    """
-    plain = {own.name: getattr(result, own.name) for own in fields(result) if own.name not in _ARRAYS}
-    arrays = packed({name: getattr(result, name) for name in _ARRAYS})
-    store.put_race(name_of(race), _said(race), json.dumps(plain), arrays)
+    """Keep what a race has come to, unless it is there already."""
+    plain = dict(vars(result))
+    arrays = {name: plain.pop(name) for name in _ARRAYS}
+    store.put_race(name_of(race), _said(race), json.dumps(plain), packed(arrays))
 
 
 def kept_race(store: Store, beginning: str) -> tuple[Race, RaceResult] | None:
@@ -56,8 +48,7 @@ def _read(row: tuple[str, str, bytes]) -> tuple[Race, RaceResult]:
 
 def _said(race: Race) -> str:
     """Return a race as JSON, the same text for the same race."""
-    plain = {own.name: getattr(race, own.name) for own in fields(race)}
-    return json.dumps(plain | {"spec": race.spec.to_dict()}, sort_keys=True, default=_number)
+    return json.dumps(vars(race) | {"spec": race.spec.to_dict()}, sort_keys=True, default=_number)
 
 
 def _number(value: Any) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import Budget, check_cost
-from dsgcore.experiments.spec import Spec, SpecError
-from dsgcore.studies.gathered import Gathered
-from dsgcore.studies.study import Study, StudyError
+from dsgcore.studies.gathered import AnyStudy
+from dsgcore.studies.study import StudyError
 
 ROUNDING = 1e-9
 
@@ -30,33 +30,23 @@ class StudyBudget:
     seconds: float
 
 
-def price_of(study: Study | Gathered, shape: tuple[int, int] | None = None) -> Price:
-    """Return about what a study costs.
-
-    Parameters
-    ----------
-    study : Study or Gathered
-    shape : tuple of two int, optional
-        Rows and columns of its data, needed where they are a person's own file.
-    """
+def price_of(study: AnyStudy, shape: tuple[int, int] | None = None) -> Price:
+    """Return about what a study costs; the (rows, columns) of its data are needed where they are a person's own file."""
     costs = [(study.cost(spec, shape), spec.solver.n_iter) for spec in _specs(study)]
     seconds = len(study.seeds) * sum(cost.seconds * n_iter for cost, n_iter in costs)
     return Price(len(study), seconds, max((cost.memory for cost, _ in costs), default=0))
 
 
-def _specs(study: Study | Gathered) -> list[Spec]:
+def _specs(study: AnyStudy) -> list[Spec]:
     """Return one spec for each point; what seeds cost is the same."""
     runs = replace(study, seeds=study.seeds[:1]).runs()
     return [run.spec for run in runs if run.spec is not None]
 
 
-def check_price(study: Study | Gathered, budget: StudyBudget, shape: tuple[int, int] | None = None) -> Price:
+def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | None = None) -> Price:
     """Return what a study costs; refuse one that costs more than the budget. Arguments as of `price_of`.
 
-    Raises
-    ------
-    StudyError
-        In one sentence: what it would cost, the limit, and what would fit.
+    The `StudyError` says in one sentence what it would cost, the limit, and what would fit.
     """
     if len(study) > budget.runs:
         fits = _fits(study, budget.runs / len(study))
@@ -75,7 +65,7 @@ def check_price(study: Study | Gathered, budget: StudyBudget, shape: tuple[int, 
     return price
 
 
-def _fits(study: Study | Gathered, share: float) -> str:
+def _fits(study: AnyStudy, share: float) -> str:
     """Say what would fit, where only a share of the study does."""
     seeds = int(len(study.seeds) * share + ROUNDING)
     if seeds:

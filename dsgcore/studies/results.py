@@ -1,8 +1,10 @@
-"""What a study's runs say together: each point of the axes over its seeds, in order, and compared with the best."""
+"""What a study's runs say together: as a table; each point of the axes over its seeds, in order, and compared with the best."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -12,9 +14,8 @@ from numpy.typing import NDArray
 
 from dsgcore.core.intervals import mean_half_width
 from dsgcore.studies.carrying_out import Outcome
-from dsgcore.studies.gathered import Gathered
+from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
-from dsgcore.studies.study import Study
 
 # Seeds from which on an interval is said.
 FEWEST_SEEDS = 3
@@ -38,14 +39,9 @@ MEASURES = {
 
 
 class StudyRuns:
-    """A study's runs, and those of them that are there: looked up again without being made or hashed again.
+    """A study's runs, and those of them that are there: looked up again without being made or hashed again."""
 
-    Parameters
-    ----------
-    study : Study or Gathered
-    """
-
-    def __init__(self, study: Study | Gathered) -> None:
+    def __init__(self, study: AnyStudy) -> None:
         self.study = study
         self.runs = list(study.runs())
         self.hashes = [run.key for run in self.runs]
@@ -97,21 +93,13 @@ class Results:
         stored = [made.stored.get(name or "") for name in made.hashes]
         shape = len(self.points), len(made.study.seeds)
         has_diverged = np.array([run is not None and run.state == DIVERGED for run in stored]).reshape(shape)
-        values = np.array([_value(run, measure) for run in stored]).reshape(shape)
+        values, limits = (_numbers(stored, of).reshape(shape) for of in (measure.of, lambda run: run.step_limit))
         self.values = np.where(has_diverged, np.nan, values)
-        limits = np.array([np.nan if run is None or run.step_limit is None else run.step_limit for run in stored])
-        self.step_limit = _known_mean(limits.reshape(shape))
-        self.n = np.isfinite(self.values).sum(axis=1)
-        self.n_diverged = has_diverged.sum(axis=1)
-        total = np.nansum(self.values, axis=1)
-        self.mean = np.where(self.n > 0, total / np.maximum(self.n, 1), np.nan)
-        squares = np.nansum((self.values - self.mean[:, None]) ** 2, axis=1)
-        spread = np.sqrt(squares / np.maximum(self.n - 1, 1) / np.maximum(self.n, 1))
-        self.error = np.where(self.n > 1, spread, np.nan)
-        self.low = np.where(self.n > 0, np.nanmin(np.where(np.isnan(self.values), np.inf, self.values), axis=1), np.nan)
-        self.high = np.where(
-            self.n > 0, np.nanmax(np.where(np.isnan(self.values), -np.inf, self.values), axis=1), np.nan
-        )
+        known = np.ma.masked_invalid(self.values)
+        self.n, self.n_diverged = known.count(axis=1), has_diverged.sum(axis=1)
+        found = known.mean(axis=1), np.ma.sqrt(known.var(axis=1, ddof=1) / self.n), known.min(axis=1), known.max(axis=1)
+        self.mean, self.error, self.low, self.high = (column.filled(np.nan) for column in found)
+        self.step_limit = np.ma.masked_invalid(limits).mean(axis=1).filled(np.nan)
 
     def ranking(self) -> NDArray[np.intp]:
         """Return the points' places, best first, the diverged last.
@@ -126,15 +114,9 @@ class Results:
         return paired_difference(self.values[place], self.values[with_place])
 
 
-def _known_mean(values: NDArray) -> NDArray:
-    """Return the means over the columns that are not NaN."""
-    n = np.isfinite(values).sum(axis=1)
-    return np.where(n > 0, np.nansum(values, axis=1) / np.maximum(n, 1), np.nan)
-
-
-def _value(run: StoredRun | None, measure: Measure) -> float:
-    found = None if run is None else measure.of(run)
-    return np.nan if found is None else found
+def _numbers(runs: Sequence[StoredRun | None], of: Callable[[StoredRun], float | None]) -> NDArray[np.float64]:
+    """Return a number of each run, of shape (runs,); NaN where it has none, or is not there."""
+    return np.array([None if run is None else of(run) for run in runs], dtype=np.float64)
 
 
 class Effect(Enum):
@@ -212,3 +194,25 @@ def _explained(mean: NDArray, groups: NDArray[np.intp]) -> float:
     sums = np.bincount(groups, weights=mean)
     there = sizes > 0
     return float(np.average((sums[there] / sizes[there] - mean.mean()) ** 2, weights=sizes[there]))
+
+
+RESULTS = ("seed", "score", "objective", "seconds", "state", "sha256")
+
+
+def table_of(study: AnyStudy, outcomes: Sequence[Outcome]) -> str:
+    """Return one row a run, in the study's order, as CSV text: the same bytes whoever has made the runs.
+
+    The columns are the axes' values, seed, score, objective, seconds, state, the spec's sha256. Numbers have the shortest
+    form that reads back exactly. The state is that of a stored run, "finished", "plateau" or "diverged"; else what went
+    wrong, in one sentence.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([*(axis.name for axis in study.axes), *RESULTS])
+    for outcome in outcomes:
+        run, stored = outcome.run, outcome.stored
+        made: tuple[Any, ...] = None, None, None, outcome.failed
+        if stored is not None:
+            made = stored.score, stored.objective, stored.seconds, stored.state
+        writer.writerow([*run.values, run.seed, *made, run.spec.sha256 if run.spec is not None else None])
+    return file.getvalue()

@@ -68,8 +68,6 @@ class Asked:
 
     Attributes
     ----------
-    setting, lesson : str
-    step : int
     is_open : bool
         Whether answers are taken.
     """
@@ -97,7 +95,6 @@ class Rooms:
 
     Parameters
     ----------
-    store : Store
     now : callable
         The time in seconds.
     """
@@ -109,13 +106,7 @@ class Rooms:
                 connection.execute(table)
 
     def open(self) -> Key:
-        """Open a room, and forget those that are older than a day.
-
-        Raises
-        ------
-        RoomError
-            If there are too many.
-        """
+        """Open a room, and forget those that are older than a day; raise `RoomError` if there are too many."""
         key = Key("".join(secrets.choice(SIGNS) for _ in range(CODE_LENGTH)), secrets.token_urlsafe(24))
         with self._store.opened() as connection:
             self._forget(connection)
@@ -140,10 +131,13 @@ class Rooms:
             connection.execute(sets, (*values, key.code))
 
     def _check(self, connection: sqlite3.Connection, key: Key) -> None:
-        question = "SELECT key_digest FROM rooms WHERE code = ? AND opened > ?"
-        row = connection.execute(question, (key.code, self._now() - SECONDS_OF_LIFE)).fetchone()
+        row = self._room(connection, "key_digest", key.code)
         if row is None or not secrets.compare_digest(row[0], _digest(key.secret)):
             raise RoomError("This room is not open, or it is another lecturer's.")
+
+    def _room(self, connection: sqlite3.Connection, columns: str, code: str) -> Any:
+        question = f"SELECT {columns} FROM rooms WHERE code = ? AND opened > ?"
+        return connection.execute(question, (code, self._now() - SECONDS_OF_LIFE)).fetchone()
 
     def asked(self, code: str) -> Asked:
         """Return what a room is asked; raise `RoomError` where there is none of that code."""
@@ -151,8 +145,7 @@ class Rooms:
             return self._asked(connection, code)
 
     def _asked(self, connection: sqlite3.Connection, code: str) -> Asked:
-        question = "SELECT setting, lesson, step, is_asking FROM rooms WHERE code = ? AND opened > ?"
-        row = connection.execute(question, (code, self._now() - SECONDS_OF_LIFE)).fetchone()
+        row = self._room(connection, "setting, lesson, step, is_asking", code)
         if row is None:
             raise RoomError("There is no such room: look at the code again.")
         return Asked(row[0], row[1], row[2], bool(row[3]))
@@ -160,10 +153,7 @@ class Rooms:
     def answer(self, code: str, client: str, step: int, guess: str) -> str:
         """Keep a client's guess at a room's question, in place of an earlier one; return it as it was understood.
 
-        Raises
-        ------
-        RoomError
-            If the room takes no answer to it, is full, or this is none.
+        A `RoomError` says where the room takes no answer to it, is full, or this is none.
         """
         if not (isinstance(client, str) and isinstance(guess, str) and 16 <= len(client) <= LONGEST_TOKEN):
             raise RoomError("This is no answer.")

@@ -58,6 +58,8 @@ CREATE TABLE IF NOT EXISTS races (
 ) WITHOUT ROWID
 """
 MOST_RACES = 2_000
+# Of a table's rows, all but so many of the latest.
+_FORGET = "DELETE FROM {0} WHERE sha256 IN (SELECT sha256 FROM {0} ORDER BY {1} DESC LIMIT -1 OFFSET ?)"
 # So many hashes are asked for in one question: SQLite allows no more than 32,766.
 HASHES_AT_ONCE = 10_000
 
@@ -79,7 +81,6 @@ class StoredRun:
     seconds : float
         What it took when it was made.
     state : {"finished", "plateau", "diverged"}
-    iterations : int
     error : float or None
         The mean of |f − h|² at the end.
     step_limit : float or None
@@ -215,34 +216,26 @@ class Store:
         """Keep a spec, so that `pinned` finds it; of very many, those pinned first are forgotten."""
         with self.opened() as connection:
             connection.execute("INSERT OR REPLACE INTO pins (sha256, spec) VALUES (?, ?)", (sha256, spec))
-            connection.execute(
-                "DELETE FROM pins WHERE sha256 IN (SELECT sha256 FROM pins ORDER BY pinned DESC LIMIT -1 OFFSET ?)",
-                (MOST_PINS,),
-            )
+            connection.execute(_FORGET.format("pins", "pinned"), (MOST_PINS,))
 
     def pinned(self, beginning: str) -> str | None:
         """Return the spec of a pin, or of a run, whose hash begins so; None where there is none, or more than one."""
-        question = "SELECT spec FROM {} WHERE sha256 >= ? AND sha256 < ? LIMIT 2"
-        with self.opened() as connection:
-            for table in ("pins", "runs"):
-                rows = connection.execute(question.format(table), (beginning, beginning + "g")).fetchall()
-                if len(rows) == 1:
-                    return str(rows[0][0])
-        return None
+        found = self._only("spec", "pins", beginning) or self._only("spec", "runs", beginning)
+        return None if found is None else str(found[0])
 
     def put_race(self, sha256: str, race: str, result: str, arrays: bytes) -> None:
         """Keep a finished race; of very many, those that ended first are forgotten."""
         with self.opened() as connection:
             row = (sha256, race, result, arrays)
             connection.execute("INSERT OR IGNORE INTO races (sha256, race, result, arrays) VALUES (?, ?, ?, ?)", row)
-            connection.execute(
-                "DELETE FROM races WHERE sha256 IN (SELECT sha256 FROM races ORDER BY finished DESC LIMIT -1 OFFSET ?)",
-                (MOST_RACES,),
-            )
+            connection.execute(_FORGET.format("races", "finished"), (MOST_RACES,))
 
     def race(self, beginning: str) -> tuple[str, str, bytes] | None:
         """Return the race whose name begins so, as `put_race` was given it; None where there is none, or more than one."""
-        question = "SELECT race, result, arrays FROM races WHERE sha256 >= ? AND sha256 < ? LIMIT 2"
+        return self._only("race, result, arrays", "races", beginning)
+
+    def _only(self, columns: str, table: str, beginning: str) -> Any:
+        question = f"SELECT {columns} FROM {table} WHERE sha256 >= ? AND sha256 < ? LIMIT 2"
         with self.opened() as connection:
             rows = connection.execute(question, (beginning, beginning + "g")).fetchall()
         return rows[0] if len(rows) == 1 else None

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,9 +16,9 @@ from dsgcore.core.cost import Cost
 from dsgcore.core.parameters import Flag, Integer, Parameter, ParameterError, Real, quoted
 from dsgcore.core.sampling import generator
 from dsgcore.data.options import SEED
+from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of
 from dsgcore.experiments.settings import DATA_PARAMETERS, solver_parameters
-from dsgcore.experiments.spec import Spec, SpecError
 from dsgcore.studies.work import Maker, make_run
 
 MOST_RUNS = 100_000
@@ -44,7 +44,6 @@ class Axis:
     ----------
     name : str
         Section and parameter, such as ``"solver.step_size"``.
-    values : tuple
     is_random : bool
         Whether the values were drawn: drawn axes are not crossed with each other, their values go together one by one.
     said : dict
@@ -84,9 +83,6 @@ class Study:
 
     Attributes
     ----------
-    spec : Spec
-    axes : tuple of Axis
-    seeds : tuple of int
     seconds : float or None
         After which no other run begins.
     is_best_first : bool
@@ -99,6 +95,7 @@ class Study:
     seconds: float | None = None
     is_best_first: bool = False
     make: ClassVar[Maker] = staticmethod(make_run)
+    cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Study:
@@ -147,10 +144,6 @@ class Study:
         groups = [[((axis, value),) for value in axis.values] for axis in self.axes if not axis.is_random]
         drawn = [[(axis, value) for value in axis.values] for axis in self.axes if axis.is_random]
         return [*groups, *([list(zip(*drawn, strict=True))] if drawn else [])]
-
-    def cost(self, spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
-        """Return about what the run of one spec costs."""
-        return cost_of(spec, shape)
 
     def runs(self) -> Iterator[StudyRun]:
         """Return the runs in their order: the last axis changes before those ahead of it, the seed before all axes."""

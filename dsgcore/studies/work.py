@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 from dsgcore._memory import limit_growth
 from dsgcore.core._threads import set_workers
 from dsgcore.data import Split
-from dsgcore.experiments.export import summary
-from dsgcore.experiments.loading import load_split
-from dsgcore.experiments.run import Run
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments import Run, Spec, load_split, summary
 from dsgcore.experiments.step_limit import step_limit
 
 # Between two looks whether the study has been given up.
@@ -58,18 +55,8 @@ def _end_with_parent() -> None:
 def make_run(text: str, folder: str | None = None) -> Made:
     """Carry out a spec, given as JSON text; return the text, the run's summary and its history's columns.
 
-    Parameters
-    ----------
-    text : str
-    folder : str, optional
-        Where a person's own file is, if the spec names one without its place.
-
-    Raises
-    ------
-    ValueError, MemoryError
-        If the data do not fit the spec, or do not fit into memory.
-    GivenUpError
-        If the study has been given up meanwhile.
+    In a folder is a person's own file, if the spec names one without its place. What does not fit the spec, or into memory,
+    raises `ValueError` or `MemoryError`; a study that has been given up meanwhile `GivenUpError`.
     """
     spec = Spec.from_json(text)
     run = Run(spec, split_of(spec, folder))
