@@ -17,6 +17,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.solver import Iterate
 from dsgcore.core.task import Task
 from dsgcore.data import Split
+from dsgcore.experiments.stochastic_task import unlabeled_rows
 from dsgcore.problems import UNLABELED, Problem
 
 # Up to this many training points, all of them are carried, and the objective is that of the whole sample.
@@ -49,8 +50,7 @@ class BroughtForward:
     def __init__(self, task: Task, split: Split) -> None:
         self.task, self.split, self.kernel = task, split, task.kernel
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
-        unlabeled = np.flatnonzero(split.y_train == UNLABELED)
-        self.unlabeled_rows = unlabeled if len(unlabeled) else np.arange(len(self.task.X))
+        self.unlabeled_rows = unlabeled_rows(split)
 
     def _carry(self, n_probes: int) -> None:
         """Begin, besides the training points, with all that goes along; so many test points tell of the features' error."""

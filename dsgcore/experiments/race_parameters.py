@@ -26,7 +26,7 @@ Values = dict[str, Any]
 
 
 def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
-    """Return what a competitor, of that class, takes from a run without a choice: the kernel and its kind of smoothness, and the seed."""
+    """Return what a competitor takes from a run without a choice: the kernel and its kind of smoothness, and the seed."""
     takes, kernel = signature(kind).parameters, _kernel_name(spec, kind)
     fixed: Values = {}
     if "kernel" in takes:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from dsgcore.data import DataError
 from dsgcore.data.reading.looking import Answer, Question, answers
@@ -28,11 +26,7 @@ def readers() -> JobQueue:
 
 def begin_reading(content: bytes, name: str, question: Question) -> Job:
     """Begin to read a file as far as a question, and those that usually follow, ask; its progress is what is being done."""
-    return readers().submit(_read, content, name, question, memory_limit=MEMORY_LIMIT, time_limit=SECONDS)
-
-
-def _read(content: bytes, name: str, question: Question, report: Callable[[str], Any]) -> list[Answer]:
-    return answers(content, name, question, report=report)
+    return readers().submit(answers, content, name, question, memory_limit=MEMORY_LIMIT, time_limit=SECONDS)
 
 
 def answers_of(job: Job, question: Question) -> list[Answer]:
@@ -40,9 +34,5 @@ def answers_of(job: Job, question: Question) -> list[Answer]:
     if job.state is JobState.DONE:
         found: list[Answer] = job.result
         return found
-    said = CANCELLED if job.state is JobState.CANCELLED else f"the file cannot be read: {_lowered(job.error)}"
-    return [(question, DataError(said))]
-
-
-def _lowered(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:].rstrip(".")
+    said = f"the file cannot be read: {job.error[:1].lower()}{job.error[1:].rstrip('.')}"
+    return [(question, DataError(CANCELLED if job.state is JobState.CANCELLED else said))]

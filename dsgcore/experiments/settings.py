@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import (
-    PARAMETER,
-    Choice,
-    Integer,
-    Parameter,
-    Text,
-    as_said,
-    integer,
-    parameters_of_fields,
-    real,
-)
+from dsgcore.core.parameters import Choice, Integer, Parameter, Real, Text, as_said, parameters_of_fields
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import CONVERSIONS, DATASETS, options
 from dsgcore.data.reading import Recipe
@@ -28,8 +18,6 @@ from dsgcore.settings import profile_of
 
 FILE = "file"
 DEFAULT_DATASET = "digits"
-
-
 SETTINGS: dict[str, type[Setting]] = {**PROBLEMS, MultiClassSetting.name: MultiClassSetting}
 
 
@@ -89,9 +77,8 @@ class DataSpec:
     sha256: str | None = as_said(
         Text("sha256", None, optional=True).called("Digest", "SHA-256 of the file's bytes, which is checked.")
     )
-    recipe: Recipe | None = field(
-        default=None,
-        metadata={PARAMETER: RecipeField("recipe", None).called("Recipe", "How the file is read, and its columns.")},
+    recipe: Recipe | None = as_said(
+        RecipeField("recipe", None).called("Recipe", "How the file is read, and its columns.")
     )
     target: str = as_said(
         Text("target", "y").called("Labels", "Name of the file's column of labels, where no recipe names it.")
@@ -113,20 +100,15 @@ class StopSpec:
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
-    patience: int = integer(
-        0,
-        low=0,
-        high=100_000,
-        label="Patience",
-        sentence="Stop after this many iterations without a lower objective; 0 never stops early.",
+    patience: int = as_said(
+        Integer("patience", 0, low=0, high=100_000).called(
+            "Patience", "Stop after this many iterations without a lower objective; 0 never stops early."
+        )
     )
-    tolerance: float = real(
-        1e-4,
-        low=0.0,
-        high=1.0,
-        scale="log",
-        label="Tolerance",
-        sentence="How much lower, relative to the best so far, counts as lower.",
+    tolerance: float = as_said(
+        Real("tolerance", 1e-4, low=0.0, high=1.0, scale="log").called(
+            "Tolerance", "How much lower, relative to the best so far, counts as lower."
+        )
     )
 
 
@@ -136,12 +118,10 @@ class DiagnosticsSpec:
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
-    n_probes: int = integer(
-        256,
-        low=0,
-        high=4096,
-        label="Probe points",
-        sentence="At how many test points the exact-kernel twin h is computed; 0 leaves it out.",
+    n_probes: int = as_said(
+        Integer("n_probes", 256, low=0, high=4096).called(
+            "Probe points", "At how many test points the exact-kernel twin h is computed; 0 leaves it out."
+        )
     )
 
 

@@ -48,8 +48,10 @@ def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False)
     task = task_of(spec, split)
     settle_step(task)
     model, after = task.new_model(), task.plan.average_after
+    # The balance is taken from unlabeled points; from none where it is not kept.
+    rows = unlabeled_rows(split) if task.problem.is_shifted else np.zeros(0, dtype=np.intp)
     test = Carried(split.X_test, model, average_after=after)
-    unlabeled = Carried(task.X[_for_shift(task, split)], model, average_after=after)
+    unlabeled = Carried(task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_SHIFT)]], model, average_after=after)
     for _ in solve(task, model, carried=[test, unlabeled]):
         if until():
             return None
@@ -58,13 +60,10 @@ def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False)
     return test.average + task.problem.shift(unlabeled.average) if task.problem.is_shifted else test.average
 
 
-def _for_shift(task: Task, split: Split) -> NDArray:
-    """Return the rows that the balance is taken from; none where it is not kept."""
-    if not task.problem.is_shifted:
-        return np.zeros(0, dtype=np.intp)
+def unlabeled_rows(split: Split) -> NDArray:
+    """Return the numbers of the training points without a label; of all where each has one."""
     unlabeled = np.flatnonzero(split.y_train == UNLABELED)
-    rows = unlabeled if len(unlabeled) else np.arange(len(task.X))
-    return rows[evenly_spread(len(rows), MAX_POINTS_FOR_SHIFT)]
+    return unlabeled if len(unlabeled) else np.arange(len(split.y_train))
 
 
 def stochastic_cost(spec: Spec, sizes: Sizes, most_for_whole_sample: int) -> Cost:
