@@ -115,12 +115,8 @@ class Convergence:
         """Return the theorem's own bound with its constant: where the paper gives one, and its assumptions hold."""
         if not theory_of(self.spec).holds:
             return None
-        last = {
-            name: float(self.mean(name)[-1])
-            for name in ("largest_weight", "curvature", "f_star_norm")
-            if name in self.columns
-        }
-        M, L, squared = (last.get(name, float("nan")) for name in ("largest_weight", "curvature", "f_star_norm"))
+        names = ("largest_weight", "curvature", "f_star_norm")
+        M, L, squared = (float(self.mean(name)[-1]) if name in self.columns else np.nan for name in names)
         return profile_of(self.spec.problem).theorem.constant(self.spec, Measured(M, L, squared**0.5))
 
     def slope(self, name: str) -> Slope:

@@ -201,9 +201,8 @@ def _faster(spec: Spec, largest: float | None, brings: str) -> tuple[dict[str, f
     step = solver.step_size
     if largest is not None and step is not None and solver.schedule == "constant" and FACTOR * step <= largest / 2:
         better = float(f"{FACTOR * step:.3g}")
-        return {
-            "step_size": better
-        }, f"A larger step, {better:g} instead of {step:g} (it may be {largest:.3g}): {brings}."
+        said = f"A larger step, {better:g} instead of {step:g} (it may be {largest:.3g}): {brings}."
+        return {"step_size": better}, said
     n_iter = FACTOR * solver.n_iter
     return {"n_iter": n_iter}, f"More iterations, {n_iter} instead of {solver.n_iter}: {brings}."
 

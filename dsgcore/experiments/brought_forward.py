@@ -84,14 +84,17 @@ class BroughtForward:
 
     @property
     def t(self) -> int:
+        """Iterations after which the model and all values are as they are now."""
         return len(self.model)
 
     @property
     def problem(self) -> Problem:
+        """The setting, bound to the training labels."""
         return self.task.problem
 
     @property
     def training_values(self) -> NDArray | None:
+        """F at all training points, (n,); None where there are too many of them to carry."""
         return self._training.values if isinstance(self._training, AllPoints) else None
 
     def _values_per_source(self) -> Values:
@@ -101,10 +104,12 @@ class BroughtForward:
 
     @property
     def test_values(self) -> NDArray:
+        """F at all test points, (n_test,)."""
         return np.concatenate([self.probes.values, self.rest_of_test.values])
 
     @property
     def labeled_values(self) -> NDArray:
+        """F at the labeled training points, (n_labeled,)."""
         if self.labeled is not None:
             return self.labeled.values
         assert self.training_values is not None

@@ -125,12 +125,6 @@ def file_name(path: str) -> str:
     return PureWindowsPath(path).name or path
 
 
-def found(path: str, folder: Path | None) -> Path:
-    """Return where the file is: as named, else in the given folder."""
-    beside = folder / file_name(path) if folder is not None else None
-    return beside if beside is not None and not Path(path).exists() and beside.exists() else Path(path)
-
-
 def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> bytes:
     """Return the file's bytes, once their digest is found to be the spec's."""
     name = file_name(str(data.path))
@@ -139,7 +133,9 @@ def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> 
             digest = f" (SHA-256 {data.sha256[:SHOWN]}…)" if data.sha256 else ""
             raise DataError(f"this session does not have the file {quoted(name)}{digest}: choose it as your own file")
         return files[data.sha256]
-    path = found(str(data.path), folder)
+    path = Path(str(data.path))
+    if folder is not None and not path.exists() and (folder / name).exists():
+        path = folder / name
     LOCAL.check_size(Source.of_path(path).size)
     content = path.read_bytes()
     digest = hashlib.sha256(content).hexdigest()

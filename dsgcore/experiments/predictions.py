@@ -41,19 +41,16 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
     return (values + run.shift >= 0).astype(np.int64)
 
 
-def _is_last(run: Run) -> bool:
-    """Whether the result is the last iterate, whose values are at hand."""
-    return run.spec.solver.average is None
-
-
 def _labeled_values(run: Run) -> NDArray:
-    """Return the result's values at the labeled training points."""
-    return run.labeled_values if _is_last(run) else _evaluated(run, run.split.X_train[run.labeled_rows])
+    """Return the result's values at the labeled training points; those of the last iterate are at hand."""
+    if run.spec.solver.average is None:
+        return run.labeled_values
+    return _evaluated(run, run.split.X_train[run.labeled_rows])
 
 
 def _some_values(run: Run) -> NDArray:
     """Return the result's values at points that are like those to come, of which a share is to be positive."""
-    if not _is_last(run):
+    if run.spec.solver.average is not None:
         X = run.split.X_train
         return _evaluated(run, X[evenly_spread(len(X), POINTS_CUT)])
     every = run.test_values if run.training_values is None else run.training_values

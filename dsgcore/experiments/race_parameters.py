@@ -28,13 +28,8 @@ Values = dict[str, Any]
 def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
     """Return what a competitor takes from a run without a choice: the kernel and its kind of smoothness, and the seed."""
     takes, kernel = signature(kind).parameters, _kernel_name(spec, kind)
-    fixed: Values = {}
-    if "kernel" in takes:
-        fixed["kernel"] = kernel
-    if kernel == spec.kernel.name:
-        fixed |= {p.name: getattr(spec.kernel, p.name) for p in spec.kernel.parameters if isinstance(p, Choice)}
-    if "random_state" in takes:
-        fixed["random_state"] = spec.seed
+    own = [p.name for p in spec.kernel.parameters if isinstance(p, Choice)] if kernel == spec.kernel.name else []
+    fixed = {"kernel": kernel, **{name: getattr(spec.kernel, name) for name in own}, "random_state": spec.seed}
     return {name: value for name, value in fixed.items() if name in takes}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from enum import Enum
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,13 @@ class Snapshot:
     row: dict[str, float]
 
 
+def _of_engine(name: str) -> Any:
+    """Return a property of a run: what its engine has by that name at the moment."""
+    return property(attrgetter(f"engine.{name}"))
+
+
 class Run:
-    """One run of a spec. What it has of its `Engine` by the same name (values, `shift`, `exact_values`) is described there.
+    """One run of a spec. `problem`, `model`, values, `shift` and `exact_values` are its engine's: described at `Engine`.
 
     Parameters
     ----------
@@ -78,7 +84,18 @@ class Run:
     engine : Engine
         The method at work: the model, its values, and what only this method has.
     stop_reason : StopReason or None
+    model_t : int
+        Iterations after which the model and all values are as they are now: `t`, but less once a run has diverged.
     """
+
+    problem: Setting = _of_engine("problem")
+    model: Any = _of_engine("model")
+    model_t: int = _of_engine("t")
+    training_values: NDArray | None = _of_engine("training_values")
+    test_values: NDArray = _of_engine("test_values")
+    labeled_values: NDArray = _of_engine("labeled_values")
+    shift: float = _of_engine("shift")
+    exact_values: Callable[[NDArray], NDArray] = _of_engine("exact_values")
 
     def __init__(self, spec: Spec, split: Split | None = None) -> None:
         self.spec = spec
@@ -91,15 +108,6 @@ class Run:
         self.labeled_rows = np.flatnonzero(self.split.y_train != UNLABELED)
         self.engine = engine_for(spec, self.split)
         self._start_objective = self.engine.start_objective()
-
-    @property
-    def problem(self) -> Setting:
-        return self.engine.problem
-
-    @property
-    def model(self) -> Any:
-        """What has been learned so far: it has `evaluate` and `save`."""
-        return self.engine.model
 
     @property
     def result(self) -> Any:
@@ -117,11 +125,6 @@ class Run:
         return len(self.history)
 
     @property
-    def model_t(self) -> int:
-        """Iterations after which the model and all values are as they are now: `t`, but less once a run has diverged."""
-        return self.engine.t
-
-    @property
     def tried(self) -> int:
         """Iterations to ask a run of this spec for, to bring it where this one stands: also the one that was not finite."""
         return self.t + (self.stop_reason is StopReason.DIVERGED)
@@ -137,26 +140,10 @@ class Run:
         return self.stop_reason is not None
 
     @property
-    def training_values(self) -> NDArray | None:
-        return self.engine.training_values
-
-    @property
-    def test_values(self) -> NDArray:
-        return self.engine.test_values
-
-    @property
-    def labeled_values(self) -> NDArray:
-        return self.engine.labeled_values
-
-    @property
     def unlabeled_values(self) -> NDArray:
         """Values at the unlabeled points; at the test points where the training points are too many to carry."""
         values = self.training_values
         return self.test_values if values is None else values[self.split.y_train == UNLABELED]
-
-    @property
-    def shift(self) -> float:
-        return self.engine.shift
 
     def advance(
         self, iterations: int | None = None, seconds: float | None = None, until: Callable[[], bool] = lambda: False
@@ -259,9 +246,6 @@ class Run:
         run = cls(spec)
         run.advance(t)
         return run
-
-    def exact_values(self, Z: NDArray) -> NDArray:
-        return self.engine.exact_values(Z)
 
     @property
     def health(self) -> Health:

@@ -70,17 +70,21 @@ class StochasticEngine(BroughtForward):
 
     @property
     def automatic_step(self) -> float:
+        """What the step "auto" is here, whether the spec asks for it or says a number."""
         return self.step_sizes.automatic
 
     @property
     def largest_step(self) -> float | None:
+        """The constant step above which the iterate grows without end."""
         return self.step_sizes.largest
 
     @property
     def caution(self) -> str:
-        return ""  # a step that is too large is seen at once, for the run diverges
+        """Nothing: a step that is too large is seen at once, for the run diverges."""
+        return ""
 
     def step_at(self, t: int) -> float:
+        """Return the step size that iteration `t` has, or is to have."""
         return self.task.plan.at(t).size
 
     @cached_property
@@ -94,6 +98,7 @@ class StochasticEngine(BroughtForward):
             self.task.plan.automatic_step = self.step_sizes.automatic
 
     def advance(self) -> dict[str, float] | None:
+        """Make one iteration and return its row."""
         start, beside = time.perf_counter(), self._measured.seconds
         iterate = next(self._iterates, None)
         self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
@@ -185,10 +190,12 @@ class StochasticEngine(BroughtForward):
         }
 
     def follow(self, spec: Spec) -> None:
+        """Take over a spec's changes."""
         self.task.plan.changes[:] = spec.changes
         self._settle_step()
 
     def extend(self, spec: Spec) -> None:
+        """Go on to a longer spec's end."""
         plan, made, self._average_row = self.task.plan.with_n_iter(spec.solver.n_iter), self.t, {}
         if plan.average_after is not None and plan.average_after < made:
             # The second half of the longer run has begun already: its iterates are made again, and summed up.
@@ -211,12 +218,14 @@ class StochasticEngine(BroughtForward):
         self._way = [self._copied()]
 
     def keep(self) -> None:
+        """Make the state that was measured last the one that `go_back` returns to."""
         # A mini-batch's objective is that of the function before the step.
         self._kept_t = self.t - (self.training_values is None)
         if self.t >= self._copies[-1]["t"] + ITERATIONS_BETWEEN_COPIES:
             self._copies = [self._copies[-1], self._copied()]
 
     def go_back(self) -> None:
+        """Return as a whole to the state kept last."""
         self._return_to(self._kept_t, self._copies)
 
     def _return_to(self, t: int, copies: list[dict[str, Any]]) -> None:
@@ -232,9 +241,11 @@ class StochasticEngine(BroughtForward):
 
     @property
     def can_look_back(self) -> bool:
-        return isinstance(self._training, AllPoints)  # which are not too many to copy
+        """Whether all training points are carried, which are not too many to copy."""
+        return isinstance(self._training, AllPoints)
 
     def at(self, t: int) -> Self:
+        """Return the engine as it was after `t` iterations: the same bits."""
         if not self.can_look_back or not self._way[0]["t"] <= t <= self.t:
             raise ValueError(f"the run cannot be looked at after {t} iterations")
         other = copy(self)
@@ -249,6 +260,7 @@ class StochasticEngine(BroughtForward):
         return np.array(t), np.array(coefficients)
 
     def model_at(self, t: int) -> Expansion:
+        """Return the model as it was after `t` iterations."""
         return self._recorded.prefix(t)
 
     def average_at(self, t: int) -> Expansion:
@@ -257,10 +269,12 @@ class StochasticEngine(BroughtForward):
         return model if after is None or t <= after else model.tail_average(t - after)
 
     def start_objective(self) -> float:
+        """Return the objective at f = 0."""
         zeros = {source: np.zeros(2) for source in self.task.rows}
         return objective(self.problem.risk_terms(zeros))
 
     def exact_values(self, Z: NDArray) -> NDArray:
+        """Return the exact-kernel twin h at points."""
         Z = np.ascontiguousarray(Z, dtype=self.task.dtype)
         out = np.zeros(len(Z), dtype=self.task.dtype)
         used = np.flatnonzero(self.dual.values)
@@ -274,4 +288,5 @@ class StochasticEngine(BroughtForward):
 
     @staticmethod
     def cost(spec: Spec, sizes: Sizes) -> Cost:
+        """Return what a run costs besides its data."""
         return stochastic_cost(spec, sizes, MAX_POINTS_FOR_WHOLE_SAMPLE)
