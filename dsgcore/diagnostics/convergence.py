@@ -57,12 +57,11 @@ class Convergence:
         """Gather ways by their seeds."""
         longest = max(ways.values(), key=lambda own: len(own["t"]))
         k = len(longest["t"])
-        columns = {
-            name: np.array(
-                [np.pad(own[name], (0, k - len(own[name])), constant_values=np.nan) for own in ways.values()]
-            )
-            for name in longest
-        }
+
+        def padded(column: NDArray) -> NDArray:
+            return np.pad(column, (0, k - len(column)), constant_values=np.nan)
+
+        columns = {name: np.array([padded(own[name]) for own in ways.values()]) for name in longest}
         return cls(spec, tuple(ways), longest["t"], columns)
 
     @property

@@ -10,13 +10,7 @@ from dsgcore.experiments.run import Run
 
 
 class Gauged:
-    """A run's readings up to an iteration; sizes are relative to that of f at the probes.
-
-    Parameters
-    ----------
-    readings : list of Reading
-        Those up to `t`, at least one.
-    """
+    """A run's readings up to iteration `t`, at least one; sizes are relative to that of f at the probes."""
 
     def __init__(self, run: Run, t: int, readings: list[Reading]) -> None:
         self.run, self.t, self.readings, self.last = run, t, readings, readings[-1]

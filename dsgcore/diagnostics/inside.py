@@ -29,12 +29,8 @@ QUANTILES = {"largest": 1.0, "90 % below": 0.9, "median": 0.5, "10 % below": 0.1
 class Amplitudes:
     """How large the coefficients are that some iterations have left in a model.
 
-    Attributes
-    ----------
-    t : ndarray of shape (k,)
-        The iterations, evenly spread where there are many.
-    sizes : dict of str to ndarray of shape (k,)
-        The quantiles of the features' absolute coefficients, by what they are called.
+    Of the iterations `t`, evenly spread where there are many, `sizes` are the quantiles of the features' absolute coefficients,
+    by what they are called; all of shape (k,).
     """
 
     t: NDArray

@@ -84,7 +84,7 @@ class BroughtForward:
 
     @property
     def t(self) -> int:
-        """Iterations after which the model and all values are as they are now."""
+        """The number of iterations after which the model and all values are as they are now."""
         return len(self.model)
 
     @property
@@ -94,7 +94,7 @@ class BroughtForward:
 
     @property
     def training_values(self) -> NDArray | None:
-        """F at all training points, (n,); None where there are too many of them to carry."""
+        """F at all training points, of shape (n,); None where there are too many of them to carry."""
         return self._training.values if isinstance(self._training, AllPoints) else None
 
     def _values_per_source(self) -> Values:
@@ -104,12 +104,12 @@ class BroughtForward:
 
     @property
     def test_values(self) -> NDArray:
-        """F at all test points, (n_test,)."""
+        """F at all test points, of shape (n_test,)."""
         return np.concatenate([self.probes.values, self.rest_of_test.values])
 
     @property
     def labeled_values(self) -> NDArray:
-        """F at the labeled training points, (n_labeled,)."""
+        """F at the labeled training points, of shape (n_labeled,)."""
         if self.labeled is not None:
             return self.labeled.values
         assert self.training_values is not None
@@ -117,7 +117,7 @@ class BroughtForward:
 
     @property
     def shift(self) -> float:
-        """Taken from the unlabeled training points, as the estimator does."""
+        """What is added to f before its sign is taken, from the unlabeled training points, as the estimator does."""
         if not self.problem.is_shifted:
             return 0.0
         values = self.training_values
@@ -126,7 +126,7 @@ class BroughtForward:
 
     @property
     def test_average(self) -> NDArray:
-        """With the shift of its own."""
+        """The averaged f at all test points, of shape (n_test,), with the shift of its own."""
         average = np.concatenate([self.probes.average, self.rest_of_test.average])
         if not self.problem.is_shifted:
             return average

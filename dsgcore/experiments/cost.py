@@ -27,15 +27,7 @@ LOWEST = {"n": 32}
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that a run may cost.
-
-    Parameters
-    ----------
-    memory : int
-        Bytes.
-    seconds : float
-        That one iteration may take.
-    """
+    """The most that a run may cost: bytes of memory, and seconds that one iteration may take."""
 
     memory: int
     seconds: float = float("inf")
@@ -53,7 +45,7 @@ def machine_budget(gigabytes: float | None = None) -> Budget:
 
 
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
-    """Return about what a run costs on this kind of machine; the data's rows and columns are needed for a file only."""
+    """Return about what a run costs on this kind of machine; `shape`, (rows, columns) of the data, is needed for a file's only."""
     n, d = shape_of(spec) if shape is None else shape
     data = Cost(n * (BYTES_WHILE_MADE * d + BYTES_A_ROW), 0.0)
     solver, n_test = spec.solver, round(spec.data.test_share * n)

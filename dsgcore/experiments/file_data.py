@@ -25,10 +25,7 @@ MOST_FILES, MOST_ANSWERS, MOST_POINTS = 3, 12, 2
 class FileStore:
     """Contents of a session's own files by their SHA-256, the last few of them, and what was asked about them last.
 
-    Parameters
-    ----------
-    ask : callable, optional
-        Answers a question about a file's content and name, as `answers` does; by default that, in this process.
+    A question about a file's content and name is answered by `ask`: by default `answers`, in this process.
     """
 
     def __init__(self, ask: Callable[[bytes, str, Question], list[Answer]] = answers) -> None:

@@ -78,14 +78,9 @@ class LiveRun:
             self.supervised.advance(self.run.t - self.supervised.t, seconds, until)
 
     def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
-        """Advance the run, and its twin to the same iteration; return how many iterations the run has made.
+        """Advance the run, and its twin to the same iteration; return how many iterations (default: all) the run has made.
 
-        Parameters
-        ----------
-        iterations : int, optional
-            Default: all that are left.
-        seconds : float, optional
-            After which no other iteration begins, but for the first one, and those of the twin that follow the run's.
+        After so many seconds no other iteration begins, but for the first one, and those of the twin that follow the run's.
         """
         start, made = time.perf_counter(), 0
         wanted = self.run.n_iter if iterations is None else iterations

@@ -21,17 +21,8 @@ from dsgcore.experiments.widths import usual_width_of
 def read_spec(file: Path) -> Spec:
     """Return the spec that a JSON file holds; a width that it leaves out suits the points of its own file of data.
 
-    Parameters
-    ----------
-    file : path
-        A file of data named without a folder is looked for beside it.
-
-    Raises
-    ------
-    SpecError
-        As `Spec.from_json`.
-    DataError
-        When the data must be read for the width, and cannot be.
+    A file of data named without a folder is looked for beside it. Raises what `Spec.from_json` does, and `DataError` when the
+    data must be read for the width, and cannot be.
     """
     text = file.read_text(encoding="utf-8")
     spec = Spec.from_json(text)

@@ -71,14 +71,9 @@ class Race:
 
 @dataclass(frozen=True)
 class RaceProgress:
-    """How far a competitor is.
+    """How far a competitor is: outer steps made, how many there will be at most, and its own objective, NaN where it is not known.
 
-    Attributes
-    ----------
-    step, total : int
-        Outer steps made, and how many there will be at most; 0 while the data are loaded.
-    objective : float
-        Its own objective; NaN where it is not known.
+    While the data are loaded, both numbers of steps are 0.
     """
 
     step: int = 0

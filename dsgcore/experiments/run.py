@@ -148,16 +148,9 @@ class Run:
     def advance(
         self, iterations: int | None = None, seconds: float | None = None, until: Callable[[], bool] = lambda: False
     ) -> int:
-        """Make up to this many iterations, or as many as fit in so many seconds (at least one); return how many.
+        """Make up to this many iterations (default: all that are left), or as many as fit in so many seconds; return how many.
 
-        Parameters
-        ----------
-        iterations : int, optional
-            Default: all that are left.
-        seconds : float, optional
-            Default: no limit.
-        until : callable, optional
-            Asked after every iteration; True ends the advance.
+        At least one is made, and after each `until` is asked: True ends the advance.
         """
         start, before = time.perf_counter(), self.clock[-1] if self.clock else 0.0
         made, wanted = 0, self.n_iter if iterations is None else iterations

@@ -75,7 +75,7 @@ class StochasticEngine(BroughtForward):
 
     @property
     def largest_step(self) -> float | None:
-        """The constant step above which the iterate grows without end."""
+        """The constant step above which the iterate grows without end; None where there is none."""
         return self.step_sizes.largest
 
     @property
@@ -98,7 +98,7 @@ class StochasticEngine(BroughtForward):
             self.task.plan.automatic_step = self.step_sizes.automatic
 
     def advance(self) -> dict[str, float] | None:
-        """Make one iteration and return its row."""
+        """Make one iteration and return its row; None where there is no further one."""
         start, beside = time.perf_counter(), self._measured.seconds
         iterate = next(self._iterates, None)
         self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
@@ -195,7 +195,7 @@ class StochasticEngine(BroughtForward):
         self._settle_step()
 
     def extend(self, spec: Spec) -> None:
-        """Go on to a longer spec's end."""
+        """Go on to a longer spec's end; values that were no longer carried are computed again once."""
         plan, made, self._average_row = self.task.plan.with_n_iter(spec.solver.n_iter), self.t, {}
         if plan.average_after is not None and plan.average_after < made:
             # The second half of the longer run has begun already: its iterates are made again, and summed up.
@@ -225,7 +225,7 @@ class StochasticEngine(BroughtForward):
             self._copies = [self._copies[-1], self._copied()]
 
     def go_back(self) -> None:
-        """Return as a whole to the state kept last."""
+        """Return as a whole to the state kept last: to the copy before it, and by the same iterations from there."""
         self._return_to(self._kept_t, self._copies)
 
     def _return_to(self, t: int, copies: list[dict[str, Any]]) -> None:
@@ -241,11 +241,11 @@ class StochasticEngine(BroughtForward):
 
     @property
     def can_look_back(self) -> bool:
-        """Whether all training points are carried, which are not too many to copy."""
+        """Whether earlier states can be had again: where all training points are carried, which are not too many to copy."""
         return isinstance(self._training, AllPoints)
 
     def at(self, t: int) -> Self:
-        """Return the engine as it was after `t` iterations: the same bits."""
+        """Return the engine as it was after `t` iterations, made again from the copy before them: the same bits."""
         if not self.can_look_back or not self._way[0]["t"] <= t <= self.t:
             raise ValueError(f"the run cannot be looked at after {t} iterations")
         other = copy(self)
@@ -260,11 +260,11 @@ class StochasticEngine(BroughtForward):
         return np.array(t), np.array(coefficients)
 
     def model_at(self, t: int) -> Expansion:
-        """Return the model as it was after `t` iterations."""
+        """Return the model as it was after `t` iterations, before or after those gone back."""
         return self._recorded.prefix(t)
 
     def average_at(self, t: int) -> Expansion:
-        """Return the averaged model: the last iterate, before there are any to be averaged."""
+        """Return the averaged model as it was after `t` iterations: the last iterate, before there are any to be averaged."""
         model, after = self.model_at(t), self.task.plan.average_after
         return model if after is None or t <= after else model.tail_average(t - after)
 
@@ -274,7 +274,7 @@ class StochasticEngine(BroughtForward):
         return objective(self.problem.risk_terms(zeros))
 
     def exact_values(self, Z: NDArray) -> NDArray:
-        """Return the exact-kernel twin h at points."""
+        """Return the exact-kernel twin h at the points `Z` (p, d) at the present iteration: O(n p) kernel evaluations."""
         Z = np.ascontiguousarray(Z, dtype=self.task.dtype)
         out = np.zeros(len(Z), dtype=self.task.dtype)
         used = np.flatnonzero(self.dual.values)
@@ -284,7 +284,7 @@ class StochasticEngine(BroughtForward):
 
     @staticmethod
     def long_work(spec: Spec, split: Split) -> None:
-        """Nothing is to be done before a run can begin."""
+        """Return None: nothing is to be done before a run can begin."""
 
     @staticmethod
     def cost(spec: Spec, sizes: Sizes) -> Cost:

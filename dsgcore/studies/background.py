@@ -25,14 +25,9 @@ SPARE = "dsgcore._spare"
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is.
+    """How far a study is: `done` runs are there, of which `new` were made now.
 
-    Attributes
-    ----------
-    done, new : int
-        Runs that are there, and those of them that were made now.
-    failed : mapping of int to str
-        By a run's place in the study, what went wrong with it.
+    In `failed` is said, by a run's place in the study, what went wrong with it.
     """
 
     done: int = 0

@@ -23,14 +23,7 @@ RUNS_AT_ONCE = 50
 
 @dataclass(frozen=True)
 class Curves:
-    """A column of the histories of some runs.
-
-    Attributes
-    ----------
-    t : ndarray of shape (iterations,)
-    values : ndarray of shape (runs, iterations)
-        NaN beyond a run's end.
-    """
+    """A column of the histories of some runs: `t`, (iterations,), and `values`, (runs, iterations), NaN beyond a run's end."""
 
     t: NDArray[np.float64]
     values: NDArray[np.float64]

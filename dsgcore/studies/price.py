@@ -31,7 +31,7 @@ class StudyBudget:
 
 
 def price_of(study: AnyStudy, shape: tuple[int, int] | None = None) -> Price:
-    """Return about what a study costs; the (rows, columns) of its data are needed where they are a person's own file."""
+    """Return about what a study costs; `shape`, (rows, columns) of its data, is needed where they are a person's own file."""
     costs = [(study.cost(spec, shape), spec.solver.n_iter) for spec in _specs(study)]
     seconds = len(study.seeds) * sum(cost.seconds * n_iter for cost, n_iter in costs)
     return Price(len(study), seconds, max((cost.memory for cost, _ in costs), default=0))

@@ -64,13 +64,7 @@ def key_from(text: str) -> Key:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question that a room is at.
-
-    Attributes
-    ----------
-    is_open : bool
-        Whether answers are taken.
-    """
+    """A question that a room is at, by setting, lesson and step; `is_open` where answers are taken."""
 
     setting: str
     lesson: str
@@ -91,13 +85,7 @@ def _digest(text: str) -> str:
 
 
 class Rooms:
-    """The rooms of a store.
-
-    Parameters
-    ----------
-    now : callable
-        The time in seconds.
-    """
+    """The rooms of a store; `now` gives the time in seconds."""
 
     def __init__(self, store: Store, now: Callable[[], float] = time.time) -> None:
         self._store, self._now = store, now

@@ -103,17 +103,9 @@ def default_store() -> Path:
 
 
 class Store:
-    """A file of finished runs; several processes may read and write it at once.
+    """A file of finished runs, made where it is not there, its folder too; several processes may read and write it at once.
 
-    Parameters
-    ----------
-    file : path
-        Made where it is not there, its folder too.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be made or opened, or is something else.
+    A `StoreError` says where it cannot be made or opened, or is something else.
     """
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
