@@ -31,7 +31,7 @@ class Curves:
     @property
     def middle(self) -> NDArray[np.float64]:
         """The median of the runs that got so far."""
-        return np.array([_median(column) for column in self.values.T])
+        return np.ma.median(np.ma.masked_invalid(self.values), axis=0).filled(np.nan)
 
     @property
     def low(self) -> NDArray[np.float64]:
@@ -42,11 +42,6 @@ class Curves:
     def high(self) -> NDArray[np.float64]:
         """The highest of the runs."""
         return np.nanmax(np.where(np.isnan(self.values), -np.inf, self.values), axis=0)
-
-
-def _median(column: NDArray) -> float:
-    there = column[np.isfinite(column)]
-    return float(np.median(there)) if len(there) else np.nan
 
 
 def curves_of(store: Store, hashes: Sequence[str], column: str = COLUMN) -> Curves:
