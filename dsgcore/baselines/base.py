@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -17,21 +17,12 @@ from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import told
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter, Real, check_all, parameters_of_fields
+from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, ordered_labels, seed_of
 from dsgcore.estimators.kernel import SIGMA, make_kernel
 
-MEMORY_LIMIT = Real(
-    "memory_limit",
-    4.0,
-    low=1e-3,
-    high=1e6,
-    scale="log",
-    usual=(0.5, 16.0),
-    label="Memory limit",
-    sentence="GB that a fit may take; one that needs more is refused before it starts.",
-)
-
+MEMORY_LIMIT = Real("memory_limit", 4.0, low=1e-3, high=1e6)
 # Labels, codes and row numbers that a fit holds per point, more or less.
 NUMBERS_PER_POINT = 8
 
@@ -137,8 +128,7 @@ class Baseline(_Limited, BaseEstimator):
 
     def _need(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         """Return the need for memory with that for copies of the points and for their labels."""
-        own = self._memory(n, d, s, y)
-        return replace(own, bytes=own.bytes + BYTES_PER_NUMBER * n * (self.copies * d + NUMBERS_PER_POINT))
+        return self._memory(n, d, s, y).with_more(BYTES_PER_NUMBER * n * (self.copies * d + NUMBERS_PER_POINT))
 
     def _allowed(self, X: NDArray, y: NDArray) -> tuple[dict[str, Any], int]:
         """Return the checked parameters and the need for memory in bytes; raise if it is above the limit."""
@@ -224,8 +214,17 @@ class LabelsBaseline(ClassifierMixin, Baseline):
         return y, None
 
     def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
-        """Return what `_learn` gets for these codes, -1 for unlabeled; raise ValueError if there are other classes."""
-        raise NotImplementedError
+        """Return what `_learn` gets for codes 0 .. k - 1, and -1 for unlabeled: these; raise ValueError for other classes."""
+        check_some_classes(classes)
+        return codes
+
+
+class LabelsAlone(Baseline):
+    """Shell of a method that learns from the labeled points only."""
+
+    def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
+        is_labeled = y != UNLABELED
+        return super()._run(X[is_labeled], y[is_labeled], callback)
 
 
 class BinaryBaseline(LabelsBaseline):
@@ -264,10 +263,6 @@ class OrdinalBaseline(OrderedClassifier, LabelsBaseline):
 
     def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
         return ordered_labels(y)
-
-    def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
-        check_some_classes(classes)
-        return codes
 
     def ranking_function(self, X: ArrayLike) -> NDArray:
         """Return f(x), of shape (n,): the higher, the later in the order of the classes."""

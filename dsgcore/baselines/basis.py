@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from dsgcore.core.sampling import generator
 
@@ -81,9 +82,8 @@ class BasisModel:
 
     def evaluate(self, X: NDArray) -> NDArray:
         """Return f at each row of `X`, of shape (n,) or (n, k), in pieces of bounded size."""
-        size = max(1, MAX_VALUES // self.basis.size)
-        pieces = [X[start : start + size] for start in range(0, len(X), size)]
-        return np.concatenate([self.basis.features(piece) @ self.coef for piece in pieces])
+        pieces = gen_batches(len(X), max(1, MAX_VALUES // self.basis.size))
+        return np.concatenate([self.basis.features(X[rows]) @ self.coef for rows in pieces])
 
 
 def choose_centers(X: NDArray, given: int | NDArray | None, seed: int) -> NDArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
+from sklearn.utils import gen_batches
 
 from dsgcore.baselines.basis import MAX_VALUES, Basis, BasisModel, HasMatrix
 from dsgcore.core.parameters import Choice
@@ -48,10 +49,8 @@ class Design:
         return values
 
     def blocks(self, X: NDArray) -> Iterator[NDArray]:
-        """Yield the features of `X` in blocks of rows of bounded size."""
-        size = self.block_size()
-        for start in range(0, len(X), size):
-            yield self.features(X[start : start + size])
+        """Return the features of `X`, one after the other, in blocks of rows of bounded size."""
+        return (self.features(X[rows]) for rows in gen_batches(len(X), self.block_size()))
 
     def block_size(self) -> int:
         """Return how many rows a block has at most."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from dsgcore.baselines.base import Baseline, GaussianOrLinear, LabelsBaseline
+from dsgcore.baselines.base import Baseline, GaussianOrLinear, LabelsAlone, LabelsBaseline
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory, numbers
 from dsgcore.baselines.parameters import MAX_ITER
-from dsgcore.baselines.progress import Callback, Watch
+from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE
 from dsgcore.core.documented import SEED, documented, told
 from dsgcore.core.parameters import Choice, as_in, as_said, field_as_in, integer
-from dsgcore.core.problem import UNLABELED
-from dsgcore.estimators.classes import check_some_classes
 from dsgcore.estimators.inputs import width
 from dsgcore.estimators.kernel import SIGMA
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -104,10 +102,6 @@ class Everyday(Baseline):
 class EverydayClassifier(Everyday, LabelsBaseline):
     """Shell of a classifier; `_learn` gets codes 0 .. k - 1 and -1."""
 
-    def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
-        check_some_classes(classes)
-        return codes
-
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         self.model_ = Decision(self._fitted(X, y, s, watch))
 
@@ -121,14 +115,6 @@ class EverydayClassifier(Everyday, LabelsBaseline):
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
 
-class LabelsAlone(Everyday):
-    """Shell of what learns from the labeled points only."""
-
-    def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
-        is_labeled = y != UNLABELED
-        return super()._run(X[is_labeled], y[is_labeled], callback)
-
-
 def count_classes(n: int, y: NDArray | None) -> int:
     """Return the number of classes, or the most that is reckoned with where the labels are not known."""
     return min(n, MANY_CLASSES) if y is None else int(y.max()) + 1
@@ -137,7 +123,7 @@ def count_classes(n: int, y: NDArray | None) -> int:
 def libsvm_memory(n: int, d: int, k: int) -> Memory:
     """Return the need of libsvm for `n` points of `k` classes: its cache, the points once more, coefficients."""
     need = numbers(n * (d + 2 * k + 8), f"a support vector machine of {n:,} points")
-    return replace(need, bytes=need.bytes + min(CACHE * 10**6, n * n * BYTES_PER_NUMBER // 2))
+    return need.with_more(min(CACHE * 10**6, n * n * BYTES_PER_NUMBER // 2))
 
 
 def logistic_memory(n: int, d: int, k: int) -> Memory:
@@ -237,8 +223,7 @@ class EverydayNystroem(Sharpness, LabelsAlone, EverydayClassifier):
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = min(n, s["n_components"])
-        features = numbers(2 * n * m + 4 * m * m, "")
-        return replace(own := logistic_memory(n, m, count_classes(n, y)), bytes=own.bytes + features.bytes)
+        return logistic_memory(n, m, count_classes(n, y)).with_more(BYTES_PER_NUMBER * (2 * n * m + 4 * m * m))
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         self._libsvm_kernel()

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC, SVR
 
-from dsgcore.baselines.base import OrdinalBaseline
-from dsgcore.baselines.everyday import C, LabelsAlone, Sharpness, count_classes, libsvm_memory
+from dsgcore.baselines.base import LabelsAlone, OrdinalBaseline
+from dsgcore.baselines.everyday import C, Everyday, Sharpness, count_classes, libsvm_memory
 from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented
@@ -37,13 +37,12 @@ class Duels:
 
     def evaluate(self, X: NDArray) -> NDArray:
         """Return the sum at each row of `X`, of shape (n,)."""
-        values = self.machine.decision_function(
-            X
-        )  # with more than two classes positive where it is for the earlier one
+        values = self.machine.decision_function(X)
+        # With more than two classes positive where it is for the earlier one.
         return values if values.ndim == 1 else -values.sum(axis=1)
 
 
-class EverydayOrdinal(Sharpness, LabelsAlone, OrdinalBaseline):
+class EverydayOrdinal(Sharpness, LabelsAlone, Everyday, OrdinalBaseline):
     """Shell of a machine that learns from the labeled points of ordered classes."""
 
     citation: ClassVar[str] = "scikit-learn; LIBSVM, Chang and Lin 2011"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,16 +10,11 @@ from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
+from sklearn.utils import gen_batches
 
 from dsgcore.baselines.basis import MAX_VALUES
-from dsgcore.baselines.everyday import (
-    C,
-    EverydayClassifier,
-    Sharpness,
-    count_classes,
-    libsvm_memory,
-)
-from dsgcore.baselines.memory import Memory, kernel_matrix, numbers
+from dsgcore.baselines.everyday import C, EverydayClassifier, Sharpness, count_classes, libsvm_memory
+from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory, kernel_matrix, numbers
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented, told
@@ -43,9 +38,8 @@ class Chances:
 
     def evaluate(self, X: NDArray) -> NDArray:
         """Return the chances at each row of `X`, of shape (n, k), or of two classes their difference, of shape (n,)."""
-        starts = range(0, len(X), self.rows_at_a_time)
         with np.errstate(invalid="ignore", divide="ignore"):
-            pieces = [self.machine.predict_proba(X[start : start + self.rows_at_a_time]) for start in starts]
+            pieces = [self.machine.predict_proba(X[rows]) for rows in gen_batches(len(X), self.rows_at_a_time)]
         chances = np.concatenate(pieces)
         chances = np.where(np.isnan(chances), self.otherwise, chances)
         return chances[:, 1] - chances[:, 0] if chances.shape[1] == 2 else chances
@@ -93,8 +87,7 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         k = count_classes(n, y)
-        own = libsvm_memory(n, d, k)
-        return replace(own, bytes=own.bytes + numbers(n * (d + 6 * k), "").bytes)
+        return libsvm_memory(n, d, k).with_more(BYTES_PER_NUMBER * n * (d + 6 * k))
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         fewest = int(np.bincount(y[y != UNLABELED]).min())
@@ -151,8 +144,8 @@ class EverydaySpreadingKNN(Spreading):
         return numbers(count, f"a graph of {n:,} points")
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        given = {name: s[name] for name in ("alpha", "max_iter")}
-        return LabelSpreading(kernel="knn", n_neighbors=min(s["n_neighbors"], len(X)), **given)
+        neighbors = min(s["n_neighbors"], len(X))
+        return LabelSpreading(kernel="knn", n_neighbors=neighbors, alpha=s["alpha"], max_iter=s["max_iter"])
 
 
 @documented

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 BYTES_PER_NUMBER = 8
 GB = 1e9
@@ -31,6 +31,10 @@ class Memory:
         """Raise `MemoryLimitError` if this is above `limit` GB (of 10^9 bytes)."""
         if self.bytes > limit * GB:
             raise MemoryLimitError(f"{name} needs {self.bytes / GB:.3g} GB for {self.purpose}; limit {limit:g} GB")
+
+    def with_more(self, count: int) -> Memory:
+        """Return this need and that for so many bytes at the same time, for whatever purpose."""
+        return replace(self, bytes=self.bytes + count)
 
 
 def numbers(count: float, purpose: str) -> Memory:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.base import GaussianOrLinear, OrdinalBaseline
+from dsgcore.baselines.base import GaussianOrLinear, LabelsAlone, OrdinalBaseline
 from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.parameters import MAX_ITER, TOL
-from dsgcore.baselines.progress import Callback, Watch
+from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, real
-from dsgcore.core.problem import UNLABELED
 
 # Half the distance between the two kinks of the regression's loss: the second one is out of the way.
 EPSILON = 1e4
@@ -30,7 +29,7 @@ STILL = 1e-4
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVOREX(GaussianOrLinear, OrdinalBaseline):
+class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     """Support vector ordinal regression with explicit constraints: one function, and a threshold between classes.
 
     It learns from the labeled points only. Its linear kernel is <x, x'> / d, as in the authors' program.
@@ -99,12 +98,7 @@ class SVOREX(GaussianOrLinear, OrdinalBaseline):
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         examples = 2 * n if y is None else 2 * n - int(np.sum((y == 0) | (y == y.max())))
         need = numbers(examples**2 + n**2, f"the kernel matrix of {n:,} labeled points at both their thresholds")
-        kept = min(4 * examples**2, CACHE * 10**6)  # in float32
-        return replace(need, bytes=need.bytes + kept)
-
-    def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
-        is_labeled = y != UNLABELED
-        return super()._run(X[is_labeled], y[is_labeled], callback)
+        return need.with_more(min(4 * examples**2, CACHE * 10**6))  # libsvm's, in float32
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         kernel = self._kernel(X)
