@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,46 +24,23 @@ from dsgcore.estimators.classes import best_threshold
 from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.prior import ROWS_AT_A_TIME, PriorError, energy_class_prior
 
-
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """The minimiser of a pairwise risk with its ridge: weights, the objective there, and the system's solution."""
-
-    weights: NDArray
-    objective: float
-    solution: Solution
+Sets = Mapping[str, NDArray]  # from "positive", "negative" and "unlabeled" to points of shape (n_set, d)
 
 
-def minimise(
-    risk: PairRisk, design: Design, sets: Mapping[str, NDArray], s: Mapping[str, Any], watch: Watch
-) -> Optimum:
-    """Minimise the risk plus lam times the penalty: one linear system.
+def minimise(risk: PairRisk, design: Design, sets: Sets, s: Mapping[str, Any], watch: Watch) -> tuple[Solution, float]:
+    """Minimise the risk plus lam times the penalty, one linear system; return its solution, and the objective there.
 
-    Parameters
-    ----------
-    risk : PairRisk
-    design : Design
-        Features in which the penalty is a sum of squares.
-    sets : mapping from name to ndarray of shape (n_set, d)
-    s : mapping
-        Has `lam` and `penalty`.
-    watch : Watch
-        Is told after each block of rows, and the objective at the end.
+    `watch` is told after each block of rows, and the objective at the end.
     """
     H, h = risk.system(design, sets, watch)
     H[np.diag_indices(len(H))] += s["lam"] * FACTORS[s["penalty"]]
     solution = solve_symmetric(H, h)
     objective = risk.at_zero() - float(h @ solution.x)  # where H v = h
     watch.step(objective)
-    return Optimum(solution.x, objective, solution)
+    return solution, objective
 
 
-def count_steps(risk: PairRisk, design: Design, sets: Mapping[str, NDArray]) -> int:
-    """Return how often `minimise` tells the watch."""
-    return sum(design.count(len(sets[source])) for source in risk.sources()) + 1
-
-
-def estimated_prior(sets: Mapping[str, NDArray]) -> float:
+def estimated_prior(sets: Sets) -> float:
     """Return the share of positives among the unlabeled points by energy distance, or else that of the labels."""
     try:
         share = energy_class_prior(sets["positive"], sets["negative"], sets["unlabeled"])
@@ -71,12 +48,6 @@ def estimated_prior(sets: Mapping[str, NDArray]) -> float:
         share = len(sets["positive"]) / (len(sets["positive"]) + len(sets["negative"]))
     # At 0 and 1 the risk would divide by nothing.
     return min(max(share, 0.01), 0.99)
-
-
-def check_prior(prior: float, eta: float) -> None:
-    """Refuse a prior at which the risk divides by zero."""
-    if (eta > 0.0 and prior >= 1.0) or (eta < 0.0 and prior <= 0.0):
-        raise ValueError(f"prior must be {'below 1' if eta > 0.0 else 'above 0'} with eta = {eta:g}, got {prior:g}")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -109,18 +80,19 @@ class ClosedForm(KernelParameters, Baseline):
         count = 2 * min(ROWS_AT_A_TIME, side) * max(side, others)
         prior = numbers(count, "the distances from which the share of positives is estimated")
         # One comes after the other, but what the first leaves is not always used again.
-        return replace(larger(need, prior), bytes=need.bytes + prior.bytes)
+        return larger(need, prior).with_more(min(need.bytes, prior.bytes))
 
     def _minimise(
-        self, X: NDArray, risks: list[PairRisk], sets: list[dict[str, NDArray]], s: dict[str, Any], watch: Watch
-    ) -> tuple[Design, list[Optimum]]:
-        """Return the features, and the minimiser of each risk on its sets."""
+        self, X: NDArray, risks: list[PairRisk], sets: Sequence[Sets], s: dict[str, Any], watch: Watch
+    ) -> tuple[Design, list[tuple[Solution, float]]]:
+        """Return the features, and the minimum of each risk on its sets."""
         design = make_design(self._kernel(X), choose_centers(X, s["centers"], self._seed()), s["penalty"])
-        watch.expect(sum(count_steps(risk, design, own) for risk, own in zip(risks, sets, strict=True)))
-        optima = [minimise(risk, design, own, s, watch) for risk, own in zip(risks, sets, strict=True)]
-        for optimum in optima:
-            optimum.solution.warn(type(self).__name__)
-        return design, optima
+        pairs = list(zip(risks, sets, strict=True))
+        watch.expect(sum(1 + sum(design.count(len(own[source])) for source in risk.sources()) for risk, own in pairs))
+        minima = [minimise(risk, design, own, s, watch) for risk, own in pairs]
+        for solution, _ in minima:
+            solution.warn(type(self).__name__)
+        return design, minima
 
 
 def _side_and_unlabeled(y: NDArray, unlabeled: int) -> tuple[int, int]:
@@ -150,14 +122,13 @@ class AUCBaseline(ClosedForm, BinaryBaseline):
     condition_: float
     objective_: float
 
-    def _risk(self, sets: Mapping[str, NDArray], s: dict[str, Any]) -> PairRisk:
+    def _risk(self, sets: Sets, s: dict[str, Any]) -> PairRisk:
         """Return what to minimise."""
         raise NotImplementedError
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         sets = {"positive": X[y == 1.0], "negative": X[y == -1.0], "unlabeled": X[unlabeled_rows(y == 0.0)]}
-        design, (best,) = self._minimise(X, [self._risk(sets, s)], [sets], s, watch)
-        self.model_, self.condition_ = design.model(best.weights), best.solution.condition
-        self.objective_ = best.objective
+        design, ((best, self.objective_),) = self._minimise(X, [self._risk(sets, s)], [sets], s, watch)
+        self.model_, self.condition_ = design.model(best.x), best.condition
         is_labeled = y != 0.0
         self.threshold_ = best_threshold(y[is_labeled] > 0.0, self.model_.evaluate(X[is_labeled]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.baselines.auc_base import ClosedForm, check_prior, estimated_prior
+from dsgcore.baselines.auc_base import ClosedForm, Sets, estimated_prior
 from dsgcore.baselines.base import OrdinalBaseline
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk, samult_risk
 from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
@@ -16,7 +17,7 @@ from dsgcore.baselines.pnu_auc import PNUAUC
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.samult import SAMULT
 from dsgcore.core.documented import documented
-from dsgcore.core.metrics import auc
+from dsgcore.core.metrics import auc, known
 from dsgcore.core.parameters import as_in, as_said
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.problems.thresholds import thresholds
@@ -41,16 +42,20 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
 
     conditions_: NDArray
 
-    def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
+    def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:
         """Return what to minimise at each cut."""
         raise NotImplementedError
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         unlabeled = X[unlabeled_rows(y == UNLABELED)]
-        sets = [_sets(X, y, j) | {"unlabeled": unlabeled} for j in range(1, y.max() + 1)]
-        design, optima = self._minimise(X, self._risks(sets, s), sets, s, watch)
-        self.conditions_ = np.array([optimum.solution.condition for optimum in optima])
-        self.model_ = design.model(np.column_stack([optimum.weights for optimum in optima]))
+        # The points of the classes from code j on, and of those before.
+        sets = [
+            {"positive": X[y >= j], "negative": X[(y != UNLABELED) & (y < j)], "unlabeled": unlabeled}
+            for j in range(1, y.max() + 1)
+        ]
+        design, minima = self._minimise(X, self._risks(sets, s), sets, s, watch)
+        self.conditions_ = np.array([solution.condition for solution, _ in minima])
+        self.model_ = design.model(np.column_stack([solution.x for solution, _ in minima]))
         is_labeled = y != UNLABELED
         f = self.model_.evaluate(X[is_labeled]).mean(axis=1)
         self.thresholds_ = thresholds(y[is_labeled], f, loss="hinge", margin=0.0)
@@ -68,15 +73,10 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
 
         As in `dsgcore.QS3ORAO`, but for cuts without a point on either side: they are left out.
         """
-        f, codes = self.cut_functions(X), self._codes(y)
-        f, codes = f[codes != UNLABELED], codes[codes != UNLABELED]
+        f = self.cut_functions(X)
+        codes, f = known(self._codes(y), f)
         areas = np.array([auc(codes >= j, f[:, j - 1]) for j in range(1, len(self.classes_))])
         return float(np.nanmean(areas)) if np.isfinite(areas).any() else float("nan")
-
-
-def _sets(X: NDArray, y: NDArray, j: int) -> dict[str, NDArray]:
-    """Return the points of the classes from code j on, and of those before."""
-    return {"positive": X[y >= j], "negative": X[(y != UNLABELED) & (y < j)]}
 
 
 @documented
@@ -102,7 +102,7 @@ class MSAMULT(CutBaseline):
 
     gamma: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(SAMULT, "gamma"))))
 
-    def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
+    def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:
         return [samult_risk(gamma) for gamma in for_each_cut("gamma", s["gamma"], len(sets))]
 
 
@@ -139,15 +139,8 @@ class MPNUAUC(CutBaseline):
     eta: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(PNUAUC, "eta"))))
     prior: float | str | ArrayLike = as_said(Priors(**vars(as_in(PNUAUC, "prior"))), "estimate")
 
-    def _risks(self, sets: list[dict[str, NDArray]], s: dict[str, Any]) -> list[PairRisk]:
+    def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:
         etas = for_each_cut("eta", s["eta"], len(sets))
-        self.priors_ = np.array(_priors(s["prior"], sets))
-        for prior, eta in zip(self.priors_, etas, strict=True):
-            check_prior(prior, eta)
+        priors = tuple(map(estimated_prior, sets)) if s["prior"] == "estimate" else s["prior"]
+        self.priors_ = np.array(for_each_cut("prior", priors, len(sets)))
         return [pnu_risk(eta, prior) for eta, prior in zip(etas, self.priors_, strict=True)]
-
-
-def _priors(given: Any, sets: list[dict[str, NDArray]]) -> list[float]:
-    if isinstance(given, str):
-        return [estimated_prior(own) for own in sets]
-    return list(for_each_cut("prior", given, len(sets)))

@@ -29,8 +29,7 @@ class PairRisk:
 
     def sources(self) -> tuple[str, ...]:
         """Return the names of the sets that play a part."""
-        used = [name for pair, weight in self.weights.items() if weight for name in pair]
-        return tuple(dict.fromkeys(used))
+        return tuple(dict.fromkeys(name for pair, weight in self.weights.items() if weight for name in pair))
 
     def value(self, f: Mapping[str, NDArray]) -> float:
         """Return the risk at values f, from a set's name to (n_set,)."""
@@ -78,21 +77,12 @@ def _pairwise(a: NDArray, b: NDArray) -> float:
 
 
 def pnu_risk(eta: float, prior: float) -> PairRisk:
-    """Return PNU-AUC's risk: (1 - |eta|) R_PN + |eta| R_PU* where eta >= 0, R_NU* in its place where eta < 0.
+    """Return PNU-AUC's risk, for eta in [-1, 1] and a prior in [0, 1]: J of `dsgcore.baselines.PNUAUC` without the ridge.
 
-    R_PU* = (R_PU - p R_PP) / (1 - p) and R_NU* = (R_UN - (1 - p) R_NN) / p, with p = prior.
-
-    Parameters
-    ----------
-    eta : float in [-1, 1]
-    prior : float in [0, 1]
-        Share of positives among the unlabeled points; below 1 where eta > 0, above 0 where eta < 0.
-
-    Notes
-    -----
-    Source: T. Sakai, G. Niu and M. Sugiyama, Semi-supervised AUC optimization based on positive-unlabeled learning,
-    Machine Learning, 2018, (9)-(14).
+    Raise ValueError where that would divide by zero.
     """
+    if (eta > 0.0 and prior >= 1.0) or (eta < 0.0 and prior <= 0.0):
+        raise ValueError(f"prior must be {'below 1' if eta > 0.0 else 'above 0'} with eta = {eta:g}, got {prior:g}")
     e = abs(eta)
     weights = {("positive", "negative"): 1.0 - e}
     if eta > 0.0:
@@ -103,19 +93,7 @@ def pnu_risk(eta: float, prior: float) -> PairRisk:
 
 
 def samult_risk(gamma: float) -> PairRisk:
-    """Return SAMULT's risk, gamma R_PN + (1 - gamma) (R_PU + R_UN - 1/2).
-
-    Parameters
-    ----------
-    gamma : float in [0, 1]
-
-    Notes
-    -----
-    Source: Z. Xie and M. Li, Semi-Supervised AUC Optimization Without Guessing Labels of Unlabeled Data, AAAI 2018.
-    """
-    weights = {
-        ("positive", "negative"): gamma,
-        ("positive", "unlabeled"): 1.0 - gamma,
-        ("unlabeled", "negative"): 1.0 - gamma,
-    }
-    return PairRisk(weights, constant=-(1.0 - gamma) / 2.0)
+    """Return SAMULT's risk, for gamma in [0, 1]: J of `dsgcore.baselines.SAMULT` without the ridge."""
+    rest = 1.0 - gamma
+    weights = {("positive", "negative"): gamma, ("positive", "unlabeled"): rest, ("unlabeled", "negative"): rest}
+    return PairRisk(weights, constant=-rest / 2.0)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
-
-from dsgcore.baselines.auc_base import AUCBaseline, check_prior, estimated_prior
+from dsgcore.baselines.auc_base import AUCBaseline, Sets, estimated_prior
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk
 from dsgcore.baselines.parameters import Prior
 from dsgcore.core.documented import documented
@@ -47,7 +44,7 @@ class PNUAUC(AUCBaseline):
     A prior of "estimate" is that by energy distance, cut to [0.01, 0.99].
 
     Source: T. Sakai, G. Niu and M. Sugiyama, Semi-supervised AUC optimization based on positive-unlabeled learning,
-    Machine Learning, 2018.
+    Machine Learning, 2018, (9)-(14).
 
     Examples
     --------
@@ -84,7 +81,6 @@ class PNUAUC(AUCBaseline):
         "estimate",
     )
 
-    def _risk(self, sets: Mapping[str, NDArray], s: dict[str, Any]) -> PairRisk:
+    def _risk(self, sets: Sets, s: dict[str, Any]) -> PairRisk:
         self.prior_ = estimated_prior(sets) if s["prior"] == "estimate" else s["prior"]
-        check_prior(self.prior_, s["eta"])
         return pnu_risk(s["eta"], self.prior_)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
-
-from dsgcore.baselines.auc_base import AUCBaseline
+from dsgcore.baselines.auc_base import AUCBaseline, Sets
 from dsgcore.baselines.pair_risk import PairRisk, samult_risk
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import real
@@ -42,5 +39,5 @@ class SAMULT(AUCBaseline):
 
     gamma: float = real(0.5, low=0.0, high=1.0, symbol="γ")
 
-    def _risk(self, sets: Mapping[str, NDArray], s: dict[str, Any]) -> PairRisk:
+    def _risk(self, sets: Sets, s: dict[str, Any]) -> PairRisk:
         return samult_risk(s["gamma"])
