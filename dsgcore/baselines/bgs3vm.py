@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_objective import GradientS3VM, bound_problem, loss
-from dsgcore.baselines.s3vm_parts import OrderedPoints, expansion, in_order
+from dsgcore.baselines.s3vm_parts import GradientS3VM, OrderedPoints, bound_problem, expansion
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import integer
 from dsgcore.core.sampling import generator
@@ -89,11 +88,9 @@ class BGS3VM(GradientS3VM):
         count = kernels + 2 * budget * (d + 2) + DRAWS * max(n_l, n_u) + 5 * STEPS_PER_PASS * s["n_passes"]
         return numbers(count, f"{budget:,} support vectors and their kernel matrix")
 
-    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        points = in_order(X, y)
-        kernel = self._some_kernel(points.X)
-        descent = _Descent(kernel, points, bound_problem(s, points), s)
-        draws = _Draws(self._seed(), points)
+    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+        problem, rows = bound_problem(s, points)
+        descent, draws = _Descent(kernel, points, problem, s), _Draws(self._seed(), points, rows)
         watch.expect(s["n_passes"] * len(draws.parts))
         for _ in range(s["n_passes"]):
             labeled, unlabeled = draws.of_a_pass()
@@ -111,17 +108,16 @@ def _budget(given: int | None, n_unlabeled: int) -> int:
 class _Draws:
     """Which points each iteration takes, after which parts of a pass the objective is told, and from which points."""
 
-    def __init__(self, seed: int, points: OrderedPoints) -> None:
-        n_l, n_u = self.n_labeled, self.n_unlabeled = points.n_labeled, points.n_unlabeled
-        self.n_iter = max(n_l, n_u)
+    def __init__(self, seed: int, points: OrderedPoints, rows: dict[str, NDArray]) -> None:
+        self.n_labeled, self.n_unlabeled = points.n_labeled, points.n_unlabeled
+        self.n_iter = max(self.n_labeled, self.n_unlabeled)
         self.streams = generator(seed, "labeled"), generator(seed, "unlabeled")
         stops = np.unique(np.linspace(0, self.n_iter, STEPS_PER_PASS + 1).astype(int)).tolist()
         self.parts = [slice(*ends) for ends in pairwise(stops)]
         rng = generator(seed, "objective")
-        self.for_objective = [
-            rng.permutation(rows)[:POINTS_FOR_OBJECTIVE].copy()
-            for rows in (np.flatnonzero(points.y > 0), np.flatnonzero(points.y < 0), n_l + np.arange(n_u))
-        ]
+        self.for_objective = {
+            source: rng.permutation(own)[:POINTS_FOR_OBJECTIVE].copy() for source, own in rows.items()
+        }
 
     def of_a_pass(self) -> tuple[NDArray, NDArray]:
         """Return the rows of the labeled and of the unlabeled point that each iteration of the next pass takes."""
@@ -188,7 +184,8 @@ class _Descent:
             self.t += 1
             step = self.theta / self.t
             f = self.values(X[[i, j]])
-            self._shrink(1.0 - step)
+            for part in (self.labeled, self.unlabeled):
+                part.coef *= 1.0 - step
             if y[i] * f[0] < 1.0:
                 self.labeled.add(self.t, i, X[i], step * C * y[i])
             slope = C_star * float(u.slope(f[1], self.problem.s))
@@ -199,20 +196,15 @@ class _Descent:
         """Return f at each row of `X`."""
         return self.labeled.values(X) + self.unlabeled.values(X)
 
-    def _shrink(self, by: float) -> None:
-        self.labeled.coef *= by
-        self.unlabeled.coef *= by
-
     def supports(self) -> tuple[NDArray, NDArray]:
         """Return the support vectors and their coefficients."""
         held = [(part.X[: part.size], part.coef[: part.size]) for part in (self.labeled, self.unlabeled)]
         X, coef = (np.concatenate(parts) for parts in zip(*held, strict=True))
         return (X, coef) if len(X) else (self.points.X[:1], np.zeros(1))
 
-    def objective(self, rows: list[NDArray]) -> float:
+    def objective(self, rows: dict[str, NDArray]) -> float:
         """Return the objective, its losses from some positives, negatives and unlabeled points."""
         X, coef = self.supports()
         ridge = 0.5 * float(coef @ self.kernel.matrix(X, X) @ coef)
-        positive, negative, unlabeled = (self.values(self.points.X[some]) for some in rows)
-        y = np.concatenate([np.ones(len(positive)), -np.ones(len(negative))])
-        return ridge + loss(self.problem, y, np.concatenate([positive, negative]), unlabeled)
+        values = {source: self.values(self.points.X[some]) for source, some in rows.items()}
+        return ridge + sum(self.problem.terms(values).values())

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.parameters import MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
@@ -19,7 +20,6 @@ from dsgcore.baselines.s3vm_parts import (
     S3VMBaseline,
     centred_expansion,
     centred_matrix,
-    in_order,
     matrix_memory,
 )
 from dsgcore.core.documented import documented
@@ -106,9 +106,7 @@ class BLS3VM(S3VMBaseline):
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * len(HOLDERS) * (n + 1), CACHE)
 
-    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        points = in_order(X, y)
-        kernel = self._some_kernel(points.X)
+    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         C_star = s["C"] * points.n_labeled / points.n_unlabeled if s["C_star"] is None else s["C_star"]
         mean = float(points.y.mean()) if s["balance_target"] is None else s["balance_target"]
         matrix = centred_matrix(kernel, points, extra=len(HOLDERS))

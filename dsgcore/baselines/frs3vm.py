@@ -7,19 +7,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
+from dsgcore.baselines.basis import MAX_VALUES, HasMatrix
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_objective import N_PASSES, GradientS3VM, bound_problem, loss
-from dsgcore.baselines.s3vm_parts import OrderedPoints, in_order
+from dsgcore.baselines.s3vm_parts import N_PASSES, GradientS3VM, OrderedPoints, bound_problem
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, field_as_in
-from dsgcore.core.sampling import FREQUENCIES, batch_rows, generator
+from dsgcore.core.sampling import FREQUENCIES, batches, generator
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
-
-# Feature values held at a time when a model is evaluated.
-MAX_VALUES = 2**22
 
 
 @documented
@@ -70,13 +68,12 @@ class FRS3VM(GradientS3VM):
         count = n * size * 1.5 + 3 * min(s["batch_size"], n) * size
         return numbers(count, f"{size:,} features of {n:,} points")
 
-    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        points = in_order(X, y)
-        kernel, seed, d = self._some_kernel(points.X), self._seed(), points.X.shape[1]
+    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+        seed, d = self._seed(), points.X.shape[1]
         turns = kernel.frequencies(generator(seed, FREQUENCIES), d, s["n_features"])
         turns = None if turns is None else turns.astype(float)
         phi = RandomFeatures(turns, np.zeros(0)).features(points.X)
-        descent = _Descent(phi, points, bound_problem(s, points), seed)
+        descent = _Descent(phi, *bound_problem(s, points), seed)
         watch.expect(s["n_passes"])
         for _ in range(s["n_passes"]):
             descent.make_pass(s["batch_size"], s["step_size"])
@@ -112,33 +109,31 @@ class RandomFeatures:
 
     def evaluate(self, X: NDArray) -> NDArray:
         """Return f at each row of `X`, of shape (n,), in pieces of bounded size."""
-        size = max(1, MAX_VALUES // len(self.w))
-        return np.concatenate([self.features(X[i : i + size]) @ self.w for i in range(0, len(X), size)])
+        pieces = gen_batches(len(X), max(1, MAX_VALUES // len(self.w)))
+        return np.concatenate([self.features(X[rows]) @ self.w for rows in pieces])
 
 
 class _Descent:
     """The stochastic gradients' weights on their way."""
 
-    def __init__(self, phi: NDArray, points: OrderedPoints, problem: SemiSupervisedSVM, seed: int) -> None:
-        self.phi, self.points, self.problem, self.seed = phi, points, problem, seed
-        self.rows = problem.rows(np.concatenate([points.y > 0, np.full(points.n_unlabeled, -1)]))
+    def __init__(self, phi: NDArray, problem: SemiSupervisedSVM, rows: dict[str, NDArray], seed: int) -> None:
+        self.phi, self.problem, self.rows, self.seed = phi, problem, rows, seed
         self.w, self.t = np.zeros(phi.shape[1]), 0
 
     def make_pass(self, batch_size: int, theta: float) -> None:
         """Make as many iterations as one pass has."""
-        for _ in range(-(-self.points.n_unlabeled // batch_size)):
+        for _ in range(-(-len(self.rows["unlabeled"]) // batch_size)):
             self.t += 1
             self._step(batch_size, theta / self.t)
 
     def _step(self, batch_size: int, step: float) -> None:
-        batches = {
-            source: batch_rows(self.seed, source, self.t, rows, batch_size) for source, rows in self.rows.items()
-        }
-        features = {source: self.phi[batch] for source, batch in batches.items()}
+        drawn = batches(self.seed, self.t, self.rows, dict.fromkeys(self.rows, batch_size))
+        features = {source: self.phi[batch] for source, batch in drawn.items()}
         slopes = self.problem.coefficients({source: phi @ self.w for source, phi in features.items()})
         self.w = (1.0 - step) * self.w - step * sum(slopes[source] @ phi for source, phi in features.items())
 
     def objective(self) -> float:
         """Return the objective over all points."""
-        labeled, unlabeled = np.split(self.phi @ self.w, [self.points.n_labeled])
-        return 0.5 * float(self.w @ self.w) + loss(self.problem, self.points.y, labeled, unlabeled)
+        f = self.phi @ self.w
+        values = {source: f[rows] for source, rows in self.rows.items()}
+        return 0.5 * float(self.w @ self.w) + sum(self.problem.terms(values).values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
+from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
@@ -20,7 +20,6 @@ from dsgcore.baselines.s3vm_parts import (
     S3VMBaseline,
     centred_expansion,
     centred_matrix,
-    in_order,
     matrix_memory,
 )
 from dsgcore.core.documented import documented
@@ -99,9 +98,7 @@ class QNS3VM(S3VMBaseline):
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * (MEMORY + 5) * n)
 
-    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        points = in_order(X, y)
-        kernel = self._some_kernel(points.X)
+    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         mean = float(points.y.mean()) if s["balance_target"] is None else s["balance_target"]
         objective = Objective(centred_matrix(kernel, points), points, s["lam"], s["lam_u"], mean)
         self.dual_coef_, self.weights_ = _minimise(objective, s["tol"], s["max_iter"], watch)
@@ -143,8 +140,12 @@ def _minimise(objective: Objective, tol: float, max_iter: int, watch: Watch) -> 
     unfinished: list[float] = []
     watch.expect(len(SHARES) * max_iter)
     options = {"maxcor": MEMORY, "gtol": tol, "ftol": ROUNDING, "maxiter": max_iter, "maxfun": 20 * max_iter}
+
+    def tell(intermediate_result: OptimizeResult) -> None:
+        weights.append(share * objective.lam_u)
+        watch.step(float(intermediate_result.fun))
+
     for share in SHARES if objective.lam_u > 0 else SHARES[:1]:
-        tell = _teller(share * objective.lam_u, weights, watch)
         found = minimize(objective, coef, (share,), method="L-BFGS-B", jac=True, callback=tell, options=options)
         coef = found.x
         if not found.success:
@@ -153,13 +154,3 @@ def _minimise(objective: Objective, tol: float, max_iter: int, watch: Watch) -> 
         listed = ", ".join(f"{weight:.3g}" for weight in unfinished)
         watch.give_up(f"it stopped after {max_iter} iterations with lam_u = {listed}; try a larger max_iter or tol")
     return coef, np.array(weights)
-
-
-def _teller(weight: float, weights: list[float], watch: Watch) -> Callable[[OptimizeResult], None]:
-    """Return what the minimiser calls after each iteration."""
-
-    def tell(intermediate_result: OptimizeResult) -> None:
-        weights.append(weight)
-        watch.step(float(intermediate_result.fun))
-
-    return tell

@@ -9,18 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
+from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, fit_to_tolerance
-from dsgcore.baselines.s3vm_parts import (
-    C,
-    OrderedPoints,
-    S3VMBaseline,
-    expansion,
-    in_order,
-    kernel_matrix,
-    matrix_memory,
-)
+from dsgcore.baselines.s3vm_parts import C, OrderedPoints, S3VMBaseline, expansion, kernel_matrix, matrix_memory
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, field_as_in, real
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -88,9 +81,7 @@ class S3VMLight(S3VMBaseline):
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, cache=CACHE)
 
-    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        points = in_order(X, y)
-        kernel = self._some_kernel(points.X)
+    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         share = float(np.mean(points.y > 0)) if s["positive_share"] is None else s["positive_share"]
         C_star = s["C"] if s["C_star"] is None else s["C_star"]
         search = _Search(kernel_matrix(kernel, points.X), points, s["C"], C_star, share, watch)
@@ -147,20 +138,13 @@ class _Search:
         costs = np.concatenate([np.full(self.n_labeled, self.C), costs])[:n]
         y = np.concatenate([self.y, self.labels])[:n]
         svm = SVC(C=1.0, kernel="precomputed", cache_size=CACHE)
-        K = self.K if n == len(self.K) else self.K[:n, :n]
-        self.is_accurate &= fit_to_tolerance(svm, K, y, costs, TOLERANCE)
+        self.is_accurate &= fit_to_tolerance(svm, self.K[:n, :n], y, costs, TOLERANCE)
         self.coef = np.zeros(len(self.K))
         self.coef[svm.support_] = svm.dual_coef_[0]
         self.bias = float(svm.intercept_[0])
         self.weights.append((negative, positive))
-        self._tell(y, costs)
-
-    def _values(self) -> NDArray:
-        return self.K @ self.coef + self.bias
-
-    def _tell(self, y: NDArray, costs: NDArray) -> None:
-        self.f = self._values()
-        slacks = np.maximum(0.0, 1.0 - y * self.f[: len(y)])
+        self.f = self.K @ self.coef + self.bias
+        slacks = np.maximum(0.0, 1.0 - y * self.f[:n])
         self.watch.step(0.5 * float(self.coef @ (self.f - self.bias)) + float(costs @ slacks))
 
     def _pairs(self) -> tuple[NDArray, NDArray]:

@@ -1,19 +1,23 @@
-"""What the semi-supervised support vector machines share: their points in order, the centred kernel, the fitted model."""
+"""What the semi-supervised support vector machines share: points in order, objectives, the centred kernel, the fitted model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from dsgcore.baselines.base import BinaryBaseline, GaussianOrLinear
 from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.memory import kernel_matrix as of_kernel_matrix
-from dsgcore.baselines.progress import Callback
-from dsgcore.core.parameters import Real, as_in
+from dsgcore.baselines.progress import Callback, Watch
+from dsgcore.core.documented import SEED, told
+from dsgcore.core.parameters import Integer, Real, as_in, as_said, field_as_in
+from dsgcore.core.problem import UNLABELED
+from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # Kernel values made at a time while the matrix is filled, and arrays of them that making them takes.
@@ -30,6 +34,16 @@ BALANCE_TARGET = Real(
     symbol="r",
     label="Mean value",
     sentence="What the function's mean over the unlabeled points is kept at; by default the mean label of the labeled ones.",
+)
+N_PASSES = Integer(
+    "n_passes",
+    1,
+    low=1,
+    high=10_000,
+    scale="log",
+    usual=(1, 100),
+    label="Passes",
+    sentence="How often as many iterations are made as there are points.",
 )
 
 
@@ -73,56 +87,71 @@ class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
             X, y = np.concatenate([X, X]), np.concatenate([y, np.zeros(len(y))])
         return super()._run(X, y, callback)
 
-    def _some_kernel(self, X: NDArray) -> HasMatrix:
-        kernel = self._kernel(X)
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        is_labeled = y != 0
+        points = OrderedPoints(np.concatenate([X[is_labeled], X[~is_labeled]]), y[is_labeled])
+        kernel = self._kernel(points.X)
         assert kernel is not None  # of these kernels all are
-        return kernel
+        self._learn_from(points, kernel, s, watch)
+
+    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+        """Set `model_`, as `_learn` does, from the points with each kind in its order."""
+        raise NotImplementedError
 
 
-def in_order(X: NDArray, y: NDArray) -> OrderedPoints:
-    """Return the points, labeled ones (y = 1 or -1) before unlabeled ones (0), each kind in its order."""
-    is_labeled = y != 0
-    return OrderedPoints(np.concatenate([X[is_labeled], X[~is_labeled]]), y[is_labeled])
-
-
-def kernel_matrix(kernel: HasMatrix, X: NDArray, *, extra: int = 0) -> NDArray:
-    """Return the kernel matrix of the points, made a few rows at a time, so that nothing of its size is beside it.
+@dataclass(eq=False, repr=False, kw_only=True)
+class GradientS3VM(S3VMBaseline):
+    """Shell of a machine that goes down stochastic gradients of TSGS3VM's objective: C weighs the labeled points' mean loss.
 
     Parameters
     ----------
-    kernel : HasMatrix
-    X : ndarray of shape (n, d)
-    extra : int, default 0
-        Number of rows and columns of zeros to append.
+    step_size
+        The step at iteration t is θ/t; with θ = 1 the function is the mean of what the iterations added.
+    random_state
+        Seed of what is drawn.
+    """
 
-    Returns
-    -------
-    ndarray of shape (n + extra, n + extra)
+    C: float = field_as_in(SemiSupervisedSVM, "C", default=100.0)
+    C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
+    loss: str = field_as_in(SemiSupervisedSVM, "loss")
+    s: float = field_as_in(SemiSupervisedSVM, "s")
+    n_passes: int = as_said(N_PASSES)
+    step_size: float = field_as_in(
+        SolverParameters,
+        "step_size",
+        default=1.0,
+        high=1.0,
+        optional=False,
+        automatic=None,
+        symbol="θ",
+        usual=(0.01, 1.0),
+    )
+    random_state: int | np.random.RandomState | None = told(None, SEED)
+
+
+def bound_problem(s: dict[str, Any], points: OrderedPoints) -> tuple[SemiSupervisedSVM, dict[str, NDArray]]:
+    """Return the problem with the parameters `s`, bound to the points' labels, and the rows of its sources."""
+    codes = np.concatenate([points.y > 0, np.full(points.n_unlabeled, UNLABELED)])
+    problem = SemiSupervisedSVM(C=s["C"], C_star=s["C_star"], loss=s["loss"], s=s["s"]).bind(codes)
+    return problem, problem.rows(codes)
+
+
+def kernel_matrix(kernel: HasMatrix, X: NDArray, *, extra: int = 0) -> NDArray:
+    """Return the kernel matrix of the points, and `extra` rows and columns of zeros: of shape (n + extra, n + extra).
+
+    It is made a few rows at a time, so that nothing of its size is beside it.
     """
     n = len(X)
     K = np.zeros((n + extra, n + extra))
-    size = max(1, MAX_VALUES // n)
-    for start in range(0, n, size):
-        rows = slice(start, min(n, start + size))
+    for rows in gen_batches(n, max(1, MAX_VALUES // n)):
         K[rows, :n] = kernel.matrix(X[rows], X)
     return K
 
 
 def centred_matrix(kernel: HasMatrix, points: OrderedPoints, *, extra: int = 0) -> NDArray:
-    """Return the kernel matrix of the points, centred in feature space on the mean of the unlabeled ones.
+    """Return the `kernel_matrix` of the points, centred in feature space on the mean of the unlabeled ones.
 
     With phi' = phi - mean_U phi, every function <w, phi'> has the mean 0 over the unlabeled points.
-
-    Parameters
-    ----------
-    kernel : HasMatrix
-    points : OrderedPoints
-    extra : int, default 0
-        Number of rows and columns of zeros to append.
-
-    Returns
-    -------
-    ndarray of shape (n + extra, n + extra)
     """
     n = len(points.X)
     K = kernel_matrix(kernel, points.X, extra=extra)
@@ -134,45 +163,28 @@ def centred_matrix(kernel: HasMatrix, points: OrderedPoints, *, extra: int = 0) 
 
 
 def matrix_memory(n: int, numbers_beside: float = 0.0, cache: int = 0) -> Memory:
-    """Return the need for a kernel matrix made by `kernel_matrix`, for some numbers, and for libsvm's cache.
-
-    Parameters
-    ----------
-    n : int
-        Number of points.
-    numbers_beside : float, default 0
-        How many float64 numbers there are beside it.
-    cache : int, default 0
-        MB of kernel values in float32 that are kept at most.
-    """
+    """Return the need for a `kernel_matrix` of n points, for float64 numbers beside it, and for libsvm's cache in MB."""
     need = of_kernel_matrix(n)
     pieces = VALUES_BESIDE * max(n, min(MAX_VALUES, n * n))
-    kept = min(need.bytes // 2, cache * 10**6)
-    return Memory(need.bytes + kept + BYTES_PER_NUMBER * int(pieces + numbers_beside), need.purpose)
+    kept = min(need.bytes // 2, cache * 10**6)  # in float32
+    return need.with_more(kept + BYTES_PER_NUMBER * int(pieces + numbers_beside))
 
 
 def expansion(kernel: HasMatrix, X: NDArray, coef: NDArray, bias: float) -> BasisModel:
     """Return f(x) = sum_i coef_i k(x, x_i) + bias, without the points whose coefficient is 0."""
-    held = np.flatnonzero(coef)
-    held = held if len(held) else np.arange(1)
+    held = np.flatnonzero(coef) if coef.any() else np.arange(1)
     return BasisModel(Basis(kernel, X[held], has_bias=True), np.append(coef[held], bias))
 
 
 def centred_expansion(kernel: HasMatrix, points: OrderedPoints, coef: NDArray, mean: float) -> BasisModel:
     """Return f(x) = sum_i coef_i k'(x, x_i) + mean, k' the kernel centred on the unlabeled points, as an expansion in k.
 
-    Parameters
-    ----------
-    kernel : HasMatrix
-    points : OrderedPoints
-    coef : ndarray of shape (n,)
-    mean : float
-        Mean of f over the unlabeled points.
+    `coef` is of shape (n,), and `mean` the mean of f over the unlabeled points.
     """
     coef = coef.copy()
     coef[points.n_labeled :] -= coef.sum() / points.n_unlabeled
     model = expansion(kernel, points.X, coef, 0.0)
-    unlabeled, size = points.X[points.n_labeled :], max(1, MAX_VALUES // len(points.X))
-    values = [model.evaluate(unlabeled[start : start + size]) for start in range(0, len(unlabeled), size)]
-    model.coef[-1] = mean - np.concatenate(values).mean()
+    unlabeled = points.X[points.n_labeled :]
+    pieces = gen_batches(len(unlabeled), max(1, MAX_VALUES // len(points.X)))
+    model.coef[-1] = mean - np.concatenate([model.evaluate(unlabeled[rows]) for rows in pieces]).mean()
     return model
