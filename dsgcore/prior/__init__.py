@@ -1,10 +1,14 @@
 """Class priors that are not given: from similar pairs and unlabeled points, or from a few labels and unlabeled."""
 
 from dsgcore.prior.energy import ROWS_AT_A_TIME, energy_class_prior
-from dsgcore.prior.hull import HullDistance
-from dsgcore.prior.proportion import MAX_POINTS, mixture_proportion
+from dsgcore.prior.proportion import (
+    MAX_POINTS,
+    HullDistance,
+    mixture_proportion,
+    positive_prior,
+    similar_class_prior,
+)
 from dsgcore.prior.samples import PriorError, drawn_rows
-from dsgcore.prior.similar import positive_prior, similar_class_prior
 
 __all__ = [
     "MAX_POINTS",

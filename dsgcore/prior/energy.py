@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
+from sklearn.utils import gen_batches
 
 from dsgcore.prior.samples import PriorError, checked_samples
 
@@ -54,5 +55,5 @@ def energy_class_prior(positive: ArrayLike, negative: ArrayLike, unlabeled: Arra
 
 def _mean_power(A: NDArray, B: NDArray, alpha: float) -> float:
     """Return the mean of ||a - b||^alpha over all pairs."""
-    pieces = (A[start : start + ROWS_AT_A_TIME] for start in range(0, len(A), ROWS_AT_A_TIME))
-    return float(sum((cdist(piece, B) ** alpha).sum() for piece in pieces) / (len(A) * len(B)))
+    pieces = gen_batches(len(A), ROWS_AT_A_TIME)
+    return float(sum((cdist(A[rows], B) ** alpha).sum() for rows in pieces) / (len(A) * len(B)))

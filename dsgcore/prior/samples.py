@@ -32,12 +32,5 @@ def at_most(size: int, X: NDArray, seed: int, name: str) -> NDArray:
 
 
 def drawn_rows(n: int, size: int, seed: int, name: str) -> NDArray:
-    """Return which rows of a sample of n points `mixture_proportion` looks at: all, or so many of them.
-
-    Parameters
-    ----------
-    n, size : int
-    seed : int
-    name : {"mixture", "component"}
-    """
+    """Return which rows of a sample of n points, "mixture" or "component", `mixture_proportion` looks at: `size` at most."""
     return np.arange(n) if n <= size else generator(seed, f"prior {name}").choice(n, size, replace=False)
