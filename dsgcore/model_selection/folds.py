@@ -22,13 +22,7 @@ class FoldError(ValueError):
 
 
 def encoded(y: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return the classes, and each label's place among them, -1 for unlabeled.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        As in `fit` of the estimators: ordered categories too.
-    """
+    """Return what `encode` does of labels as in `fit` of the estimators: of ordered categories, too."""
     labels, order = ordered_labels(y)
     return encode(np.asarray(labels), order)
 
@@ -45,30 +39,25 @@ class _Folds(BaseCrossValidator):
         return self.n_splits
 
     def folds(self, y: ArrayLike) -> NDArray:
-        """Return the number of each point's fold, of shape (n,): 0 to n_splits - 1, and -1 for points never tested.
-
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-            As in `fit` of the estimators.
-        """
+        """Return the number of each point's fold, of shape (n,): 0 to n_splits - 1, and -1 for points never tested."""
         N_SPLITS.check(self.n_splits)
         return self._folds(y, seed_of(self.random_state))
 
     def _folds(self, y: ArrayLike, seed: int) -> NDArray:
         raise NotImplementedError
 
+    def _deal(self, fold: NDArray, rows: NDArray, seed: int, what: str = "unlabeled points") -> None:
+        """Deal rows out among the folds."""
+        drawn = rows[generator(seed, f"folds of {what}").permutation(len(rows))]
+        fold[drawn] = np.arange(len(rows)) % self.n_splits
+
     def split(self, X: object, y: ArrayLike | None = None, groups: object = None) -> Iterator[tuple[NDArray, NDArray]]:
-        """Yield rows for training and rows for testing.
+        """Yield rows for training and rows for testing; only `y` is looked at.
 
         Parameters
         ----------
-        X : object
-            Not looked at.
         y : array-like of shape (n,), or (n, 2)
             As in `fit` of the estimators, -1 for unlabeled points; or as `SeenLabels` takes it.
-        groups : object
-            Not looked at.
         """
         if y is None:
             raise FoldError("folds follow from the labels, so y must be given, got None")
@@ -102,17 +91,13 @@ class LabeledFolds(_Folds):
     """
 
     def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        unlabeled: str = "folded",
-        random_state: int | np.random.RandomState | None = None,
+        self, n_splits: int = 5, *, unlabeled: str = "folded", random_state: int | np.random.RandomState | None = None
     ) -> None:
         super().__init__(n_splits, random_state=random_state)
         self.unlabeled = unlabeled
 
     def _folds(self, y: ArrayLike, seed: int) -> NDArray:
-        keeps = PLACE_OF_UNLABELED.check(self.unlabeled) == "train"
+        is_folded = PLACE_OF_UNLABELED.check(self.unlabeled) == "folded"
         classes, codes = encoded(y)
         labeled = np.flatnonzero(codes != UNLABELED)
         _check_count("labeled points", len(labeled), self.n_splits)
@@ -123,8 +108,8 @@ class LabeledFolds(_Folds):
         _check_count("labeled points of classes with two or more", len(labeled), self.n_splits)
         drawn = labeled[generator(seed, "folds of labeled points").permutation(len(labeled))]
         fold[drawn[np.argsort(codes[drawn], kind="stable")]] = np.arange(len(labeled)) % self.n_splits
-        if not keeps:
-            _deal(fold, np.flatnonzero(codes == UNLABELED), self.n_splits, seed)
+        if is_folded:
+            self._deal(fold, np.flatnonzero(codes == UNLABELED), seed)
         return fold
 
 
@@ -148,11 +133,10 @@ class PairFolds(_Folds):
         pairs, place = np.unique(ids[~is_unlabeled], return_inverse=True)
         _check_count("similar pairs", len(pairs), self.n_splits)
         _check_count("unlabeled points", int(is_unlabeled.sum()), self.n_splits)
-        of_pair = np.empty(len(pairs), dtype=int)
-        of_pair[generator(seed, "folds of pairs").permutation(len(pairs))] = np.arange(len(pairs)) % self.n_splits
-        fold = np.full(len(ids), -1)
+        of_pair, fold = np.empty(len(pairs), dtype=int), np.full(len(ids), -1)
+        self._deal(of_pair, np.arange(len(pairs)), seed, "pairs")
         fold[~is_unlabeled] = of_pair[place]
-        _deal(fold, np.flatnonzero(is_unlabeled), self.n_splits, seed)
+        self._deal(fold, np.flatnonzero(is_unlabeled), seed)
         return fold
 
 
@@ -176,16 +160,11 @@ class UnlabeledFolds(_Folds):
         unlabeled = np.flatnonzero(encoded(seen)[1] == UNLABELED)
         _check_count("unlabeled points", len(unlabeled), self.n_splits)
         fold = np.full(len(seen), -1)
-        _deal(fold, unlabeled, self.n_splits, seed)
+        self._deal(fold, unlabeled, seed)
         return fold
 
     def _is_test(self, fold: NDArray, number: int) -> NDArray:
         return (fold != number) & (fold >= 0)
-
-
-def _deal(fold: NDArray, rows: NDArray, n_splits: int, seed: int) -> None:
-    """Deal unlabeled rows out among the folds."""
-    fold[rows[generator(seed, "folds of unlabeled points").permutation(len(rows))]] = np.arange(len(rows)) % n_splits
 
 
 def _check_count(what: str, count: int, least: int) -> None:

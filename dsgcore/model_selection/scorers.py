@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.core.metrics import auc, auc_of_samples
+from dsgcore.core.metrics import auc, auc_of_samples, known
 from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import encode, ordered_labels
@@ -33,16 +33,12 @@ def hits(estimator: Any, X: ArrayLike, y: ArrayLike) -> NDArray:
 
 def auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the AUC on the labeled points; NaN where a class is missing."""
-    codes = _codes(estimator, y)
-    values = _values(estimator, X)
-    return auc(codes[codes != UNLABELED], values[codes != UNLABELED])
+    return auc(*known(_codes(estimator, y), _values(estimator, X)))
 
 
 def mean_auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the mean AUC over the k - 1 places where the ordered classes can be cut in two, on the labeled points."""
-    codes = _codes(estimator, y)
-    values = np.asarray(estimator.ranking_function(X))
-    return mean_auc(codes[codes != UNLABELED], values[codes != UNLABELED])
+    return mean_auc(*known(_codes(estimator, y), np.asarray(estimator.ranking_function(X))))
 
 
 def _codes(estimator: Any, y: ArrayLike) -> NDArray:
@@ -114,16 +110,9 @@ class SimilarUnlabeledRisk:
 
 
 def similar_unlabeled_risk(is_positive: NDArray, is_similar: NDArray, prior: float) -> float:
-    """Return the similar-unlabeled risk with the zero-one loss.
+    """Return the similar-unlabeled risk with the zero-one loss at a share of positives, from two masks of shape (n,).
 
-    Parameters
-    ----------
-    is_positive : ndarray of bool, shape (n,)
-        Which points are called positive.
-    is_similar : ndarray of bool, shape (n,)
-        Which are members of similar pairs; the others are unlabeled.
-    prior : float
-        Share of positives.
+    They say which points are called positive, and which are members of similar pairs; the others are unlabeled.
     """
     sign = np.where(is_positive, 1.0, -1.0)
     similar = (prior**2 + (1 - prior) ** 2) * np.mean(sign[is_similar])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,80 +12,62 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from dsgcore.core.parameters import ParameterError
+from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.estimators.inputs import seed_of
 from dsgcore.model_selection.folds import LabeledFolds, PairFolds
 from dsgcore.model_selection.halving import N_SPLITS, NO_SCORE, SECONDS, Search, Suggestion
 from dsgcore.model_selection.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
+from dsgcore.settings.drawing import TRUST, Among, Times
 
-
-@dataclass(frozen=True)
-class Times:
-    """A parameter that is drawn as a multiple, up to `most` times larger or smaller, of what the default comes to."""
-
-    most: float
-    of: Callable[[Any], float]  # from an estimator that was fitted with the defaults
-
-
-@dataclass(frozen=True)
-class Among:
-    """A parameter that is drawn among a few values."""
-
-    values: tuple[Any, ...]
-
-
-def _fitted(name: str) -> Callable[[Any], float]:
-    return lambda model: float(getattr(model, name))
-
-
-def _of_kernel(model: Any) -> float:
-    return float(model.model_.kernel.sigma)
-
-
-_WIDTH = Times(16.0, _of_kernel)
-_RIDGE = Times(100.0, _fitted("lam_"))
-_TRUST = Among((0.2, 0.4, 0.6, 0.8, 0.9, 1.0))
+_NUMBERS = Among((64, 128))  # of features
+_OF_RANKING: dict[str, Times | Among] = {
+    "sigma": Times(16.0),
+    "lam": Times(100.0),
+    "gamma": TRUST,
+    "n_features": _NUMBERS,
+}
+_FREE = Real("multiple", 1.0)
 
 
 @dataclass(frozen=True)
 class _Way:
-    """How parameters of one kind of estimator are chosen: those that matter, folds, the score, and what is tried first."""
+    """How parameters of one kind of estimator are chosen: those that matter, folds, the score, and what is tried first.
+
+    `own` says, of an estimator that was fitted with the defaults, what these come to: multiples are of that.
+    """
 
     space: Mapping[str, Times | Among]
+    own: Mapping[str, Callable[[Any], Any]]
     score: Callable[[Any], Callable[[Any, ArrayLike, ArrayLike], float | NDArray]]
     folds: type[Any] = LabeledFolds
     first: tuple[Mapping[str, Any], ...] = ()
 
 
+_WIDTH = attrgetter("model_.kernel.sigma")
+_WIDTH_AND_RIDGE = {"sigma": _WIDTH, "lam": attrgetter("lam_")}
 WAYS: dict[str, _Way] = {
-    "QSGS2AUC": _Way(
-        {"sigma": _WIDTH, "lam": _RIDGE, "gamma": _TRUST, "n_features": Among((64, 128))}, lambda m: auc_score
-    ),
-    "QS3ORAO": _Way(
-        {"sigma": _WIDTH, "lam": _RIDGE, "gamma": _TRUST, "n_features": Among((64, 128))}, lambda m: mean_auc_score
-    ),
+    "QSGS2AUC": _Way(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: auc_score),
+    "QS3ORAO": _Way(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: mean_auc_score),
     "TSGS3VM": _Way(
-        {
-            "sigma": _WIDTH,
-            "C": Times(30.0, _fitted("C")),
-            "C_star": Among((None, None, 1e-3, 0.1)),
-            "n_features": Among((64, 128)),
-        },
+        {"sigma": Times(16.0), "C": Times(30.0), "C_star": Among((None, None, 1e-3, 0.1)), "n_features": _NUMBERS},
+        {"sigma": _WIDTH, "C": attrgetter("C")},
         lambda m: hits,
     ),
     "PS3VT": _Way(
         {
             "features": Among(("linear", "fourier")),
-            "sigma": Times(8.0, lambda m: 1.0),
-            "tau_A": Times(100.0, lambda m: float(m.problem_.tau_A)),
+            "sigma": Times(8.0),
+            "tau_A": Times(100.0),
             "n_features": Among((512,)),
         },
+        {"sigma": lambda m: 1.0, "tau_A": attrgetter("problem_.tau_A")},
         lambda m: hits,
         first=({"features": "fourier", "n_features": 512},),
     ),
     "TSGSU": _Way(
-        {"sigma": _WIDTH, "lam": _RIDGE, "n_features": Among((64, 128))},
-        lambda m: SimilarUnlabeledRisk(float(m.prior_)),
+        {"sigma": Times(16.0), "lam": Times(100.0), "n_features": _NUMBERS},
+        _WIDTH_AND_RIDGE,
+        lambda m: SimilarUnlabeledRisk(m.prior_),
         PairFolds,
     ),
 }
@@ -147,11 +130,12 @@ class _Fits:
 
     def begin(self, share: float) -> None:
         train, _ = self.splits[0]
-        self.model = self._made({}, share).fit(*self._rows(train))
-        self.scorer = self.way.score(self.model)
+        model = self._made({}, share).fit(*self._rows(train))
+        self.own = {name: float(of(model)) for name, of in self.way.own.items()}
+        self.scorer = self.way.score(model)
 
     def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
-        return _draw(self.way.space, self.model, drawn)
+        return {name: how.draw(drawn, self.own.get(name), _FREE) for name, how in self.way.space.items()}
 
     def n_iter(self, share: float) -> int:
         return max(10, round(share * self.estimator.n_iter))
@@ -179,15 +163,3 @@ def _way_of(estimator: Any) -> _Way:
         if kind.__name__ in WAYS:
             return WAYS[kind.__name__]
     raise ParameterError(f"estimator must be one of {', '.join(WAYS)}, got {type(estimator).__name__}")
-
-
-def _draw(space: Mapping[str, Times | Among], model: Any, drawn: np.random.Generator) -> dict[str, Any]:
-    """Draw one candidate; half of the multiples stay near what they are multiples of."""
-    values: dict[str, Any] = {}
-    for name, said in space.items():
-        if isinstance(said, Among):
-            values[name] = said.values[int(drawn.integers(len(said.values)))]
-        else:
-            reach = np.log(said.most) * (0.4 if drawn.random() < 0.5 else 1.0)
-            values[name] = float(f"{said.of(model) * np.exp(drawn.uniform(-reach, reach)):.3g}")
-    return values
