@@ -63,7 +63,7 @@ class ClosedForm(KernelParameters, Baseline):
         Seed of the centres.
     """
 
-    kernels: ClassVar[tuple[str, ...]] = FEATURES
+    kernels = FEATURES
     unlabeled: ClassVar[int]  # what `_learn` gets for an unlabeled point
 
     lam: float = as_said(LAM)
@@ -117,7 +117,7 @@ class AUCBaseline(ClosedForm, BinaryBaseline):
         J at the solution.
     """
 
-    unlabeled: ClassVar[int] = 0
+    unlabeled = 0
 
     condition_: float
     objective_: float

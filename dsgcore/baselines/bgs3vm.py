@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,9 @@ class BGS3VM(GradientS3VM):
     For an example see `BLS3VM`.
     """
 
-    title: ClassVar[str] = "BGS3VM"
-    citation: ClassVar[str] = "BGS3VM, Le, Duong, Dinh, Nguyen, Nguyen and Phung, UAI 2016"
-    sentence: ClassVar[str] = "learns a semi-supervised support vector machine with a limited number of support vectors"
+    title = "BGS3VM"
+    citation = "BGS3VM, Le, Duong, Dinh, Nguyen, Nguyen and Phung, UAI 2016"
+    sentence = "learns a semi-supervised support vector machine with a limited number of support vectors"
 
     budget_labeled: int = integer(100, low=1, high=10**6, scale="log", symbol="B_l", usual=(10, 1000))
     budget_unlabeled: int | None = integer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,9 +92,9 @@ class BLS3VM(S3VMBaseline):
     True
     """
 
-    title: ClassVar[str] = "BLS3VM"
-    citation: ClassVar[str] = "BLS3VM, Collobert, Sinz, Weston and Bottou, JMLR 2006"
-    sentence: ClassVar[str] = "learns a balanced semi-supervised support vector machine by a row of convex problems"
+    title = "BLS3VM"
+    citation = "BLS3VM, Collobert, Sinz, Weston and Bottou, JMLR 2006"
+    sentence = "learns a balanced semi-supervised support vector machine by a row of convex problems"
 
     C: float = as_said(C)
     C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
@@ -133,13 +133,9 @@ class _Machine:
         self.G[:, : self.n_labeled] *= by
         self.scale[: self.n_labeled] *= by
 
-    def _times(self, coef: NDArray) -> NDArray:
-        """Return K coef."""
-        return self.G[: self.n, : self.n] @ (coef / self.scale) / self.scale
-
     def values(self, coef: NDArray) -> NDArray:
-        """Return f at all points."""
-        return self._times(coef) + self.mean
+        """Return f at all points: K coef and its mean."""
+        return self.G[: self.n, : self.n] @ (coef / self.scale) / self.scale + self.mean
 
     def tangents(self, f: NDArray) -> NDArray:
         """Return the slopes t of the concave part at each unlabeled point."""

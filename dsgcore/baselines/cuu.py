@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,9 +61,9 @@ class CUU(PairsBaseline):
     see `SUSL`.
     """
 
-    title: ClassVar[str] = "CUU"
-    citation: ClassVar[str] = "Lu, Zhang, Niu and Sugiyama, AISTATS 2020"
-    sentence: ClassVar[str] = "learns from similar pairs by mini-batches on kernels at fixed centres, risk corrected"
+    title = "CUU"
+    citation = "Lu, Zhang, Niu and Sugiyama, AISTATS 2020"
+    sentence = "learns from similar pairs by mini-batches on kernels at fixed centres, risk corrected"
 
     loss: str = field_as_in(SimilarUnlabeled, "loss", options=tuple(MARGIN_LOSSES))
     correction: str = field_as_in(SimilarUnlabeled, "correction", options=tuple(SLOPES_BELOW_ZERO))
@@ -96,8 +96,9 @@ def _descend(
 ) -> NDArray:
     """Return the weights after `n_iter` steps from zero."""
     w, size, B = np.zeros(basis.size), 0.0, s["batch_size"]
+    sources = {"similar": sets[0], "unlabeled": sets[1]}
     for t in range(1, s["n_iter"] + 1):
-        drawn = [_draw(points, name, t, B, seed) for points, name in zip(sets, ("similar", "unlabeled"), strict=True)]
+        drawn = [own[batch_rows(seed, name, t, np.arange(len(own)), B)] for name, own in sources.items()]
         phi = basis.features(np.concatenate(drawn))
         size = size or float(np.einsum("ij,ij->", phi, phi)) / len(phi)
         f1, f2 = np.split(phi @ w, 2)
@@ -112,7 +113,3 @@ def _descend(
         w = (1.0 - step * s["lam"]) * w - step * (np.concatenate(risk.gradient(f1, f2)) @ phi)
         del phi  # before the next features are made
     return w
-
-
-def _draw(points: NDArray, name: str, t: int, size: int, seed: int) -> NDArray:
-    return points[batch_rows(seed, name, t, np.arange(len(points)), size)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,16 +49,14 @@ class Decision:
 class Sharpness(GaussianOrLinear):
     """The kernel that scikit-learn's kernel machines have here, and how sharp it is."""
 
-    def _gamma(self) -> float | str:
-        """Return the kernel's sharpness as libsvm's machines take it: they know "scale", too."""
-        return "scale" if self.sigma == "scale" else self._number(np.zeros((1, 1)))
-
     def _number(self, X: NDArray) -> float:
         return width(SIGMA, self.sigma, X)
 
     def _libsvm(self) -> dict[str, Any]:
-        """Return what libsvm's machines take besides their own parameters."""
-        return {"kernel": self._libsvm_kernel(), "gamma": self._gamma(), "cache_size": CACHE}
+        """Return what libsvm's machines take besides their own parameters; of sharpness they know "scale", too."""
+        kernel = self._libsvm_kernel()
+        gamma = "scale" if self.sigma == "scale" else self._number(np.zeros((1, 1)))
+        return {"kernel": kernel, "gamma": gamma, "cache_size": CACHE}
 
     def _libsvm_kernel(self) -> str:
         return KERNELS_OF_LIBSVM[Choice("kernel", "gaussian", options=self.kernels).check(self.kernel)]
@@ -80,7 +78,7 @@ class Everyday(Baseline):
         One: the fit is one step.
     """
 
-    is_everyday: ClassVar[bool] = True
+    is_everyday = True
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         """Return scikit-learn's estimator, not fitted, for points, codes and checked parameters."""
@@ -152,9 +150,9 @@ class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
     True
     """
 
-    title: ClassVar[str] = "SVC"
-    citation: ClassVar[str] = "scikit-learn; LIBSVM, Chang and Lin 2011"
-    sentence: ClassVar[str] = "learns from the labels alone, with a kernel and the hinge loss"
+    title = "SVC"
+    citation = "scikit-learn; LIBSVM, Chang and Lin 2011"
+    sentence = "learns from the labels alone, with a kernel and the hinge loss"
 
     C: float = as_said(C)
 
@@ -181,10 +179,10 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
         From `fit`, if `max_iter` iterations were not enough.
     """
 
-    title: ClassVar[str] = "Logistic regression"
-    citation: ClassVar[str] = "scikit-learn"
-    sentence: ClassVar[str] = "learns from the labels alone, linear in the coordinates"
-    kernels: ClassVar[tuple[str, ...]] = ()
+    title = "Logistic regression"
+    citation = "scikit-learn"
+    sentence = "learns from the labels alone, linear in the coordinates"
+    kernels = ()
 
     C: float = as_said(C)
     max_iter: int = as_said(MAX_ITER)
@@ -211,10 +209,10 @@ class EverydayNystroem(Sharpness, LabelsAlone, EverydayClassifier):
         Draws the centres.
     """
 
-    title: ClassVar[str] = "Nyström + logistic regression"
-    citation: ClassVar[str] = "scikit-learn; Williams and Seeger 2001"
-    sentence: ClassVar[str] = "learns from the labels alone, linear in kernels at some of the labeled points"
-    kernels: ClassVar[tuple[str, ...]] = ("gaussian",)
+    title = "Nyström + logistic regression"
+    citation = "scikit-learn; Williams and Seeger 2001"
+    sentence = "learns from the labels alone, linear in kernels at some of the labeled points"
+    kernels = ("gaussian",)
 
     n_components: int = integer(100, low=1, high=100_000, scale="log", usual=(10, 2000))
     C: float = as_said(C)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class Duels:
 class EverydayOrdinal(Sharpness, LabelsAlone, Everyday, OrdinalBaseline):
     """Shell of a machine that learns from the labeled points of ordered classes."""
 
-    citation: ClassVar[str] = "scikit-learn; LIBSVM, Chang and Lin 2011"
+    citation = "scikit-learn; LIBSVM, Chang and Lin 2011"
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return libsvm_memory(n, d, count_classes(n, y))
@@ -67,8 +67,8 @@ class EverydaySVR(EverydayOrdinal):
         The middles between the classes' places.
     """
 
-    title: ClassVar[str] = "SVR"
-    sentence: ClassVar[str] = "learns the number of the class from the labels alone, as if it were a quantity"
+    title = "SVR"
+    sentence = "learns the number of the class from the labels alone, as if it were a quantity"
 
     C: float = as_said(C)
     epsilon: float = real(0.1, low=0.0, high=10.0)
@@ -92,8 +92,8 @@ class EverydayOrdinalSVC(EverydayOrdinal):
         Cut the sums at the labeled points where the classes' shares do.
     """
 
-    title: ClassVar[str] = "SVC"
-    sentence: ClassVar[str] = "learns any two classes apart from the labels alone, and ranks by the sum"
+    title = "SVC"
+    sentence = "learns any two classes apart from the labels alone, and ranks by the sum"
 
     C: float = as_said(C)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,9 +77,9 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
     has labels: what scikit-learn names in place of SVC(probability=True).
     """
 
-    title: ClassVar[str] = "Self-training SVC"
-    citation: ClassVar[str] = "scikit-learn; Yarowsky 1995"
-    sentence: ClassVar[str] = "learns from the labels, and again from its own predictions where it is sure"
+    title = "Self-training SVC"
+    citation = "scikit-learn; Yarowsky 1995"
+    sentence = "learns from the labels, and again from its own predictions where it is sure"
 
     C: float = as_said(C)
     threshold: float = real(0.75, low=0.0, high=0.999999)
@@ -115,7 +115,7 @@ class Spreading(Semisupervised):
         From `fit`, if `max_iter` rounds were not enough.
     """
 
-    citation: ClassVar[str] = "scikit-learn; Zhou et al. 2004"
+    citation = "scikit-learn; Zhou et al. 2004"
 
     alpha: float = real(0.2, low=1e-6, high=1.0 - 1e-6, symbol="α")
     max_iter: int = as_said(MAX_ITER, default=30)
@@ -132,9 +132,9 @@ class EverydaySpreadingKNN(Spreading):
         How many nearest points a point hands its label on to.
     """
 
-    title: ClassVar[str] = "Label spreading, kNN"
-    sentence: ClassVar[str] = "learns by handing labels on to near neighbours, labeled or not"
-    kernels: ClassVar[tuple[str, ...]] = ()
+    title = "Label spreading, kNN"
+    sentence = "learns by handing labels on to near neighbours, labeled or not"
+    kernels = ()
 
     n_neighbors: int = integer(7, low=1, high=1000, usual=(1, 50))
 
@@ -159,9 +159,9 @@ class EverydaySpreadingRBF(Sharpness, Spreading):
         Sharpness of the kernel; 20 as in scikit-learn.
     """
 
-    title: ClassVar[str] = "Label spreading, RBF"
-    sentence: ClassVar[str] = "learns by handing labels on between all points, the nearer the more"
-    kernels: ClassVar[tuple[str, ...]] = ("gaussian",)
+    title = "Label spreading, RBF"
+    sentence = "learns by handing labels on between all points, the nearer the more"
+    kernels = ("gaussian",)
 
     sigma: float | str = told(20.0, f"{SIGMA.allowed()}, or 'scale'")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +54,9 @@ class FRS3VM(GradientS3VM):
     For an example see `BLS3VM`.
     """
 
-    title: ClassVar[str] = "FRS3VM"
-    citation: ClassVar[str] = "FRS3VM, random features by Rahimi and Recht, NIPS 2007"
-    sentence: ClassVar[str] = "learns a semi-supervised support vector machine on random features that do not change"
+    title = "FRS3VM"
+    citation = "FRS3VM, random features by Rahimi and Recht, NIPS 2007"
+    sentence = "learns a semi-supervised support vector machine on random features that do not change"
 
     n_features: int = field_as_in(SolverParameters, "n_features", usual=(16, 4096))
     batch_size: int = field_as_in(SolverParameters, "batch_size")

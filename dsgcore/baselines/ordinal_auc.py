@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,7 +38,7 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
         J of each model at its solution.
     """
 
-    unlabeled: ClassVar[int] = UNLABELED
+    unlabeled = UNLABELED
 
     conditions_: NDArray
 
@@ -96,9 +96,9 @@ class MSAMULT(CutBaseline):
     cut from the mean of the models' values, at the thresholds of `dsgcore.QS3ORAO`.
     """
 
-    title: ClassVar[str] = "M-SAMULT"
-    citation: ClassVar[str] = "Xie and Li, AAAI 2018, one model for each cut"
-    sentence: ClassVar[str] = "ranks ordered classes by one SAMULT model for each place where they can be cut in two"
+    title = "M-SAMULT"
+    citation = "Xie and Li, AAAI 2018, one model for each cut"
+    sentence = "ranks ordered classes by one SAMULT model for each place where they can be cut in two"
 
     gamma: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(SAMULT, "gamma"))))
 
@@ -132,9 +132,9 @@ class MPNUAUC(CutBaseline):
     classes see `MSAMULT`.
     """
 
-    title: ClassVar[str] = "M-PNU-AUC"
-    citation: ClassVar[str] = "Sakai, Niu and Sugiyama, Machine Learning 2018, one model for each cut"
-    sentence: ClassVar[str] = "ranks ordered classes by one PNU-AUC model for each place where they can be cut in two"
+    title = "M-PNU-AUC"
+    citation = "Sakai, Niu and Sugiyama, Machine Learning 2018, one model for each cut"
+    sentence = "ranks ordered classes by one PNU-AUC model for each place where they can be cut in two"
 
     eta: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(PNUAUC, "eta"))))
     prior: float | str | ArrayLike = as_said(Priors(**vars(as_in(PNUAUC, "prior"))), "estimate")

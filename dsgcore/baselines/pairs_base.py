@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,7 +53,7 @@ class PairsBaseline(KernelParameters, ClassifierMixin, Baseline):
         f; its `coef` has the bias last.
     """
 
-    kernels: ClassVar[tuple[str, ...]] = FEATURES
+    kernels = FEATURES
 
     y_holds: str = as_said(Y_HOLDS)
     prior: float | str = as_said(Prior(**vars(as_in(SimilarUnlabeled, "prior"))), "estimate")

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Integer, Real
-from dsgcore.core.parameters import as_in as as_in
+from dsgcore.core.parameters import Integer, Real, as_in
 from dsgcore.core.solver_parameters import SolverParameters
 
 LAM = as_in(
@@ -32,7 +31,7 @@ class Prior(Real):
         return f"{super().allowed()} or 'estimate'"
 
     def check(self, value: object) -> Any:
-        """Return `value` as it is if it is "estimate", else as a float, or raise `ParameterError`."""
+        """Return `value` as it is if it is "estimate", else as a number, or raise `ParameterError`."""
         return value if isinstance(value, str) and value == "estimate" else super().check(value)
 
 
@@ -79,29 +78,16 @@ class OneOrSeveral(Real):
 
 
 @dataclass(frozen=True)
-class Priors(OneOrSeveral):
+class Priors(Prior, OneOrSeveral):
     """Shares of the classes above each cut, or "estimate"."""
 
     def allowed(self) -> str:
         """Say in words what is allowed."""
-        return f"{super().allowed()}, or 'estimate'"
-
-    def check(self, value: object) -> Any:
-        """Return "estimate", a float or a tuple of them; or raise `ParameterError`."""
-        return value if isinstance(value, str) and value == "estimate" else super().check(value)
+        return f"{OneOrSeveral.allowed(self)}, or 'estimate'"
 
 
 def for_each_cut(name: str, value: Any, cuts: int) -> tuple[Any, ...]:
-    """Return one value for each of `cuts` cuts; raise ValueError if there are others.
-
-    Parameters
-    ----------
-    name : str
-        For the message.
-    value : float, str or tuple
-        Checked before.
-    cuts : int
-    """
+    """Return a checked value for each of `cuts` cuts; raise ValueError, with the `name`, if there are fewer or more."""
     values = value if isinstance(value, tuple) else (value,) * cuts
     if len(values) != cuts:
         raise ValueError(f"{name} must be one number or {cuts}, one less than there are classes, got {len(values)}")

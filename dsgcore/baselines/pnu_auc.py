@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dsgcore.baselines.auc_base import AUCBaseline, Sets, estimated_prior
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk
@@ -61,11 +61,9 @@ class PNUAUC(AUCBaseline):
     True
     """
 
-    title: ClassVar[str] = "PNU-AUC"
-    citation: ClassVar[str] = "Sakai, Niu and Sugiyama, Machine Learning 2018"
-    sentence: ClassVar[str] = (
-        "ranks by pairs of one class with unlabeled points, in closed form; needs the class's share"
-    )
+    title = "PNU-AUC"
+    citation = "Sakai, Niu and Sugiyama, Machine Learning 2018"
+    sentence = "ranks by pairs of one class with unlabeled points, in closed form; needs the class's share"
 
     eta: float = real(0.5, low=-1.0, high=1.0, symbol="η")
     prior: float | str = as_said(

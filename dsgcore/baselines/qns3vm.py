@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,11 +81,9 @@ class QNS3VM(S3VMBaseline):
     For an example see `BLS3VM`.
     """
 
-    title: ClassVar[str] = "QN-S3VM"
-    citation: ClassVar[str] = "QN-S3VM, Gieseke, Airola, Pahikkala and Kramer, ICPRAM 2012"
-    sentence: ClassVar[str] = (
-        "learns a semi-supervised support vector machine with smooth losses, by a quasi-Newton method"
-    )
+    title = "QN-S3VM"
+    citation = "QN-S3VM, Gieseke, Airola, Pahikkala and Kramer, ICPRAM 2012"
+    sentence = "learns a semi-supervised support vector machine with smooth losses, by a quasi-Newton method"
 
     lam: float = as_said(LAM, low=1e-9, usual=(1e-5, 10.0))
     lam_u: float = field_as_in(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,9 @@ class S3VMLight(S3VMBaseline):
     For an example see `BLS3VM`.
     """
 
-    title: ClassVar[str] = "S3VM-light"
-    citation: ClassVar[str] = "S3VM-light, Joachims, ICML 1999"
-    sentence: ClassVar[str] = "learns a support vector machine on labels that it guesses, and switches them in pairs"
+    title = "S3VM-light"
+    citation = "S3VM-light, Joachims, ICML 1999"
+    sentence = "learns a support vector machine on labels that it guesses, and switches them in pairs"
 
     C: float = as_said(C)
     C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")

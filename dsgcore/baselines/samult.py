@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dsgcore.baselines.auc_base import AUCBaseline, Sets
 from dsgcore.baselines.pair_risk import PairRisk, samult_risk
@@ -33,9 +33,9 @@ class SAMULT(AUCBaseline):
     For an example see `PNUAUC`.
     """
 
-    title: ClassVar[str] = "SAMULT"
-    citation: ClassVar[str] = "Xie and Li, AAAI 2018"
-    sentence: ClassVar[str] = "ranks with unlabeled points taken as both classes, in closed form"
+    title = "SAMULT"
+    citation = "Xie and Li, AAAI 2018"
+    sentence = "ranks with unlabeled points taken as both classes, in closed form"
 
     gamma: float = real(0.5, low=0.0, high=1.0, symbol="γ")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from sklearn.utils import gen_batches
 
 from dsgcore.baselines.basis import choose_centers
 from dsgcore.baselines.design import PENALTY, Design, block_numbers, factor_numbers, make_design
@@ -68,9 +69,9 @@ class SUDH(PairsBaseline):
     the dual a quadratic program with bounds only, for L-BFGS-B. For an example see `SUSL`.
     """
 
-    title: ClassVar[str] = "SU-DH"
-    citation: ClassVar[str] = "Bao, Niu and Sugiyama, ICML 2018"
-    sentence: ClassVar[str] = "learns from similar pairs with the double hinge loss, a quadratic program"
+    title = "SU-DH"
+    citation = "Bao, Niu and Sugiyama, ICML 2018"
+    sentence = "learns from similar pairs with the double hinge loss, a quadratic program"
 
     penalty: str = as_said(PENALTY)
     lam: float = as_said(LAM, low=1e-9)  # the dual divides by it
@@ -102,15 +103,11 @@ class _Dual:
 
     def __init__(self, design: Design, similar: NDArray, unlabeled: NDArray, *, prior: float, lam: float) -> None:
         self.lam, self.n = lam, len(unlabeled)
-        self.latest, self.gap = (
-            np.inf,
-            np.inf,
-        )  # J, and its relative distance from the dual's value, where it was last asked
+        # J, and its relative distance from the dual's value, where it was last asked.
+        self.latest = self.gap = np.inf
         self.features = np.empty((self.n, design.basis.size))
-        start = 0
-        for psi in design.blocks(unlabeled):
-            self.features[start : start + len(psi)] = psi
-            start += len(psi)
+        for rows, psi in zip(gen_batches(self.n, design.block_size()), design.blocks(unlabeled), strict=True):
+            self.features[rows] = psi
         scale = 1.0 / (2.0 * prior - 1.0)
         mean_similar = sum(psi.sum(axis=0) for psi in design.blocks(similar)) / len(similar)
         similar_share = prior**2 + (1.0 - prior) ** 2

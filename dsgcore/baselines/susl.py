@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,9 +55,9 @@ class SUSL(PairsBaseline):
     True
     """
 
-    title: ClassVar[str] = "SU-SL"
-    citation: ClassVar[str] = "Bao, Niu and Sugiyama, ICML 2018"
-    sentence: ClassVar[str] = "learns from similar pairs with the squared loss, in closed form"
+    title = "SU-SL"
+    citation = "Bao, Niu and Sugiyama, ICML 2018"
+    sentence = "learns from similar pairs with the squared loss, in closed form"
 
     penalty: str = as_said(PENALTY)
 

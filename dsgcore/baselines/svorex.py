@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,11 +84,9 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     True
     """
 
-    title: ClassVar[str] = "SVOREX"
-    citation: ClassVar[str] = "SVOREX, Chu and Keerthi, Neural Computation 2007"
-    sentence: ClassVar[str] = (
-        "learns one function and the thresholds between ordered classes, from the labeled points only"
-    )
+    title = "SVOREX"
+    citation = "SVOREX, Chu and Keerthi, Neural Computation 2007"
+    sentence = "learns one function and the thresholds between ordered classes, from the labeled points only"
 
     C: float = as_said(C)
     ridge: float = real(1e-3, low=0.0, high=1.0, scale="log", usual=(0.0, 0.1))
