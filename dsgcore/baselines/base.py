@@ -50,7 +50,6 @@ class HasValues(Protocol):
 
     def evaluate(self, X: NDArray) -> NDArray:
         """Return f at each row of `X`, of shape (n,)."""
-        ...
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -108,14 +107,9 @@ class Baseline(_Limited, BaseEstimator):
     n_iter_: int
 
     def estimate_memory(self, n: int, d: int) -> int:
-        """Return what a fit will hold at its peak beside the points, in bytes, with the least favourable labels.
+        """Return what a fit to n points of d coordinates will hold at its peak beside them, in bytes.
 
-        Parameters
-        ----------
-        n : int
-            Number of points, labeled or not (members of similar pairs too).
-        d : int
-            Number of their coordinates.
+        All points count, labeled or not (members of similar pairs too), with the least favourable labels.
         """
         return self._need(n, d, self._checked(), None).bytes
 

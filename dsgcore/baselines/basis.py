@@ -20,7 +20,6 @@ class HasMatrix(Protocol):
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
-        ...
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray | None:
         """Draw frequencies of random features, of shape (d, m), in turns per unit; None where points are their own features."""
@@ -87,19 +86,9 @@ class BasisModel:
 
 
 def choose_centers(X: NDArray, given: int | NDArray | None, seed: int) -> NDArray:
-    """Return all points in their order, or some of them drawn without replacement, or the centres that are given.
+    """Return all points of X (n, d) in their order, or some drawn without replacement, or the centres that are given (m, d).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    given : int, ndarray of shape (m, d) or None
-        How many (fewer points are all taken), which, or all.
-    seed : int
-
-    Raises
-    ------
-    ValueError
-        If centres that are given have another number of coordinates.
+    Of fewer points than are to be drawn all are taken. Raise ValueError if centres have another number of coordinates.
     """
     if isinstance(given, np.ndarray):
         if given.shape[1] != X.shape[1]:

@@ -100,8 +100,6 @@ def make_design(kernel: HasMatrix | None, centers: NDArray, penalty: str, *, has
     kernel : HasMatrix or None
         None for the coordinates themselves, whose two norms are one.
     centers : ndarray of shape (m, d)
-    penalty : str
-    has_bias : bool, default False
 
     Notes
     -----

@@ -12,9 +12,9 @@ from sklearn.utils import gen_batches
 from dsgcore.baselines.basis import MAX_VALUES, HasMatrix
 from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_parts import N_PASSES, GradientS3VM, OrderedPoints, bound_problem
+from dsgcore.baselines.s3vm_parts import GradientS3VM, OrderedPoints, bound_problem
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import as_said, field_as_in
+from dsgcore.core.parameters import field_as_in
 from dsgcore.core.sampling import FREQUENCIES, batches, generator
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -29,7 +29,7 @@ class FRS3VM(GradientS3VM):
     ----------
     n_features
         How many frequencies are drawn, once.
-    n_passes
+    n_passes : Passes
         How often as many unlabeled points are drawn as there are.
 
     Attributes
@@ -60,7 +60,7 @@ class FRS3VM(GradientS3VM):
 
     n_features: int = field_as_in(SolverParameters, "n_features", usual=(16, 4096))
     batch_size: int = field_as_in(SolverParameters, "batch_size")
-    n_passes: int = as_said(N_PASSES, default=10)
+    n_passes: int = field_as_in(GradientS3VM, "n_passes", default=10)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         size = d if self.kernel == "linear" else 2 * s["n_features"]

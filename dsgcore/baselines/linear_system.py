@@ -48,13 +48,9 @@ class Solution:
 
 
 def solve_symmetric(A: NDArray, b: NDArray) -> Solution:
-    """Solve A x = b by Cholesky, where A is indefinite by Bunch and Kaufman's LDL', where singular by least squares.
+    """Solve A x = b for a symmetric A (m, m), which may be overwritten, and b (m,).
 
-    Parameters
-    ----------
-    A : ndarray of shape (m, m)
-        Symmetric; may be overwritten.
-    b : ndarray of shape (m,)
+    By Cholesky; where A is indefinite by Bunch and Kaufman's LDL', and where it is singular by least squares.
     """
     norm = float(np.linalg.norm(A, 1))
     x, rcond = _by_cholesky(A, b, norm)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.baselines.auc_base import ClosedForm, Sets, estimated_prior
 from dsgcore.baselines.base import OrdinalBaseline
-from dsgcore.baselines.pair_risk import PairRisk, pnu_risk, samult_risk
+from dsgcore.baselines.pair_risk import ClosedForm, PairRisk, Sets, estimated_prior, pnu_risk, samult_risk
 from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
 from dsgcore.baselines.pnu_auc import PNUAUC
 from dsgcore.baselines.progress import Watch

@@ -1,15 +1,29 @@
-"""Squared pairwise risks between sets of points, as quadratic forms of a model's weights."""
+"""Squared pairwise risks as quadratic forms of a model's weights, and the shells of the methods that minimise them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.baselines.design import Design, add_products
+from dsgcore.baselines.base import Baseline, BinaryBaseline
+from dsgcore.baselines.basis import choose_centers, count_centers
+from dsgcore.baselines.design import FACTORS, PENALTY, Design, add_products, make_design, system_numbers
+from dsgcore.baselines.linear_system import Solution, solve_symmetric
+from dsgcore.baselines.memory import Memory, larger, numbers
+from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM
 from dsgcore.baselines.progress import Watch
+from dsgcore.core.documented import SEED, told
+from dsgcore.core.parameters import as_said
+from dsgcore.core.problem import unlabeled_rows
+from dsgcore.estimators.classes import best_threshold
+from dsgcore.estimators.kernel import KernelParameters
+from dsgcore.prior import ROWS_AT_A_TIME, PriorError, energy_class_prior
+
+Sets = Mapping[str, NDArray]  # from "positive", "negative" and "unlabeled" to points of shape (n_set, d)
 
 
 @dataclass(frozen=True)
@@ -35,16 +49,10 @@ class PairRisk:
         """Return the risk at values f, from a set's name to (n_set,)."""
         return self.constant + sum(w * _pairwise(f[a], f[b]) for (a, b), w in self.weights.items() if w)
 
-    def system(self, design: Design, sets: Mapping[str, NDArray], watch: Watch) -> tuple[NDArray, NDArray]:
-        """Return H and h, with which the risk of f = psi'v is v'Hv - 2 h'v + `at_zero()`.
+    def system(self, design: Design, sets: Sets, watch: Watch) -> tuple[NDArray, NDArray]:
+        """Return H and h, with which the risk of f = psi'v, psi the design's features, is v'Hv - 2 h'v + `at_zero()`.
 
-        Parameters
-        ----------
-        design : Design
-            Its features psi.
-        sets : mapping from name to ndarray of shape (n_set, d)
-        watch : Watch
-            Is told after each block of rows.
+        The watch is told after each block of the sets' rows.
         """
         H, mean = np.zeros((design.basis.size,) * 2), {}
         room = np.empty_like(H)
@@ -97,3 +105,110 @@ def samult_risk(gamma: float) -> PairRisk:
     rest = 1.0 - gamma
     weights = {("positive", "negative"): gamma, ("positive", "unlabeled"): rest, ("unlabeled", "negative"): rest}
     return PairRisk(weights, constant=-rest / 2.0)
+
+
+def minimise(risk: PairRisk, design: Design, sets: Sets, s: Mapping[str, Any], watch: Watch) -> tuple[Solution, float]:
+    """Minimise the risk plus lam times the penalty, one linear system; return its solution, and the objective there.
+
+    `watch` is told after each block of rows, and the objective at the end.
+    """
+    H, h = risk.system(design, sets, watch)
+    H[np.diag_indices(len(H))] += s["lam"] * FACTORS[s["penalty"]]
+    solution = solve_symmetric(H, h)
+    objective = risk.at_zero() - float(h @ solution.x)  # where H v = h
+    watch.step(objective)
+    return solution, objective
+
+
+def estimated_prior(sets: Sets) -> float:
+    """Return the share of positives among the unlabeled points by energy distance, or else that of the labels."""
+    try:
+        share = energy_class_prior(sets["positive"], sets["negative"], sets["unlabeled"])
+    except PriorError:  # the classes have the same points
+        share = len(sets["positive"]) / (len(sets["positive"]) + len(sets["negative"]))
+    # At 0 and 1 the risk would divide by nothing.
+    return min(max(share, 0.01), 0.99)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ClosedForm(KernelParameters, Baseline):
+    """What minimises one squared pairwise risk, or several, over the same features.
+
+    Parameters
+    ----------
+    penalty
+        The ridge: the squared length of the weights as in the authors' program, half of it, or half the squared norm
+        of f in the kernel's space.
+    random_state
+        Seed of the centres.
+    """
+
+    kernels = FEATURES
+    unlabeled: ClassVar[int]  # what `_learn` gets for an unlabeled point
+
+    lam: float = as_said(LAM)
+    penalty: str = as_said(PENALTY, default="euclidean", options=tuple(FACTORS))
+    centers: int | ArrayLike | None = as_said(CENTERS)
+    random_state: int | np.random.RandomState | None = told(None, SEED)
+
+    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
+        m = d if getattr(self, "kernel", "gaussian") == "lm" else count_centers(n, s["centers"])
+        need = numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations")
+        if s.get("prior") != "estimate":
+            return need
+        side, others = (n, n) if y is None else _side_and_unlabeled(y, self.unlabeled)
+        count = 2 * min(ROWS_AT_A_TIME, side) * max(side, others)
+        prior = numbers(count, "the distances from which the share of positives is estimated")
+        # One comes after the other, but what the first leaves is not always used again.
+        return larger(need, prior).with_more(min(need.bytes, prior.bytes))
+
+    def _minimise(
+        self, X: NDArray, risks: list[PairRisk], sets: Sequence[Sets], s: dict[str, Any], watch: Watch
+    ) -> tuple[Design, list[tuple[Solution, float]]]:
+        """Return the features, and the minimum of each risk on its sets."""
+        design = make_design(self._kernel(X), choose_centers(X, s["centers"], self._seed()), s["penalty"])
+        pairs = list(zip(risks, sets, strict=True))
+        watch.expect(sum(1 + sum(design.count(len(own[source])) for source in risk.sources()) for risk, own in pairs))
+        minima = [minimise(risk, design, own, s, watch) for risk, own in pairs]
+        for solution, _ in minima:
+            solution.warn(type(self).__name__)
+        return design, minima
+
+
+def _side_and_unlabeled(y: NDArray, unlabeled: int) -> tuple[int, int]:
+    """Return how many points the larger side of any cut through the labels has, and how many are unlabeled."""
+    labels = y[y != unlabeled]
+    side = int(max(np.sum(labels > labels.min()), np.sum(labels < labels.max())))
+    return side, len(y) - len(labels) or len(y)
+
+
+class AUCBaseline(ClosedForm, BinaryBaseline):
+    """Shell of a method that ranks positives above negatives by minimising a squared pairwise risk in closed form.
+
+    Attributes
+    ----------
+    model_ : dsgcore.baselines.basis.BasisModel
+        The scorer f; its `coef` is theta.
+    threshold_ : float
+        Score above which `predict` says positive: it maximises the balanced accuracy on the labeled points.
+    condition_ : float
+        Estimated condition number of the system.
+    objective_ : float
+        J at the solution.
+    """
+
+    unlabeled = 0
+
+    condition_: float
+    objective_: float
+
+    def _risk(self, sets: Sets, s: dict[str, Any]) -> PairRisk:
+        """Return what to minimise."""
+        raise NotImplementedError
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        sets = {"positive": X[y == 1.0], "negative": X[y == -1.0], "unlabeled": X[unlabeled_rows(y == 0.0)]}
+        design, ((best, self.objective_),) = self._minimise(X, [self._risk(sets, s)], [sets], s, watch)
+        self.model_, self.condition_ = design.model(best.x), best.condition
+        is_labeled = y != 0.0
+        self.threshold_ = best_threshold(y[is_labeled] > 0.0, self.model_.evaluate(X[is_labeled]))

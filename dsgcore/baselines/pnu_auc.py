@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.baselines.auc_base import AUCBaseline, Sets, estimated_prior
-from dsgcore.baselines.pair_risk import PairRisk, pnu_risk
+from dsgcore.baselines.pair_risk import AUCBaseline, PairRisk, Sets, estimated_prior, pnu_risk
 from dsgcore.baselines.parameters import Prior
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, real

@@ -45,12 +45,7 @@ Callback = Callable[[Progress], bool | None]
 class Watch:
     """Counts the outer steps of one fit, keeps their objectives, and asks the callback whether to go on.
 
-    Parameters
-    ----------
-    callback : callable or None
-        Gets a `Progress` after each outer step; returns True to cancel.
-    name : str
-        The estimator's, for messages.
+    The callback gets a `Progress` after each outer step, and returns True to cancel; the name is the estimator's, for messages.
     """
 
     def __init__(self, callback: Callback | None, name: str) -> None:
@@ -65,13 +60,7 @@ class Watch:
         self.total = total
 
     def step(self, objective: float = math.nan) -> None:
-        """Count an outer step; raise `Cancelled` if the callback wants no more.
-
-        Parameters
-        ----------
-        objective : float, optional
-            Objective after the step; what is not NaN is kept for `objectives_`.
-        """
+        """Count an outer step, and keep the objective after it where that is not NaN; raise `Cancelled` where it is asked for."""
         self.steps += 1
         if not math.isnan(objective):
             self.values.append(float(objective))
@@ -82,13 +71,7 @@ class Watch:
             raise Cancelled(f"{self.name} was cancelled after step {self.steps}")
 
     def give_up(self, reason: str) -> None:
-        """Note that the fit has not converged, and warn in one sentence.
-
-        Parameters
-        ----------
-        reason : str
-            What happened and what may help, to follow "NAME has not converged: ".
-        """
+        """Note that the fit has not converged, and warn in one sentence, with what happened and what may help."""
         self.is_converged = False
         warnings.warn(f"{self.name} has not converged: {reason}", ConvergenceWarning, stacklevel=4)
 

@@ -29,7 +29,6 @@ def regress(G: NDArray, targets: NDArray, weights: NDArray, *, epsilon: float, t
     G : ndarray of shape (n + 2, n + 2)
         Kernel matrix, with two rows and columns of zeros in the end.
     targets, weights : ndarray of shape (n,)
-    epsilon : float
     tol : float
         By how much w'phi_i may miss what the optimum asks for.
 
@@ -38,7 +37,7 @@ def regress(G: NDArray, targets: NDArray, weights: NDArray, *, epsilon: float, t
     dual : ndarray of shape (n,)
         w = sum_i dual_i phi_i.
     is_accurate : bool
-        Whether a hundred times this tolerance was reached at least.
+        As of `fit_to_tolerance`.
     """
     of_all = np.concatenate([weights, np.full(len(HOLDERS), HOLD * weights.sum())])
     svr = SVR(kernel="precomputed", C=1.0, epsilon=epsilon, cache_size=CACHE)
@@ -49,20 +48,9 @@ def regress(G: NDArray, targets: NDArray, weights: NDArray, *, epsilon: float, t
 
 
 def fit_to_tolerance(machine: SVC | SVR, G: NDArray, y: NDArray, weights: NDArray, tol: float) -> bool:
-    """Fit one of libsvm's machines, to a coarser tolerance where the wanted one is out of reach; return if it was reached.
+    """Fit one of libsvm's machines, which has C = 1 and a precomputed kernel, from G (n, n), y (n,) and weights (n,).
 
-    Parameters
-    ----------
-    machine : SVC or SVR
-        With C = 1 and a precomputed kernel.
-    G : ndarray of shape (n, n)
-    y, weights : ndarray of shape (n,)
-    tol : float
-
-    Returns
-    -------
-    bool
-        Whether a hundred times the tolerance was reached at least.
+    Where the tolerance is out of reach it is fitted to a coarser one. Return whether a hundred times it was reached at least.
     """
     most = max(LEAST_ITERATIONS, ITERATIONS_PER_EXAMPLE * len(G))
     for times in COARSER:

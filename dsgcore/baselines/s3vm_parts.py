@@ -15,7 +15,7 @@ from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.memory import kernel_matrix as of_kernel_matrix
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import SEED, told
-from dsgcore.core.parameters import Integer, Real, as_in, as_said, field_as_in
+from dsgcore.core.parameters import Real, as_in, field_as_in, integer
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -34,16 +34,6 @@ BALANCE_TARGET = Real(
     symbol="r",
     label="Mean value",
     sentence="What the function's mean over the unlabeled points is kept at; by default the mean label of the labeled ones.",
-)
-N_PASSES = Integer(
-    "n_passes",
-    1,
-    low=1,
-    high=10_000,
-    scale="log",
-    usual=(1, 100),
-    label="Passes",
-    sentence="How often as many iterations are made as there are points.",
 )
 
 
@@ -105,6 +95,8 @@ class GradientS3VM(S3VMBaseline):
 
     Parameters
     ----------
+    n_passes : Passes
+        How often as many iterations are made as there are points.
     step_size
         The step at iteration t is θ/t; with θ = 1 the function is the mean of what the iterations added.
     random_state
@@ -115,7 +107,7 @@ class GradientS3VM(S3VMBaseline):
     C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
     loss: str = field_as_in(SemiSupervisedSVM, "loss")
     s: float = field_as_in(SemiSupervisedSVM, "s")
-    n_passes: int = as_said(N_PASSES)
+    n_passes: int = integer(1, low=1, high=10_000, scale="log", usual=(1, 100))
     step_size: float = field_as_in(
         SolverParameters,
         "step_size",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.baselines.auc_base import AUCBaseline, Sets
-from dsgcore.baselines.pair_risk import PairRisk, samult_risk
+from dsgcore.baselines.pair_risk import AUCBaseline, PairRisk, Sets, samult_risk
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import real
 

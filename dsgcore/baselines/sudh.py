@@ -154,16 +154,11 @@ def _maximise(dual: _Dual, max_iter: int, tol: float, watch: Watch) -> NDArray:
         if dual.gap <= tol:
             raise StopIteration
 
+    bounds = [(0.0, 0.5)] * len(z)
     while True:
-        left = max_iter - watch.steps
+        limits = options | {"maxiter": max_iter - watch.steps}
         z = minimize(
-            dual.minus_value,
-            z,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, 0.5)] * (2 * n),
-            callback=after_iteration,
-            options=options | {"maxiter": left},
+            dual.minus_value, z, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=limits
         ).x
         value = -dual.minus_value(z)[0]
         # A line search fails now and then for rounding alone: without what was gathered of the curvature it goes on.

@@ -99,9 +99,8 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
         return need.with_more(min(4 * examples**2, CACHE * 10**6))  # libsvm's, in float32
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        kernel = self._kernel(X)
-        assert kernel is not None
-        kernel = _Shared(X.shape[1]) if self.kernel == "linear" else kernel
+        kernel = _Shared(X.shape[1]) if self.kernel == "linear" else self._kernel(X)
+        assert kernel is not None  # of these kernels all are
         K = kernel_matrix(kernel, X)
         K[np.diag_indices_from(K)] += s["ridge"]
         machine = _Machine(K, y, s["C"], s["tol"])

@@ -91,14 +91,6 @@ class UURisk:
 
 
 def similar_unlabeled_risk(prior: float, loss: str, correction: str) -> UURisk:
-    """Return the risk where the first set is the members of similar pairs, the second the unlabeled points.
-
-    Parameters
-    ----------
-    prior : float
-        Share of positives among the unlabeled points, not 1/2.
-    loss, correction : str
-        As in `UURisk`.
-    """
+    """Return the risk where the first set is the members of similar pairs, the second the unlabeled points; prior not 1/2."""
     similar_share = prior**2 + (1.0 - prior) ** 2
     return UURisk(prior**2 / similar_share, prior, prior, loss, correction)

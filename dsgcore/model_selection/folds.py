@@ -116,10 +116,7 @@ class LabeledFolds(_Folds):
 class PairFolds(_Folds):
     """k folds of similar pairs and of unlabeled points: both members of a pair are always on the same side.
 
-    Parameters
-    ----------
-    n_splits, random_state
-        As in `LabeledFolds`.
+    Parameters as in `LabeledFolds`, but for `unlabeled`.
 
     Notes
     -----
@@ -143,10 +140,7 @@ class PairFolds(_Folds):
 class UnlabeledFolds(_Folds):
     """The folds of TSGS3VM's paper: all labeled points and *one* part of the unlabeled ones train, the other parts test.
 
-    Parameters
-    ----------
-    n_splits, random_state
-        As in `LabeledFolds`.
+    Parameters as in `LabeledFolds`, but for `unlabeled`.
 
     Notes
     -----

@@ -46,22 +46,18 @@ class Subject(Protocol):
 
     def begin(self, share: float) -> None:
         """Prepare, with one fit of its own values by that share of the iterations."""
-        ...
 
     def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
         """Return a candidate: values of parameters by name."""
-        ...
 
     def n_iter(self, share: float) -> int:
         """Return the iterations that a share of them comes to."""
-        ...
 
     def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> NDArray:
         """Return what a candidate scores on a fold, the higher the better; minus infinity where it cannot be fitted.
 
         An accuracy as one truth value for each point held out, whose mean it is; another score as that number alone.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,15 +140,8 @@ class Suggestion:
 class Search:
     """One search: the candidates, what each scored, and the time.
 
-    Parameters
-    ----------
-    subject : Subject
-    seconds : float
-        About what it may take.
-    seed : int
-        What is drawn follows from it.
-    report : callable, optional
-        Gets the share of the time that is gone, and what is being done.
+    It takes about so many seconds. What is drawn follows from the seed; `report` gets the share of the time that is gone, and
+    what is being done.
     """
 
     def __init__(

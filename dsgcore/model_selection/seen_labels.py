@@ -15,11 +15,7 @@ from dsgcore.model_selection.scorers import accuracy
 
 
 def _has(name: str) -> Any:
-    def check(self: SeenLabels) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), name)
-        return True
-
-    return available_if(check)
+    return available_if(lambda own: hasattr(getattr(own, "estimator_", own.estimator), name))
 
 
 class SeenLabels(MetaEstimatorMixin, BaseEstimator):
