@@ -8,20 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.parameters import MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, HOLDERS, regress
-from dsgcore.baselines.s3vm_parts import (
-    BALANCE_TARGET,
-    C,
-    OrderedPoints,
-    S3VMBaseline,
-    centred_expansion,
-    centred_matrix,
-    matrix_memory,
-)
+from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, C, CentredS3VM, OrderedPoints, matrix_memory
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -34,7 +25,7 @@ MAX_RESCALES = 6
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class BLS3VM(S3VMBaseline):
+class BLS3VM(CentredS3VM):
     """Semi-supervised support vector machine with the ramp loss and a balance constraint, by CCCP.
 
     Parameters
@@ -50,8 +41,6 @@ class BLS3VM(S3VMBaseline):
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (n_l + n_u,)
-        Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
     objectives_ : ndarray of shape (n_iter_,)
         Objective after each convex step; it never rises, but for rounding.
     converged_ : bool
@@ -95,6 +84,7 @@ class BLS3VM(S3VMBaseline):
     title = "BLS3VM"
     citation = "BLS3VM, Collobert, Sinz, Weston and Bottou, JMLR 2006"
     sentence = "learns a balanced semi-supervised support vector machine by a row of convex problems"
+    extra = len(HOLDERS)
 
     C: float = as_said(C)
     C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
@@ -106,13 +96,9 @@ class BLS3VM(S3VMBaseline):
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * len(HOLDERS) * (n + 1), CACHE)
 
-    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+    def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
         C_star = s["C"] * points.n_labeled / points.n_unlabeled if s["C_star"] is None else s["C_star"]
-        mean = float(points.y.mean()) if s["balance_target"] is None else s["balance_target"]
-        matrix = centred_matrix(kernel, points, extra=len(HOLDERS))
-        machine = _Machine(matrix, points, s["C"], C_star, s["s"], mean, s["tol"])
-        self.dual_coef_ = _descend(machine, s["max_iter"], watch)
-        self.model_ = centred_expansion(kernel, points, self.dual_coef_, mean)
+        return _descend(_Machine(K, points, s["C"], C_star, s["s"], mean, s["tol"]), s["max_iter"], watch)
 
 
 class _Machine:

@@ -10,18 +10,10 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
-from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_parts import (
-    BALANCE_TARGET,
-    OrderedPoints,
-    S3VMBaseline,
-    centred_expansion,
-    centred_matrix,
-    matrix_memory,
-)
+from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, CentredS3VM, OrderedPoints, matrix_memory
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -37,7 +29,7 @@ ROUNDING = 1e-12  # a smaller relative fall of the objective is none
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class QNS3VM(S3VMBaseline):
+class QNS3VM(CentredS3VM):
     """Semi-supervised support vector machine by a quasi-Newton method on smooth losses.
 
     Parameters
@@ -53,8 +45,6 @@ class QNS3VM(S3VMBaseline):
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (n_l + n_u,)
-        Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
     objectives_ : ndarray of shape (n_iter_,)
         Objective after each iteration, with the weight of the unlabeled points as it was then.
     weights_ : ndarray of shape (n_iter_,)
@@ -96,23 +86,16 @@ class QNS3VM(S3VMBaseline):
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         return matrix_memory(n, 2 * (MEMORY + 5) * n)
 
-    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
-        mean = float(points.y.mean()) if s["balance_target"] is None else s["balance_target"]
-        objective = Objective(centred_matrix(kernel, points), points, s["lam"], s["lam_u"], mean)
-        self.dual_coef_, self.weights_ = _minimise(objective, s["tol"], s["max_iter"], watch)
-        self.model_ = centred_expansion(kernel, points, self.dual_coef_, mean)
+    def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
+        objective = Objective(K, points, s["lam"], s["lam_u"], mean)
+        coef, self.weights_ = _minimise(objective, s["tol"], s["max_iter"], watch)
+        return coef
 
 
 class Objective:
-    """The smooth objective over the coefficients for the centred kernel, and its gradient.
+    """The smooth objective over the coefficients for the centred kernel matrix K (n, n), and its gradient.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Centred kernel matrix of labeled, then unlabeled points.
-    points : OrderedPoints
-    lam, lam_u, mean : float
-        Ridge, weight of the unlabeled points, mean of f over them.
+    With a ridge lam, the unlabeled points' weight lam_u, and the mean of f over them.
     """
 
     def __init__(self, K: NDArray, points: OrderedPoints, lam: float, lam_u: float, mean: float) -> None:

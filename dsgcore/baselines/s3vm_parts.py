@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,28 +25,12 @@ MAX_VALUES = 2**20
 VALUES_BESIDE = 3
 
 C = as_in(SemiSupervisedSVM, "C", sentence="How much a labeled point on the wrong side of the margin costs.")
-BALANCE_TARGET = Real(
-    "balance_target",
-    None,
-    low=-1.0,
-    high=1.0,
-    optional=True,
-    symbol="r",
-    label="Mean value",
-    sentence="What the function's mean over the unlabeled points is kept at; by default the mean label of the labeled ones.",
-)
+BALANCE_TARGET = Real("balance_target", None, low=-1.0, high=1.0, optional=True, symbol="r")
 
 
 @dataclass(frozen=True, eq=False)
 class OrderedPoints:
-    """Labeled points, then unlabeled ones.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-    y : ndarray of shape (n_l,)
-        +1 or -1 for each labeled point.
-    """
+    """Labeled points, then unlabeled ones: X of shape (n, d), and y of shape (n_l,), +1 or -1 for each labeled one."""
 
     X: NDArray
     y: NDArray
@@ -86,6 +70,33 @@ class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         """Set `model_`, as `_learn` does, from the points with each kind in its order."""
+        raise NotImplementedError
+
+
+class CentredS3VM(S3VMBaseline):
+    """Shell of a machine over the kernel centred on the unlabeled points, f's mean over which is kept.
+
+    Parameters
+    ----------
+    balance_target : Mean value
+        What the function's mean over the unlabeled points is kept at; by default the mean label of the labeled ones.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_l + n_u,)
+        Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
+    """
+
+    extra: ClassVar[int] = 0  # rows and columns of zeros that the matrix has in the end
+
+    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+        mean = float(points.y.mean()) if s["balance_target"] is None else s["balance_target"]
+        K = centred_matrix(kernel, points, extra=self.extra)
+        self.dual_coef_ = self._coefficients(K, points, mean, s, watch)
+        self.model_ = centred_expansion(kernel, points, self.dual_coef_, mean)
+
+    def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
+        """Return the coefficients `dual_coef_` of the function with this mean, from the centred kernel matrix."""
         raise NotImplementedError
 
 

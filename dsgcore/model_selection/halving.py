@@ -191,10 +191,9 @@ class Search:
         self.subject.begin(share)
         began = time.monotonic()
         self._score(0, {}, share, n_folds, must=True)
-        named = len(self.subject.first)
         for i, parameters in enumerate(self.subject.first, start=1):
             self._score(i, dict(parameters), share, n_folds)
-        each = max((time.monotonic() - began) / (1 + named), 1e-3)
+        each = max((time.monotonic() - began) / (1 + len(self.subject.first)), 1e-3)
         drawn = generator(self.seed, "suggested parameters")
         number = int(np.clip(FIRST_SHARE * self.seconds / each, FEWEST, MOST))
         every = chain([{}], self.subject.first, (self.subject.draw(drawn) for _ in range(number)))
