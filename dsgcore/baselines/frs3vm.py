@@ -124,13 +124,11 @@ class _Descent:
         """Make as many iterations as one pass has."""
         for _ in range(-(-len(self.rows["unlabeled"]) // batch_size)):
             self.t += 1
-            self._step(batch_size, theta / self.t)
-
-    def _step(self, batch_size: int, step: float) -> None:
-        drawn = batches(self.seed, self.t, self.rows, dict.fromkeys(self.rows, batch_size))
-        features = {source: self.phi[batch] for source, batch in drawn.items()}
-        slopes = self.problem.coefficients({source: phi @ self.w for source, phi in features.items()})
-        self.w = (1.0 - step) * self.w - step * sum(slopes[source] @ phi for source, phi in features.items())
+            step = theta / self.t
+            drawn = batches(self.seed, self.t, self.rows, dict.fromkeys(self.rows, batch_size))
+            features = {source: self.phi[batch] for source, batch in drawn.items()}
+            slopes = self.problem.coefficients({source: phi @ self.w for source, phi in features.items()})
+            self.w = (1.0 - step) * self.w - step * sum(slopes[source] @ phi for source, phi in features.items())
 
     def objective(self) -> float:
         """Return the objective over all points."""

@@ -33,7 +33,7 @@ def hits(estimator: Any, X: ArrayLike, y: ArrayLike) -> NDArray:
 
 def auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the AUC on the labeled points; NaN where a class is missing."""
-    return auc(*known(_codes(estimator, y), _values(estimator, X)))
+    return auc(*known(_codes(estimator, y), np.asarray(estimator.decision_function(X))))
 
 
 def mean_auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
@@ -43,10 +43,6 @@ def mean_auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
 
 def _codes(estimator: Any, y: ArrayLike) -> NDArray:
     return encode(np.asarray(ordered_labels(y)[0]), np.asarray(estimator.classes_))[1]
-
-
-def _values(estimator: Any, X: ArrayLike) -> NDArray:
-    return np.asarray(estimator.decision_function(X))
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ class AUCRisk:
         """Return 1 - gamma R_PN - (1 - gamma) (R_PU + R_NU - 1/2)."""
         gamma = GAMMA.check(self.gamma)
         assert gamma is not None
-        codes, values = _codes(estimator, y), _values(estimator, X)
+        codes, values = _codes(estimator, y), np.asarray(estimator.decision_function(X))
         p, n, u = (values[codes == code] for code in (1, 0, UNLABELED))
         if not len(u):
             raise FoldError("the AUC risk needs unlabeled points in every test set, got none: let them be folded too")
