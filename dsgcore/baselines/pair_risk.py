@@ -152,7 +152,7 @@ class ClosedForm(KernelParameters, Baseline):
     random_state: int | np.random.RandomState | None = told(None, SEED)
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        m = d if getattr(self, "kernel", "gaussian") == "lm" else count_centers(n, s["centers"])
+        m = d if self.kernel == "lm" else count_centers(n, s["centers"])
         need = numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations")
         if s.get("prior") != "estimate":
             return need
