@@ -268,6 +268,15 @@ def test_a_failure_where_nothing_was_leaves_nothing(write, tmp_path, monkeypatch
         assert not (tmp_path / "out").exists()
 
 
+def test_a_folder_in_a_results_place_is_left_there_with_what_it_holds(write, tmp_path, capsys):
+    (mine := tmp_path / "out" / "y.npy" / "mine.txt").parent.mkdir(parents=True)
+    mine.write_text("mine", encoding="utf-8")
+    assert main(["data", "convert", str(write("table.csv")), "--out", str(tmp_path / "out")]) == 2
+    assert "y.npy must be a file that may be replaced" in capsys.readouterr().err
+    assert mine.read_text(encoding="utf-8") == "mine"
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["y.npy"]
+
+
 LARGE = b"x,z,label\n" + b"".join(b"%d,%d,%s\n" % (i, i % 3, b"ab"[i % 2 : i % 2 + 1]) for i in range(20))
 
 

@@ -14,10 +14,12 @@ def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterato
     """Give a place to write files of these names; at the end they come to `folder` together, after a failure none does.
 
     The folder is made where it is not there, and tried, before anything is written: `OSError` where nothing can be. Files of these
-    names are replaced. The last one is taken away first and comes last: even a process that is killed in between leaves no
-    mixture with it.
+    names are replaced; `IsADirectoryError` where one of them is a folder. The last one is taken away first and comes last: even a
+    process that is killed in between leaves no mixture with it.
     """
     to = Path(folder)
+    if taken := next((to / name for name in names if (to / name).is_dir()), None):
+        raise IsADirectoryError(f"{taken} must be a file that may be replaced, or not be there, and it is a folder")
     with ExitStack() as made:
         for missing in [place for place in (to, *to.parents) if not place.exists()][::-1]:
             missing.mkdir(exist_ok=True)
