@@ -34,8 +34,9 @@ def test_distances_to_the_minimiser_are_those_of_the_four_runs(setting):
     assert "distance" not in outcome_of(live)
 
 
-def test_a_risk_that_is_not_quadratic_has_no_distance():
-    assert "distance" not in outcome_of(made(short_run("s3vm")), {"distance"})
+@pytest.mark.parametrize("setting", ["s3vm", "multiclass"])
+def test_a_risk_that_is_not_quadratic_has_no_distance(setting):
+    assert "distance" not in outcome_of(made(short_run(setting)), {"distance"})
 
 
 def test_a_model_is_as_large_as_its_iterations_and_features_make_it():
