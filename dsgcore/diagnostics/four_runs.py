@@ -12,6 +12,7 @@ coefficients and so reacts to f's errors: the two parts are strongly correlated,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -215,7 +216,7 @@ def _end(task: Task, ground: Ground, start: DualCoefficients) -> NDArray:
     """Return the values of f*; where there may be several minima, those that steps without noise lead to from `start`."""
     if ground.optimum is not None:
         return ground.K @ ground.optimum
-    path, step = start.copy(), task.plan.at(task.plan.n_iter)
+    path, step = copy(start), task.plan.at(task.plan.n_iter)
     values = ground.K @ path.values
     for _ in range(LONGEST_WAY * task.plan.n_iter):
         before, values = values, _down(ground, path, values, step)

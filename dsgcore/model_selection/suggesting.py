@@ -17,7 +17,7 @@ from dsgcore.estimators.inputs import seed_of
 from dsgcore.model_selection.folds import LabeledFolds, PairFolds
 from dsgcore.model_selection.halving import N_SPLITS, NO_SCORE, SECONDS, Search, Suggestion
 from dsgcore.model_selection.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
-from dsgcore.settings.drawing import TRUST, Among, Times
+from dsgcore.settings.profile import TRUST, Among, Times
 
 _NUMBERS = Among((64, 128))  # of features
 _OF_RANKING: dict[str, Times | Among] = {
