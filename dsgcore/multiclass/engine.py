@@ -212,7 +212,7 @@ class MultiClassEngine(OnTheWay):
         values = self.singular_values
         rank = int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > 0 else 0
         columns = {f"singular value {i + 1}": v for i, v in enumerate(values[:MAX_SINGULAR_VALUES])}
-        return {"rank": rank, "tail_sum": float(values[self.n_kept :].sum()), **columns}
+        return {"rank": rank, "tail_sum": float(values[self._problem.n_kept(*self.W.shape) :].sum()), **columns}
 
     def links(self, limit: int) -> NDArray:
         """Return at most `limit` links of the neighbour graph, evenly spread over them: rows of both ends, (m, 2)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from dsgcore.settings.auc import AUC
@@ -25,13 +26,18 @@ PROFILES: dict[str, Profile] = {
 
 def profile_of(problem: Any) -> Profile:
     """Return the words and choices around a `Setting` or a type of it: its file's, else what can be made from the problem."""
-    given = PROFILES.get(problem.name, Profile())
+    return _profile_of(problem if isinstance(problem, type) else type(problem))
+
+
+@cache  # a run asks at each iteration
+def _profile_of(kind: Any) -> Profile:
+    given = PROFILES.get(kind.name, Profile())
     return replace(
         given,
-        short=given.short or problem.title,
-        paper=given.paper or problem.title,
-        card=given.card or f"{problem.sentence[:1].upper()}{problem.sentence[1:]}.",
-        prefix=f"{problem.name}_" if given.prefix is None else given.prefix,
+        short=given.short or kind.title,
+        paper=given.paper or kind.title,
+        card=given.card or f"{kind.sentence[:1].upper()}{kind.sentence[1:]}.",
+        prefix=f"{kind.name}_" if given.prefix is None else given.prefix,
     )
 
 
