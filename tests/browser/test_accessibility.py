@@ -31,6 +31,7 @@ OTHERS_OUT = """() => {
     for (const [panel] of window.others) panel.replaceChildren();
 }"""
 OTHERS_IN = "() => { for (const [panel, held] of window.others) panel.replaceChildren(...held); }"
+LOOK = "([part, options]) => axe.run(part, options)"
 THEMED = ["color-contrast"]  # what a theme can change
 
 
@@ -42,7 +43,9 @@ def found_on(page, theme, part=None):
     )
     rules = {"type": "tag", "values": list(RULES)} if theme == "light" else {"type": "rule", "values": THEMED}
     page.evaluate(OTHERS_OUT)
-    response = Axe().run(page, part, {"resultTypes": ["violations"], "runOnly": rules}).response
+    if not page.evaluate("typeof axe === 'object'"):  # a document needs the library once, not for each look at it
+        page.evaluate(Axe().axe_script)
+    response = page.evaluate(LOOK, [part or "html", {"resultTypes": ["violations"], "runOnly": rules}])
     page.evaluate(OTHERS_IN)
     return [
         f"{theme}: {rule['impact']} {rule['id']}: {node['target'][0]} {node['html'][:160]}"
@@ -82,10 +85,11 @@ def test_axe_finds_nothing_serious_on_any_tab(open_page, wait_ready, setting):
     page.add_style_tag(content="* {transition: none !important}")  # what is drawn anew fades in
     expect(page.locator(".st-key-status")).to_contain_text(f"step {STEPS} of", timeout=30_000)
     found = []
-    for tab in TABS:
+    for number, tab in enumerate(TABS):
         _open(page, tab)
         wait_ready(page)
         page.wait_for_selector('[data-stale="true"]', state="detached")
         part = None if tab == TABS[0] else PANEL  # what is around it stays
-        found += [f"{tab}, {line}" for theme in THEMES for line in found_on(page, theme, part)]
+        # Another theme draws the whole page anew: each tab begins with the one in which the last was left.
+        found += [f"{tab}, {line}" for theme in THEMES[:: 1 - 2 * (number % 2)] for line in found_on(page, theme, part)]
     assert not found, "\n".join(dict.fromkeys(found))
