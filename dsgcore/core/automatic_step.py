@@ -32,9 +32,8 @@ class StepSizes:
     """What is known of a run's step before it begins."""
 
     automatic: float  # the schedule's theta that "auto" stands for
-    largest: (
-        float | None
-    )  # above this constant step the iterate grows without end; None where slopes are bounded, and it cannot
+    # Above this constant step the iterate grows without end; None where the slopes are bounded, and it cannot.
+    largest: float | None
 
 
 def step_sizes(task: Task) -> StepSizes:

@@ -154,9 +154,21 @@ class Expansion:
         for_each_piece(work, parts)
 
     def evaluate(self, X: NDArray, t: int | None = None) -> NDArray:
-        """Return f (n,) at the rows of `X` (n, d) after `t` iterations (default: all), in memory that does not grow with n.
+        """Return f at the rows of `X` after `t` iterations (default: all of them), in memory that does not grow with n.
 
-        `ModelError` for points of another shape.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        t : int, optional
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        ModelError
+            If the points have another shape.
         """
         X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
         check_points(X, self.d)

@@ -60,9 +60,8 @@ class Plan:
     lam: float
     n_features: int
     n_iter: int
-    changes: list[Change] = field(
-        default_factory=list
-    )  # more may be appended, at iterations that have not been made yet
+    # More may be appended, at iterations that have not been made yet.
+    changes: list[Change] = field(default_factory=list)
     automatic_step: float | None = None  # must be filled in before the first iteration that has it
     average_after: int | None = None  # of the iterates after so many the mean is carried along; None carries none
 

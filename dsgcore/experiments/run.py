@@ -66,6 +66,7 @@ class Run:
 
     Parameters
     ----------
+    spec : Spec
     split : Split, optional
         The data, where the caller has loaded them already (as `load_split` does for this spec).
 
@@ -148,9 +149,16 @@ class Run:
     def advance(
         self, iterations: int | None = None, seconds: float | None = None, until: Callable[[], bool] = lambda: False
     ) -> int:
-        """Make up to this many iterations (default: all that are left), or as many as fit in so many seconds; return how many.
+        """Make up to this many iterations, or as many as fit in so many seconds (at least one); return how many.
 
-        At least one is made, and after each `until` is asked: True ends the advance.
+        Parameters
+        ----------
+        iterations : int, optional
+            Default: all that are left.
+        seconds : float, optional
+            Default: no limit.
+        until : callable, optional
+            Asked after every iteration; True ends the advance.
         """
         start, before = time.perf_counter(), self.clock[-1] if self.clock else 0.0
         made, wanted = 0, self.n_iter if iterations is None else iterations
@@ -190,9 +198,18 @@ class Run:
             self.stop_reason = StopReason.FINISHED
 
     def change(self, name: str, value: float) -> None:
-        """Give one of the spec's `steerable` another value from the next iteration on; the change becomes part of the spec.
+        """Give a parameter another value from the next iteration on; the change becomes part of the spec.
 
-        A `ParameterError` says where the name or the value is not allowed.
+        Parameters
+        ----------
+        name : str
+            One of the spec's `steerable`.
+        value : float
+
+        Raises
+        ------
+        ParameterError
+            If the name or the value is not allowed.
         """
         self.spec = self.spec.with_change(Change(self.t + 1, name, value))
         self.engine.follow(self.spec)

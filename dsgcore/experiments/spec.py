@@ -50,8 +50,14 @@ class Spec:
     ----------
     problem : Setting
         The setting with its own parameters.
+    kernel : Kernel
+    data : DataSpec
+    solver : SolverParameters
+    stop : StopSpec
+    diagnostics : DiagnosticsSpec
     changes : tuple of Change
         Changes of what can be steered during the run (`steerable`), in the order of their iterations.
+    seed : int
     """
 
     problem: Setting = field(default_factory=SemiSupervisedAUC)
