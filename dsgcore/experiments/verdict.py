@@ -13,10 +13,10 @@ import numpy as np
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.diagnostics import GradientNorm, exact_optimum
 from dsgcore.core.intervals import accuracy_half_width, auc_half_width
+from dsgcore.core.task import Task
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.run import Health, Run
-from dsgcore.experiments.stochastic_engine import StochasticEngine
 
 # Columns of the history that are measures by their own name, where a run has them.
 OF_THE_LAST_ROW = ("objective", "rank", "score_labeled", "score_unlabeled", "score_average", "objective_average")
@@ -179,14 +179,12 @@ def _of_model(run: Run) -> dict[str, float]:
 
 def _of_minimiser(run: Run) -> dict[str, float]:
     """Return distances to the exact minimiser; nothing where the risk is not quadratic, or the points are many."""
-    X, engine, lam = run.split.X_train.astype(np.float64), run.engine, run.spec.solver.lam
-    if not isinstance(engine, StochasticEngine) or run.training_values is None:
-        return {}
-    if len(X) > MOST_POINTS or not lam > 0.0:
+    X, task, lam = run.split.X_train.astype(np.float64), getattr(run.engine, "task", None), run.spec.solver.lam
+    if len(X) > MOST_POINTS or run.training_values is None or not isinstance(task, Task) or not lam > 0.0:
         return {}
     with single_threaded_blas():
         K = run.spec.kernel.matrix(X, X)
-        quadratic = GradientNorm(engine.task.problem, engine.task.rows, K).quadratic
+        quadratic = GradientNorm(task.problem, task.rows, K).quadratic
         if quadratic is None:
             return {}
         best = K @ exact_optimum(K, *quadratic, lam)

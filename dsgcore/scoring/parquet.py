@@ -81,14 +81,14 @@ def score_parquet(
     """
     model, named, preparation = _fitted(model)
     features = _tuple(features) or named
-    d = load_model(model).d
-    digest = hashlib.sha256(model.read_bytes() + _stamp(data)).hexdigest()
-    rows = _rows(str(data.resolve()), features, preparation, digest, None)
+    stamp = _stamp(data)
+    rows, d = _rows(str(data.resolve()), features, preparation, stamp, None), load_model(model).d
     if rows.shape[1] != d:
         raise DataError(
             f"the model is of points with {d} coordinates, got {rows.shape[1]} columns: name its own (--features)"
         )
     out.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256(model.read_bytes() + stamp).hexdigest()
     task = partial(_Task, str(model.resolve()), str(data.resolve()), features, preparation, digest)
     tasks = list(_tasks(task, out, rows))
     missing = [task for task in tasks if not _is_there(task)]
@@ -188,7 +188,9 @@ def _model(file: str, changed: int) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _rows(data: str, features: tuple[str, ...] | None, preparation: str, digest: str, dtype: np.dtype | None) -> Rows:
+def _rows(
+    data: str, features: tuple[str, ...] | None, preparation: str, as_of: str | bytes, dtype: np.dtype | None
+) -> Rows:
     done = Preparation.from_dict(json.loads(preparation)) if preparation else None
     rows, _ = rows_of(data, features=features, preparation=done)
     return rows if dtype is None else rows.astype(dtype)
