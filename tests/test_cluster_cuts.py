@@ -34,13 +34,18 @@ def points():
     return X, y
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(n_workers=1, processes=True, **OPTIONS) as made:
+        yield made
+
+
 @pytest.fixture(scope="module", params=[1, 2, 4], ids=lambda n: f"{n} processes")
-def client(request):
-    with (
-        distributed.LocalCluster(n_workers=request.param, processes=True, **OPTIONS) as cluster,
-        distributed.Client(cluster, set_as_default=False) as made,
-    ):
+def client(request, cluster):
+    cluster.scale(request.param)
+    with distributed.Client(cluster, set_as_default=False) as made:
         made.wait_for_workers(request.param)
+        assert len(made.nthreads()) == request.param
         yield made
 
 
