@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -36,6 +38,13 @@ def switch_page(app, path):
 AppTest.switch_page = switch_page
 
 
+def pytest_configure(config):
+    # Python 3.11 fails now and then where a traceback's source is parsed while another thread parses, too (SystemError, "AST
+    # constructor recursion depth mismatch"), and the whole run with it: native tracebacks are not parsed.
+    if sys.version_info < (3, 12) and config.option.tbstyle == "auto":
+        config.option.tbstyle = "native"
+
+
 def pytest_terminal_summary(terminalreporter):
     oracle_files.say_missing(terminalreporter)
 
@@ -44,6 +53,12 @@ def pytest_terminal_summary(terminalreporter):
 def nobody_waits_for_a_browser(monkeypatch):
     """Let a page's run begin at once: in these tests no browser says that it has drawn the first chart."""
     monkeypatch.setattr("pages.workbench.bench.LONGEST_WAIT", -1.0)
+
+
+@pytest.fixture(autouse=True)
+def no_server_answers_ticks(monkeypatch):
+    """Let scripts alone draw a run: a test that asks for the server's address would turn ticks on for all that come after it."""
+    monkeypatch.setattr("pages.shell.ticks._is_served", threading.Event())
 
 
 @pytest.fixture(autouse=True)
