@@ -39,9 +39,8 @@ class Iterate:
     block: NDArray  # what the iteration added to the model, (2, m) amplitudes and phases, or as the kernel's feature map has it
     points: NDArray  # (sum of B, d), source after source, in the order of `Problem.sources`
     weights: NDArray  # (sum of B,), the coefficients in the same order
-    average: (
-        Values  # of the averaged iterate at the batch points, before the step; f where the plan asks for no average
-    )
+    # Of the averaged iterate at the batch points, before the step; f where the plan asks for no average.
+    average: Values
 
 
 def solve(
