@@ -5,15 +5,29 @@ from __future__ import annotations
 import multiprocessing
 import os
 from contextlib import suppress
+from typing import Any
 
 FORKED = "forkserver"
+PRELOADED = ["dsgcore.studies.forked"]
 # Whoever looks on has the cores first.
 NICENESS = 10
 
 
-def start_method() -> str:
-    """Return how processes for runs are best made here: by forks where the system has them."""
-    return FORKED if FORKED in multiprocessing.get_all_start_methods() else "spawn"
+def context() -> Any:
+    """Return the context of `multiprocessing` that makes processes for runs: of forks where the system has them."""
+    if FORKED not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    forked = multiprocessing.get_context(FORKED)
+    forked.set_forkserver_preload(PRELOADED)
+    return forked
+
+
+def begin_server() -> None:
+    """Begin the server of forks, which imports while this process does something else."""
+    if context().get_start_method() == FORKED:
+        from multiprocessing import forkserver  # here: not every system has it
+
+        forkserver.ensure_running()
 
 
 def give_way() -> None:

@@ -7,15 +7,11 @@ import os
 # A study that is given up is killed: what its processes shared is tidied up by another one, which need not say so.
 os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker"
 
-from dsgcore._forks import FORKED, start_method
+from dsgcore._forks import begin_server
 from dsgcore._job_process import way_back
 
 # The server of forks first: it imports what runs need while this process does. It must not hold the way back to who asks.
 way_back()
-if start_method() == FORKED:
-    from multiprocessing import forkserver  # here: not every system has it
-
-    forkserver.set_forkserver_preload(["dsgcore.studies.forked"])
-    forkserver.ensure_running()
+begin_server()
 
 import dsgcore.studies.background  # noqa: E402, F401

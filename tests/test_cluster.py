@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 
 import numpy as np
 import pytest
+from clusters import cluster_of, distributed  # skips where distributed is not installed
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.cluster import ClusterError, SharedPoints
@@ -15,8 +15,6 @@ from dsgcore.cluster.where import OnCluster
 from dsgcore.core.carried import training_points
 from dsgcore.core.model_files import ModelError
 from dsgcore.core.solver import solve
-
-distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
 
 pytestmark = [
     pytest.mark.slow,
@@ -26,13 +24,12 @@ pytestmark = [
 ]
 N, D, SEED = 12_000, 3, 0
 FOUR = (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)
-OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
 SMALL = {"n_iter": 14, "n_features": 16, "batch_size": 200, "random_state": SEED, "tol": None}
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(n_workers=2, processes=True, **OPTIONS) as made:
+    with cluster_of(2) as made:
         yield made
 
 
@@ -158,7 +155,7 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_the_checkpoint_i
 ):
     file, keep = tmp_path / "run.npz", OnCluster.keep
     with (
-        distributed.LocalCluster(n_workers=1, processes=True, **OPTIONS) as cluster,
+        cluster_of(1) as cluster,
         distributed.Client(cluster, set_as_default=False, timeout=2) as going,
     ):
 
@@ -182,7 +179,7 @@ def kill_a_worker(cluster, address):
 def test_where_the_only_worker_is_killed_the_one_that_comes_in_its_place_is_waited_for(points):
     shared = []
     with (
-        distributed.LocalCluster(n_workers=1, processes=True, **OPTIONS) as cluster,
+        cluster_of(1) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         task = task_of(points)
@@ -199,7 +196,7 @@ def test_where_the_only_worker_is_killed_the_one_that_comes_in_its_place_is_wait
 def test_a_cluster_to_which_no_worker_comes_is_waited_for_no_longer_than_said(points, monkeypatch):
     monkeypatch.setattr("dsgcore.cluster.shared.SECONDS_WITHOUT_WORKERS", 0.3)
     with (
-        distributed.LocalCluster(n_workers=0, **OPTIONS) as empty,
+        cluster_of(0) as empty,
         distributed.Client(empty, set_as_default=False) as client,
         pytest.raises(ClusterError, match=r"no worker, and none has come for 0\.3 seconds"),
     ):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 import pytest
+from clusters import cluster_of, distributed  # skips where distributed is not installed
 from test_rows_anywhere import CUTS, FOUR, as_maps, make
 
 from dsgcore.cluster import SharedPoints
 from dsgcore.core.solver import solve
-
-distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
 
 pytestmark = [
     pytest.mark.slow,
@@ -22,7 +19,6 @@ pytestmark = [
 N, D = 4000, 3
 # Of so few iterations the visited rows are four tiles and more: each of four workers has some.
 SMALL = {"n_iter": 6, "batch_size": 256, "verbose": 1}
-OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +32,7 @@ def points():
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(n_workers=1, processes=True, **OPTIONS) as made:
+    with cluster_of(1) as made:
         yield made
 
 

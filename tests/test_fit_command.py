@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -129,10 +128,10 @@ def test_who_stops_it_is_told_that_it_goes_on(data, tmp_path, monkeypatch, capsy
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the cluster's own, as its processes go
 def test_on_a_cluster_it_writes_the_same_files_and_after_it_has_gone_away_goes_on(data, tmp_path, monkeypatch, capsys):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
-    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    from clusters import cluster_of  # skips where distributed is not installed
+
     keep = Here.keep
-    with distributed.LocalCluster(n_workers=2, processes=True, **options) as cluster:
+    with cluster_of(2) as cluster:
 
         def end(self, model):
             keep(self, model)
@@ -144,7 +143,7 @@ def test_on_a_cluster_it_writes_the_same_files_and_after_it_has_gone_away_goes_o
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith("dsgcore: the cluster has gone away; what is made is kept in ")
     monkeypatch.setattr(Here, "keep", keep)
-    with distributed.LocalCluster(n_workers=2, processes=True, **options) as cluster:
+    with cluster_of(2) as cluster:
         assert main(command(data, tmp_path / "dask", "--quiet", "--dask", cluster.scheduler_address)) == 0
     assert main(command(data, tmp_path / "here", "--quiet")) == 0
     for name in ("model.npz", "fit.json"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 
 import pytest
 
@@ -70,9 +69,9 @@ def test_the_command_makes_the_same_rows_by_itself(by_page, tmp_path):
 
 @pytest.mark.filterwarnings("ignore")  # the cluster's own, as its processes go
 def test_two_processes_of_a_dask_cluster_make_the_same_rows(by_page, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
-    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-    with distributed.LocalCluster(n_workers=2, processes=True, **options) as cluster:
+    from clusters import cluster_of  # skips where distributed is not installed
+
+    with cluster_of(2) as cluster:
         address = cluster.scheduler_address
         rows = swept(by_page, tmp_path / "dask.sqlite", tmp_path / "dask.csv", "--dask", address)
     assert but_for_seconds(rows) == but_for_seconds(by_page[1].encode())

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import os
 import signal
 import threading
 import time
 
 import pytest
+from clusters import cluster_of  # skips where distributed is not installed
 
 from dsgcore.__main__ import main
 from dsgcore.studies import Store, StudyError, command
-
-distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
 
 pytestmark = [
     pytest.mark.slow,
@@ -29,12 +27,11 @@ SPEC = {
     "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
     "solver": {"n_iter": 6, "n_features": 8},
 }
-OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
 
 
 @pytest.fixture
 def cluster():
-    with distributed.LocalCluster(n_workers=2, processes=True, **OPTIONS) as made:
+    with cluster_of(2) as made:
         yield made
 
 
@@ -87,7 +84,7 @@ def test_a_killed_worker_and_a_late_one_change_no_row(cluster, tmp_path):
 
 def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_are_kept(tmp_path, capfd):
     file, store = study_file(tmp_path, 500), Store(tmp_path / "runs.sqlite")
-    cluster = distributed.LocalCluster(n_workers=1, processes=True, **OPTIONS)
+    cluster = cluster_of(1)
     thread = when_there_are(store, 3, cluster.close)
     assert sweep(tmp_path, file, "--dask", cluster.scheduler_address, "--quiet") == 2
     thread.join()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from dsgcore._forks import give_way, start_method
+from dsgcore._forks import give_way
 from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
 from dsgcore.studies.gathered import AnyStudy, Gathered, Ways
@@ -82,6 +82,6 @@ def make_study(
 
     kind: type[AnyStudy] = Ways if "data_seed" in plain else Gathered if "specs" in plain else Study
     study = kind.from_dict(plain)
-    with local_processes(at_once, memory, start_method=start_method()) as executor:
+    with local_processes(at_once, memory, gives_way=True) as executor:
         carry_out(study, Store(file), executor, at_once, tell, folder)
     return progress

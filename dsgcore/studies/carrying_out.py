@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dsgcore._forks import context
 from dsgcore.core._threads import n_workers
 from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.halved import LEFT_OUT, rounds
@@ -38,9 +38,11 @@ class Outcome:
 
 @contextmanager
 def local_processes(
-    jobs: int | None = None, memory: int | None = MEMORY, *, start_method: str = "spawn"
+    jobs: int | None = None, memory: int | None = MEMORY, *, gives_way: bool = False
 ) -> Iterator[Executor]:
     """Give processes of this machine, of one thread each; where the block is left early, they end within about a second.
+
+    Where the system has forks, they are those of one process that has imported what runs need.
 
     Parameters
     ----------
@@ -48,12 +50,12 @@ def local_processes(
         How many; by default one a core.
     memory : int, optional
         Bytes that each may take.
-    start_method : {"spawn", "forkserver"}
-        As of `multiprocessing`; the second where a server of forks is ready.
+    gives_way : bool, optional
+        Whether they leave the cores to others where those want them.
     """
-    context: Any = multiprocessing.get_context(start_method)
-    given_up = context.Event()
-    executor = ProcessPoolExecutor(jobs or n_workers(), context, begin_worker, (given_up, memory))
+    made_by = context()
+    given_up = made_by.Event()
+    executor = ProcessPoolExecutor(jobs or n_workers(), made_by, begin_worker, (given_up, memory, gives_way))
     try:
         yield executor
     except BaseException:

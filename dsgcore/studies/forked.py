@@ -5,7 +5,6 @@ It has one thread, and nothing here begins another: a fork would not have it.
 
 from __future__ import annotations
 
-from dsgcore._forks import give_way
 from dsgcore.core._threads import set_workers
 from dsgcore.experiments import Spec
 from dsgcore.studies.work import make_run
@@ -15,4 +14,3 @@ _SHORT = {"n_iter": 2, "n_features": 4, "batch_size": 4}
 
 set_workers(1)
 make_run(Spec.from_dict({"setting": "auc", "data": _FEW, "solver": _SHORT}).to_json())
-give_way()

@@ -1,0 +1,26 @@
+"""Clusters of processes: forks of one that has imported what these do, which takes a process longer than its part of a test."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from dsgcore import _forks
+
+pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
+
+import dask
+import distributed
+from distributed.utils import get_mp_context
+
+dask.config.set({"distributed.worker.multiprocessing-method": _forks.context().get_start_method()})
+get_mp_context()  # lists its own imports at its first call, and never again
+if (forked := _forks.context()).get_start_method() == _forks.FORKED:
+    forked.set_forkserver_preload(["distributed", "dsgcore.cluster", *_forks.PRELOADED])
+
+
+def cluster_of(n_workers):
+    """Return a cluster of so many processes, of one thread each."""
+    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    return distributed.LocalCluster(n_workers=n_workers, processes=True, **options)
