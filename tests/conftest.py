@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # before NumPy is there: threads of several workers would wait for each other
@@ -14,6 +14,7 @@ import numpy as np
 import oracle_files
 import pytest
 from hypothesis import settings
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -36,6 +37,8 @@ def switch_page(app, path):
 
 
 AppTest.switch_page = switch_page
+# Each `AppTest` looks for components in all installed packages, which takes longer than a page: they are the same every time.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def pytest_configure(config):
