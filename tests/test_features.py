@@ -28,7 +28,12 @@ from dsgcore.core.features import (
 from dsgcore.core.kernels import Gaussian
 
 # The sizes at which a tile, a part of the rows to be summed, or a panel of features is full, and their neighbours.
-ROWS = [0, 1, 600, *(size + i for size in (_loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1))]
+ROWS = [
+    0,
+    1,
+    pytest.param(600, marks=pytest.mark.compiled),
+    *(size + i for size in (_loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1)),
+]
 FEATURES = [1, 2, 511, 512, 513]
 
 
@@ -146,7 +151,7 @@ def test_a_nan_is_not_lost(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("n", [n for n in ROWS if n] + [pytest.param(1500, marks=pytest.mark.compiled)])
+@pytest.mark.parametrize("n", [*ROWS[1:], pytest.param(1500, marks=pytest.mark.compiled)])
 def test_same_bits_whatever_the_number_of_workers(n, dtype, workers):
     X, c, W = sample(n, 30, dtype=dtype)
     results = []

@@ -12,7 +12,7 @@ from dsgcore.core.kernels import Gaussian, OrthogonalGaussian, block_frequencies
 from dsgcore.core.solver import solve
 
 # (d, m): fewer coordinates than are padded to, a whole rotation, a part of one, several, a power of two and one more.
-SHAPES = [(3, 5), (128, 128), (128, 100), (129, 300), (200, 513), (784, 40)]
+SHAPES = [(3, 5), (128, 128), (128, 100), (129, 300), (200, 513), pytest.param(784, 40, marks=pytest.mark.compiled)]
 
 
 def explicit(W, d):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import runpy
 
 import numpy as np
 import pytest
@@ -110,13 +109,14 @@ def test_a_snapshot_is_the_model_of_its_iteration(setting):
 
 
 @every_setting
-def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path):
+def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path, monkeypatch):
     run = Run(quick(setting))
     run.advance(5)
     run.change("step_size", 0.2)
     run.advance(4)
     (tmp_path / "repeat_run.py").write_text(script(run.spec, run.t), encoding="utf-8")
-    subprocess.run([sys.executable, "repeat_run.py"], cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("repeat_run.py", run_name="__main__")
     _, rows = read_csv(tmp_path / "history.csv")
     np.testing.assert_allclose(rows, table(run), rtol=1e-12, atol=0)
     X = run.split.X_test

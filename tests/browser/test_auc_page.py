@@ -240,14 +240,20 @@ def test_a_bad_link_is_told_and_the_page_runs(open_page):
         expect(page.get_by_text(re.compile(rf"In the link, {name} must be"))).to_be_visible()
 
 
-@pytest.mark.parametrize("viewport", [(1280, 900), (390, 844)])
-def test_nothing_sticks_out(open_page, viewport):
-    page = open_page("auc?at=5", viewport=viewport)
+def assert_nothing_sticks_out(page):
+    """Fail where a page is wider than its window, on a desk or a phone, in light or dark."""
+    for width, height in ((1280, 900), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            expect(page.locator(".stApp")).to_have_css("color-scheme", theme)
+            page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth", timeout=5_000)
+
+
+def test_nothing_sticks_out_and_every_tab_has_something(open_page):
+    page = open_page("auc?at=5")
     wait_for_points(page, 5)
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)
-        expect(page.locator(".stApp")).to_have_css("color-scheme", theme)
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert_nothing_sticks_out(page)
     for tab in ("Details", "Compare", "Theory", "Data", "Code"):
         page.get_by_role("tab", name=tab).click()
         expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty(timeout=15_000)

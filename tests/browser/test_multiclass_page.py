@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_auc_page import curve, move_slider, pause, step_number, wait_for_points
+from test_auc_page import assert_nothing_sticks_out, curve, move_slider, pause, step_number, wait_for_points
 
 
 def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, page_health):
@@ -23,14 +23,10 @@ def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, pag
     page_health.assert_clean()
 
 
-@pytest.mark.parametrize("viewport", [(1280, 900), (390, 844)])
-def test_nothing_sticks_out(open_page, viewport):
-    page = open_page("multiclass?mc_graph=true&mc_n_iter=50&mc_at=5", viewport=viewport)
+def test_nothing_sticks_out(open_page):
+    page = open_page("multiclass?mc_graph=true&mc_n_iter=50&mc_at=5")
     wait_for_points(page, 5)
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)
-        expect(page.locator(".stApp")).to_have_css("color-scheme", theme)
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert_nothing_sticks_out(page)
 
 
 @pytest.mark.parametrize("name", ["multiclass", "auc", "ordinal", "s3vm", "similar_unlabeled"])
