@@ -52,29 +52,23 @@ def pytest_terminal_summary(terminalreporter):
     oracle_files.say_missing(terminalreporter)
 
 
-@pytest.fixture(autouse=True)
-def nobody_waits_for_a_browser(monkeypatch):
-    """Let a page's run begin at once: in these tests no browser says that it has drawn the first chart."""
-    monkeypatch.setattr("pages.workbench.bench.LONGEST_WAIT", -1.0)
+@pytest.fixture(autouse=True, scope="session")
+def pages_without_a_browser():
+    """Draw pages as no browser asks for them: at once, with all tabs, and what takes another process in this one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pages.workbench.bench.LONGEST_WAIT", -1.0)  # no browser says that it has drawn the first chart
+        # The app draws those tabs that have been looked at.
+        opened = partial(Bench, opened={"Details", "Limits", "Compare", "Theory", "Data", "Code"})
+        patch.setattr("pages.workbench.coming.Bench", opened)
+        # One's own file is read here: that takes no time, and test_reading_apart.py tries the page's way.
+        patch.setattr("pages.controls.own_file.ask_apart", answers)
+        yield
 
 
 @pytest.fixture(autouse=True)
 def no_server_answers_ticks(monkeypatch):
     """Let scripts alone draw a run: a test that asks for the server's address would turn ticks on for all that come after it."""
     monkeypatch.setattr("pages.shell.ticks._is_served", threading.Event())
-
-
-@pytest.fixture(autouse=True)
-def every_tab_has_been_opened(monkeypatch):
-    """Draw all of a page's tabs, of which the app draws those that have been looked at."""
-    opened = partial(Bench, opened={"Details", "Limits", "Compare", "Theory", "Data", "Code"})
-    monkeypatch.setattr("pages.workbench.coming.Bench", opened)
-
-
-@pytest.fixture(autouse=True)
-def files_are_read_here(monkeypatch):
-    """Read one's own file in the tests' process: that takes no time, and test_reading_apart.py tries the page's way."""
-    monkeypatch.setattr("pages.controls.own_file.ask_apart", answers)
 
 
 @pytest.fixture

@@ -33,18 +33,20 @@ OTHERS_OUT = """() => {
 OTHERS_IN = "() => { for (const [panel, held] of window.others) panel.replaceChildren(...held); }"
 LOOK = "([part, options]) => axe.run(part, options)"
 THEMED = ["color-contrast"]  # what a theme can change
+AT_ONCE = "* {transition: none !important}"  # what is drawn anew, or in another theme, fades in
 
 
 def found_on(page, theme, part=None):
     """Return what axe-core objects to with the page, or a part of it, in a theme: all rules in light, those on colours in dark."""
+    if not page.evaluate("typeof axe === 'object'"):  # a document needs the library once, not for each look at it
+        page.evaluate(Axe().axe_script)
+        page.add_style_tag(content=AT_ONCE)
     page.emulate_media(color_scheme=theme)
     page.wait_for_function(
         "theme => getComputedStyle(document.querySelector('.stApp')).colorScheme === theme", arg=theme
     )
     rules = {"type": "tag", "values": list(RULES)} if theme == "light" else {"type": "rule", "values": THEMED}
     page.evaluate(OTHERS_OUT)
-    if not page.evaluate("typeof axe === 'object'"):  # a document needs the library once, not for each look at it
-        page.evaluate(Axe().axe_script)
     response = page.evaluate(LOOK, [part or "html", {"resultTypes": ["violations"], "runOnly": rules}])
     page.evaluate(OTHERS_IN)
     return [
@@ -82,7 +84,7 @@ def _open(page, tab):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_axe_finds_nothing_serious_on_any_tab(open_page, wait_ready, setting):
     page = open_page(f"{setting}?{SETTINGS[setting]}at={STEPS}")
-    page.add_style_tag(content="* {transition: none !important}")  # what is drawn anew fades in
+    page.add_style_tag(content=AT_ONCE)
     expect(page.locator(".st-key-status")).to_contain_text(f"step {STEPS} of", timeout=30_000)
     found = []
     for number, tab in enumerate(TABS):

@@ -40,6 +40,7 @@ def assert_no_faults(page):
         assert page.evaluate(FAULTS) == []
 
 
+FILLED = '[data-testid="stExpander"] [data-testid="stSlider"]'  # boxes that are closed, which come last
 DRAWN = """() => {
     const charts = [...document.querySelectorAll('.live-chart')];
     return charts.length >= 3 && charts.every(chart => chart.querySelector('.main-svg'));
@@ -91,8 +92,10 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
     page.wait_for_function(f"{shown} === 'legendonly'")  # it stays hidden when the chart is updated
 
 
-def test_what_the_numbers_mean_is_reached_by_keyboard(open_page):
+def test_what_the_numbers_mean_is_reached_by_keyboard(open_page, wait_ready):
     page = open_drawn(open_page, "auc?at=30")
+    page.locator(FILLED).first.wait_for(state="attached", timeout=30_000)  # what is drawn anew has no focus
+    wait_ready(page)
     tiles = page.locator(".st-key-part-tiles")
     for label, said in {
         "|f − h|²": "The mean of |f − h|² over 256 test points.",

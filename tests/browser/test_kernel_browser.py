@@ -17,7 +17,7 @@ def expect_step(page, step):
 
 
 def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_health):
-    page = open_page("auc?n_iter=20&data=Two+moons&sigma=5")
+    page = open_page("auc?n_iter=20&data=Two+moons&sigma=5&speed=instant")
     expect_step(page, 20)
     expect(page.locator(".st-key-play")).to_contain_text("Play", timeout=PATIENCE_MS)
     page.locator(".st-key-kernel input").click()

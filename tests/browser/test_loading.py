@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
+from test_chart_heads import FILLED
 
 from pages.charts.live_plotly import LIBRARY
 
@@ -113,7 +114,6 @@ FIRST_SHOWN = """() => {
         }
     }).observe(document, {childList: true, subtree: true, attributes: true});
 }"""
-FILLED = '[data-testid="stExpander"] [data-testid="stSlider"]'
 
 
 def test_the_objective_comes_first_and_closed_boxes_are_filled_after_it(browser, app_url):
