@@ -46,6 +46,7 @@ def found_on(page, theme, part=None):
         "theme => getComputedStyle(document.querySelector('.stApp')).colorScheme === theme", arg=theme
     )
     rules = {"type": "tag", "values": list(RULES)} if theme == "light" else {"type": "rule", "values": THEMED}
+    page.wait_for_selector('[data-stale="true"]', state="detached")  # what is about to be drawn anew is pale
     page.evaluate(OTHERS_OUT)
     response = page.evaluate(LOOK, [part or "html", {"resultTypes": ["violations"], "runOnly": rules}])
     page.evaluate(OTHERS_IN)
@@ -90,7 +91,6 @@ def test_axe_finds_nothing_serious_on_any_tab(open_page, wait_ready, setting):
     for number, tab in enumerate(TABS):
         _open(page, tab)
         wait_ready(page)
-        page.wait_for_selector('[data-stale="true"]', state="detached")
         part = None if tab == TABS[0] else PANEL  # what is around it stays
         # Another theme draws the whole page anew: each tab begins with the one in which the last was left.
         found += [f"{tab}, {line}" for theme in THEMES[:: 1 - 2 * (number % 2)] for line in found_on(page, theme, part)]
