@@ -235,9 +235,9 @@ print(hashlib.sha256(repr([run.history.row(t) for t in range(5)]).encode()).hexd
     )
     assert list(tmp_path.rglob("*.nbc"))
     assert anew == cached
-    # Of one loop the index is cut off, of two others the code that it names.
+    # Of one loop the index is cut off, of all others the code that it names.
     (index,) = tmp_path.rglob("_loops.gaussian_sums-*.nbi")
-    others = [file for name in ("evaluate", "accumulate") for file in tmp_path.rglob(f"_loops.{name}-*.nbc")]
+    others = [file for file in tmp_path.rglob("*.nbc") if not file.name.startswith("_loops.gaussian_sums-")]
     assert len(others) > 1
     for file, size in ((index, 40), *((file, 200) for file in others)):
         file.write_bytes(file.read_bytes()[:size])

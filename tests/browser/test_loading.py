@@ -28,8 +28,6 @@ PAGES = {
     "ordinal": "Ordinal - DSG Lab",
     "multiclass": "Multi-class - DSG Lab",
 }
-# One of each kind: a first visit takes a page longer, and the browser more than twice as much.
-MET_FIRST = ("", "data", "explore", "auc", "multiclass")
 SHIFTS = """() => new Promise(done => {
     let sum = 0;
     const add = list => list.getEntries().forEach(entry => { sum += entry.hadRecentInput ? 0 : entry.value; });
@@ -53,7 +51,7 @@ def warm_app(browser, app_url):
 @pytest.mark.usefixtures("warm_app")
 @pytest.mark.parametrize(("path", "title"), PAGES.items())
 def test_a_page_has_its_name_and_does_not_jump_while_it_loads(open_page, path, title):
-    page = open_page(path, is_first_visit=path in MET_FIRST)
+    page = open_page(path, is_first_visit=True)
     page.get_by_role("heading", level=1).wait_for()
     without_charts = ("", "lessons", "glossary", "take_away", "data", "explore", "convergence", "papers")
     if path.partition("?")[0] not in without_charts:

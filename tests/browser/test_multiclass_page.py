@@ -4,7 +4,16 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_auc_page import assert_nothing_sticks_out, curve, move_slider, pause, step_number, wait_for_points
+from test_auc_page import (
+    DESK,
+    PHONE,
+    assert_nothing_sticks_out,
+    curve,
+    move_slider,
+    pause,
+    step_number,
+    wait_for_points,
+)
 
 
 def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, page_health):
@@ -24,9 +33,9 @@ def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, pag
 
 
 def test_nothing_sticks_out(open_page):
-    page = open_page("multiclass?mc_graph=true&mc_n_iter=50&mc_at=5")
+    page = open_page("multiclass?mc_graph=true&mc_n_iter=50&mc_at=5", viewport=PHONE)
     wait_for_points(page, 5)
-    assert_nothing_sticks_out(page)
+    assert_nothing_sticks_out(page, (PHONE, DESK))
 
 
 @pytest.mark.parametrize("name", ["multiclass", "auc", "ordinal", "s3vm", "similar_unlabeled"])
