@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 
 FREQUENCIES = "frequencies"
 MAX_SEED = 2**32 - 1
+
+
+class _Key(ISeedSequence):
+    """Philox's key, given so that Philox need not ask the system for entropy that it then throws away: most of its time."""
+
+    def __init__(self, seed: int, stream: int) -> None:
+        self.words = np.array([seed, stream], dtype=np.uint64)
+
+    def generate_state(self, n_words: int, dtype: object = np.uint32) -> NDArray[np.uint64]:
+        """Return the two words that Philox asks for."""
+        return self.words
 
 
 def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
@@ -19,9 +32,9 @@ def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
     CRC-32 of this name, so a source keeps its draws when other sources come or go. The iteration sits in the second word of
     the 256-bit counter: no two can overlap.
     """
-    key = np.array([seed, zlib.crc32(stream.encode())], dtype=np.uint64)
     counter = np.array([0, t, 0, 0], dtype=np.uint64)
-    return np.random.Generator(np.random.Philox(key=key, counter=counter))
+    key: Any = _Key(seed, zlib.crc32(stream.encode()))  # NumPy's types know no other than its own
+    return np.random.Generator(np.random.Philox(key, counter=counter))
 
 
 def batch_rows(seed: int, source: str, t: int, rows: NDArray[np.integer], size: int) -> NDArray[np.integer]:

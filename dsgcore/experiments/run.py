@@ -162,21 +162,21 @@ class Run:
         """
         start, before = time.perf_counter(), self.clock[-1] if self.clock else 0.0
         made, wanted = 0, self.n_iter if iterations is None else iterations
-        while made < wanted and not self.is_finished:
-            if not self._advance_once():
-                break
-            made += 1
-            elapsed = time.perf_counter() - start
-            self.clock.append(before + elapsed)
-            self.training_clock.append(self.engine.training_seconds)
-            if (seconds is not None and elapsed >= seconds) or until():
-                break
+        # A diverging run is told by its values. One limit on BLAS for all iterations: setting it takes time.
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+            while made < wanted and not self.is_finished:
+                if not self._advance_once():
+                    break
+                made += 1
+                elapsed = time.perf_counter() - start
+                self.clock.append(before + elapsed)
+                self.training_clock.append(self.engine.training_seconds)
+                if (seconds is not None and elapsed >= seconds) or until():
+                    break
         return made
 
     def _advance_once(self) -> bool:
-        # A diverging run is told by its values. One limit on BLAS for all that an iteration calls: setting it takes time.
-        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            row = self.engine.advance()
+        row = self.engine.advance()
         if row is None or not np.isfinite(row["objective"]):
             self.engine.go_back()
             self.stop_reason = StopReason.DIVERGED
