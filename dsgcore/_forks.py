@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 FORKED = "forkserver"
@@ -13,8 +14,16 @@ PRELOADED = ["dsgcore.studies.forked"]
 NICENESS = 10
 
 
+# Set in a process that is a fork itself, of one that has imported nearly all: it forks its own without a server.
+is_a_fork = False
+
+
 def context() -> Any:
     """Return the context of `multiprocessing` that makes processes for runs: of forks where the system has them."""
+    if is_a_fork:
+        for module in PRELOADED:
+            import_module(module)
+        return multiprocessing.get_context("fork")
     if FORKED not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     forked = multiprocessing.get_context(FORKED)
@@ -22,15 +31,7 @@ def context() -> Any:
     return forked
 
 
-def begin_server() -> None:
-    """Begin the server of forks, which imports while this process does something else."""
-    if context().get_start_method() == FORKED:
-        from multiprocessing import forkserver  # here: not every system has it
-
-        forkserver.ensure_running()
-
-
 def give_way() -> None:
-    """Leave the cores to others where they want them, this process and those that it makes; the server of forks begins before."""
+    """Leave the cores to others where they want them: this process and those that it makes."""
     with suppress(AttributeError, OSError):  # not everywhere
         os.nice(NICENESS)

@@ -1,6 +1,6 @@
-"""The inside of a background process: do one job, and tell how it goes. Started by `dsgcore.experiments.jobs`.
+"""The inside of a background process: do one job, and tell how it goes. Begun as `dsgcore.experiments.processes` says.
 
-Standard library only: a process is ready in a twentieth of a second, and imports what its job needs.
+Standard library only: what its job needs has been imported before, or is then.
 What comes in through standard input and goes out through standard output is pickled, one message after the other.
 """
 
@@ -11,7 +11,7 @@ import pickle
 import sys
 import threading
 import traceback
-from functools import cache, partial
+from functools import partial
 from typing import IO, Any
 
 from dsgcore._memory import limit_growth, limit_time
@@ -51,21 +51,22 @@ def receive(stream: IO[bytes]) -> tuple[str, Any]:
     return pickle.loads(head, buffers=arrays)
 
 
-@cache
 def way_back() -> Outbox:
     """Take standard output for messages: what the job prints is none, and no process that it begins holds the pipe.
 
     The pipe's end is what tells the other side that this process is gone.
     """
-    outbox = Outbox(os.fdopen(os.dup(1), "wb"))
+    own = os.dup(1)
     os.dup2(2, 1)
-    return outbox
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: os.close(own))
+    return Outbox(os.fdopen(own, "wb"))
 
 
 def main() -> None:
     """Read the job from standard input, do it, send its result or one sentence, and end."""
     outbox = way_back()
-    function, arguments, memory_limit, time_limit = _read(sys.stdin.buffer)
+    sys.path[:], function, arguments, memory_limit, time_limit = _read(sys.stdin.buffer)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     outbox.send(READY, None)
     if time_limit is not None:
@@ -85,7 +86,7 @@ def main() -> None:
     os._exit(0)  # without waiting for the thread that reads
 
 
-def _read(inbox: IO[bytes]) -> tuple[bytes, bytes, int | None, float | None]:
+def _read(inbox: IO[bytes]) -> tuple[list[str], bytes, bytes, int | None, float | None]:
     try:
         return pickle.load(inbox)
     except EOFError:  # cancelled before it began

@@ -9,18 +9,21 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import job_functions as functions
 import pytest
 
 from dsgcore import _memory
-from dsgcore.experiments import jobs
+from dsgcore.experiments import jobs, processes
 from dsgcore.experiments.jobs import JobError, JobQueue, JobState
+from dsgcore.experiments.processes import Nursery, nursery
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 60  # seconds, on a busy machine
 MEGABYTE = 2**20
+forks = pytest.mark.skipif(not processes.CAN_FORK, reason="the system has no forks")
 
 
 @pytest.fixture
@@ -79,7 +82,15 @@ def test_progress_is_what_was_reported_last(queue):
     assert done(queue.submit(functions.count_to, 1000)).progress == 1000
 
 
-def test_what_a_job_prints_does_not_mix_with_its_messages(queue, capfd):
+@pytest.fixture
+def fresh_nursery():
+    """One that writes where this test does."""
+    nursery().close()
+    yield
+    nursery().close()
+
+
+def test_what_a_job_prints_does_not_mix_with_its_messages(fresh_nursery, queue, capfd):
     assert done(queue.submit(functions.say, "a word")).result == "a word"
     assert "a word" in capfd.readouterr().err
 
@@ -144,7 +155,7 @@ def test_a_cancelled_job_is_gone(queue, tmp_path, function):
     arguments = (str(tmp_path / "pid"),) if function is functions.tell_and_wait else ()
     job = queue.submit(function, *arguments)
     until(lambda: job.progress is not None)
-    process = job._process.pid
+    process = job.progress
     job.cancel()
     assert job.wait(60.0)
     assert job.state is JobState.CANCELLED
@@ -227,6 +238,7 @@ def test_jobs_end_with_the_process_that_asked_for_them_however_it_ends(tmp_path)
 
 
 def test_jobs_leave_no_threads_and_no_open_files(tmp_path):
+    nursery().get_ready()  # which stays
     folder = Path(f"/proc/{os.getpid()}/fd")
     files = len(list(folder.iterdir())) if folder.is_dir() else 0
     with JobQueue(2) as queue:
@@ -253,12 +265,48 @@ def test_the_shared_queue_is_one_and_has_a_limit():
     assert 1 <= jobs.shared_jobs().n_at_a_time <= max(1, (os.cpu_count() or 1) - 1)
 
 
-def test_a_process_that_waits_for_a_job_is_let_go_after_a_while(monkeypatch):
-    monkeypatch.setattr(jobs, "SECONDS_IN_WAITING", 0.5)
-    with JobQueue(1, module="json") as queue:
-        queue.warm_up()
-        spare = queue._spare
-        assert spare.wait(timeout=30) != 0
-        assert queue._spare is None
-        queue.warm_up()
-        assert queue._spare not in (None, spare)
+@forks
+def test_jobs_are_forks_of_one_process_that_is_there_before(queue):
+    nursery().get_ready()
+    there = nursery()._process
+    parents = [done(queue.submit(functions.parent_id)).result for _ in range(2)]
+    assert parents == [there.pid, there.pid]
+    assert nursery()._process is there
+
+
+@forks
+def test_the_process_that_forks_is_let_go_when_nobody_has_needed_it_for_a_while(monkeypatch, tmp_path):
+    monkeypatch.setattr(processes, "SECONDS_IN_WAITING", 0.2)
+    with closing(Nursery()) as own:
+        fork, another = own.begin(), own.begin()
+        there = own._process
+        for each in (fork, another):
+            assert there.poll() is None  # as long as it has forks
+            time.sleep(0.3)
+            each.stdin.close()
+            assert each.wait() == 1
+            each.stdout.close()
+        until(lambda: own._process is None)
+        assert there.returncode == 0
+        own.get_ready()
+        assert own._process not in (None, there)
+        until(lambda: own._process is None)
+
+
+@forks
+def test_a_killed_nursery_takes_its_forks_along_and_is_followed_by_another(tmp_path):
+    with JobQueue(1) as queue:
+        job, process = begun(queue, tmp_path)
+        nursery()._process.kill()
+        assert done(job).state is JobState.FAILED
+        assert job.error.startswith("The background process was ended by signal 9")
+        until(lambda: not is_alive(process))
+        assert done(queue.submit(functions.double, 2)).result == 4
+
+
+def test_where_the_system_has_no_forks_a_job_is_a_new_interpreter(monkeypatch, queue):
+    monkeypatch.setattr(processes, "CAN_FORK", False)
+    nursery().get_ready()
+    assert done(queue.submit(functions.double, 2)).result == 4
+    assert done(queue.submit(functions.parent_id)).result == os.getpid()
+    assert done(queue.submit(functions.die)).error.startswith("The background process was ended by signal 9")

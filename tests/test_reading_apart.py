@@ -16,7 +16,7 @@ from dsgcore.data import DataError
 from dsgcore.data.reading import AskFormat, AskLook, AskPoints, Limits, answers, read, sniff
 from dsgcore.experiments import FileStore, reading_apart
 from dsgcore.experiments.jobs import JobState
-from dsgcore.experiments.reading_apart import CANCELLED, answers_of, begin_reading, readers
+from dsgcore.experiments.reading_apart import CANCELLED, answers_of, begin_reading
 from pages.controls.reading import ask_apart
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and time are limited as Linux does it")
@@ -164,16 +164,6 @@ def test_another_process_gives_the_same_points():
     np.testing.assert_array_equal(there[-1][1].X, here[-1][1].X)
     np.testing.assert_array_equal(there[-1][1].y, here[-1][1].y)
     there[-1][1].X[0, 0] = 7  # as those that are read here can be written
-
-
-def test_the_process_that_reads_next_is_ready_before():
-    readers().warm_up()
-    spare = readers()._spare
-    job = begin_reading(GOOD, "good.csv", ASK)
-    finished(job)
-    assert spare is not None
-    assert spare.poll() is not None  # it was that one
-    assert readers()._spare not in (None, spare)
 
 
 @linux

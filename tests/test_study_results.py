@@ -13,7 +13,7 @@ from scipy import stats
 
 from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
-from dsgcore.experiments.jobs import JobState
+from dsgcore.experiments.processes import nursery
 from dsgcore.studies import (
     Effect,
     ScoreCurves,
@@ -28,7 +28,6 @@ from dsgcore.studies import (
     importance,
     paired_difference,
     price_of,
-    study_jobs,
     table_of,
     time_to,
     usual_target,
@@ -203,7 +202,7 @@ def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled
     while len(store) < 5:
         assert time.monotonic() < deadline
         large.wait(0.05)
-    made_by = descendants(large._process.pid)
+    made_by = descendants(nursery()._process.pid)
     assert len(made_by) > 1 or not Path("/proc").is_dir()
     large.cancel()
     assert large.wait(60)
@@ -211,19 +210,6 @@ def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled
     while any(Path(f"/proc/{process}").is_dir() for process in made_by):
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_the_process_of_the_next_study_is_ready_before(tmp_path):
-    study_jobs().warm_up()
-    spare = study_jobs()._spare
-    job = begin_study(Study.from_dict({"spec": SPEC, "seeds": [0]}), Store(tmp_path / "s"), memory=GIGABYTE)
-    study_jobs().warm_up()
-    assert study_jobs()._spare in (None, spare)  # no other one takes the cores meanwhile
-    assert job.wait(120)
-    assert job.state is JobState.DONE
-    assert spare.poll() is not None  # it was that one
 
 
 def with_curve(store, run, scores):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from dsgcore._job_process import ERROR, PROGRESS, READY, RESULT, receive
+from dsgcore.experiments.processes import Process
 
 # A job that may compute for a while may take so many times as long on the clock: others need the cores, too.
 PATIENCE = 3.0
@@ -55,7 +55,7 @@ class Job:
         self._request = request
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._began_at = self._ended_at = 0.0
         self._lease, self._time_limit = lease, time_limit
         self.keep()
@@ -93,7 +93,7 @@ class Job:
         """Seconds until the job is cancelled for want of anybody who asks for it; infinite without a lease."""
         return float("inf") if self._lease is None else self._wanted_at + self._lease - time.monotonic()
 
-    def begin(self, start: Callable[[], subprocess.Popen[bytes]]) -> bool:
+    def begin(self, start: Callable[[], Process]) -> bool:
         """Take a process, unless the job has been cancelled meanwhile; for its queue alone, as are `run`, `fail` and `end`."""
         with self._lock:
             if self.state is not JobState.WAITING:

@@ -1,8 +1,8 @@
 """Background work in processes of its own: begun in turn, watched, cancelled, and never left behind.
 
-Each job is a new interpreter that runs one function of a module on plain data. It is not forked, so it shares nothing with
-the server, and it does not run the caller's main script again, as `multiprocessing` would: that of the app is a page.
-Cancelling is killing, so it needs no help from the job. A job ends by itself when the process that asked for it does.
+Each job is a process that runs one function of a module on plain data. It is no fork of the server, so it shares nothing
+with it, but of one that has imported what jobs need. Cancelling is killing, so it needs no help from the job. A job ends by
+itself when the process that asked for it does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
-import subprocess
 import sys
 import threading
 import time
@@ -22,15 +21,10 @@ from typing import Any, Self
 from dsgcore.experiments.job import Job as Job
 from dsgcore.experiments.job import JobError as JobError
 from dsgcore.experiments.job import JobState as JobState
+from dsgcore.experiments.processes import nursery
 
-START = "from dsgcore._job_process import main; main()"
 SECONDS_TO_END = 2.0
 SECONDS_BETWEEN_QUESTIONS = 1.0
-SECONDS_IN_WAITING = 600.0
-# A core is left for whoever asks. With more than one thread BLAS waits by spinning: where other work has the second core, a
-# fit of small steps then takes fifty times as long.
-THREADS_PER_JOB = 1
-THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS")
 
 
 class JobQueue:
@@ -40,12 +34,9 @@ class JobQueue:
     ----------
     n_at_a_time : int, optional
         Default: one less than there are cores, at least one; each has one thread.
-    module : str, optional
-        That all jobs need and that takes long to import: a process that has done it is kept in waiting for the next job, while
-        there is room for one, for `SECONDS_IN_WAITING` at most.
     """
 
-    def __init__(self, n_at_a_time: int | None = None, module: str = "") -> None:
+    def __init__(self, n_at_a_time: int | None = None) -> None:
         cores = os.cpu_count() or 1
         self.n_at_a_time = max(1, cores - 1) if n_at_a_time is None else n_at_a_time
         if self.n_at_a_time < 1:
@@ -54,40 +45,7 @@ class JobQueue:
         self._waiting: deque[Job] = deque()
         self._running: set[Job] = set()
         self._is_closed = False
-        self._start = f"import {module}; {START}" if module else START
-        self._keeps_spare = bool(module)
-        self._spare: subprocess.Popen[bytes] | None = None
-
-    def warm_up(self) -> None:
-        """Have a process ready for the next job, where one is kept and there is room for a job."""
-        with self._changed:
-            is_wanted = self._keeps_spare and not self._is_closed and len(self._running) < self.n_at_a_time
-            if is_wanted and (self._spare is None or self._spare.poll() is not None):
-                self._spare = self._new_process()
-                clock = threading.Timer(SECONDS_IN_WAITING, self._let_go, [self._spare])
-                clock.daemon = True
-                clock.start()
-
-    def _let_go(self, spare: subprocess.Popen[bytes]) -> None:
-        """End a process that nobody has needed: it holds a quarter of a gigabyte."""
-        with self._changed:
-            if self._spare is not spare:
-                return
-            self._spare = None
-        _end(spare)
-
-    def _new_process(self) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
-        return subprocess.Popen([sys.executable, "-P", "-c", self._start], stdin=pipe, stdout=pipe, env=_environment())
-
-    def _take_process(self) -> subprocess.Popen[bytes]:
-        """Return a process that waits for its job, and let another one get ready."""
-        with self._changed:
-            taken, self._spare = self._spare, None
-        if taken is None or taken.poll() is not None:
-            taken = self._new_process()
-        self.warm_up()
-        return taken
+        nursery()  # first: it is closed after the queue
 
     def submit(
         self,
@@ -137,7 +95,7 @@ class JobQueue:
 
     def _see_to(self, job: Job, on_done: Callable[[Any], None] | None) -> None:
         try:
-            if self._wait_for_turn(job) and job.begin(self._take_process):
+            if self._wait_for_turn(job) and job.begin(nursery().begin):
                 job.run()
             if on_done is not None and job.state is JobState.DONE:
                 on_done(job.result)
@@ -170,14 +128,11 @@ class JobQueue:
         with self._changed:
             self._is_closed = True
             jobs = [*self._waiting, *self._running]
-            spare, self._spare = self._spare, None
         for job in jobs:
             job.cancel()
         deadline = time.monotonic() + SECONDS_TO_END
         for job in jobs:
             job.wait(max(0.0, deadline - time.monotonic()))
-        if spare is not None:
-            _end(spare)
 
     def __enter__(self) -> Self:
         return self
@@ -186,27 +141,17 @@ class JobQueue:
         self.close()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.communicate()
-
-
 def _request(
     function: Callable[..., Any], arguments: tuple, memory_limit: int | None, time_limit: float | None
 ) -> bytes:
-    """Return what the process reads: the function by its place, the arguments, and the limits."""
+    """Return what the process reads: where modules are, the function by its place, the arguments, and the limits."""
     if getattr(function, "__module__", "__main__") == "__main__":
         raise JobError(f"a job must be a function of a module that can be imported, got {function!r}")
     try:
-        return pickle.dumps((pickle.dumps(function), pickle.dumps(arguments), memory_limit, time_limit))
+        path = [place or os.getcwd() for place in sys.path]
+        return pickle.dumps((path, pickle.dumps(function), pickle.dumps(arguments), memory_limit, time_limit))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise JobError(f"a job must be a function of a module, and its arguments plain data, got {error}") from None
-
-
-def _environment() -> dict[str, str]:
-    """Return the child's environment: modules where this process finds them, and threads for one core."""
-    path = os.pathsep.join(place or os.getcwd() for place in sys.path)
-    return {**os.environ, "PYTHONPATH": path, **dict.fromkeys(THREAD_SETTINGS, str(THREADS_PER_JOB))}
 
 
 def _see_to_lease(job: Job, is_wanted: Callable[[], bool] | None) -> None:

@@ -19,7 +19,7 @@ CANCELLED = "reading the file was cancelled: choose it again"
 @cache
 def readers() -> JobQueue:
     """Return the queue of those who read; races and other long work have one of their own."""
-    queue = JobQueue(AT_A_TIME, module=answers.__module__)
+    queue = JobQueue(AT_A_TIME)
     atexit.register(queue.close)
     return queue
 

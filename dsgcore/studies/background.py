@@ -1,7 +1,4 @@
-"""A study in the background of a server: a process of its own, whose finished runs others see in the store meanwhile.
-
-That process is got ready before there is a study, where somebody is about to ask for one (`dsgcore._spare`).
-"""
+"""A study in the background of a server: a process of its own, whose finished runs others see in the store meanwhile."""
 
 from __future__ import annotations
 
@@ -19,9 +16,6 @@ from dsgcore.studies.gathered import AnyStudy, Gathered, Ways
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import Study
 
-# What the process imports while it waits.
-SPARE = "dsgcore._spare"
-
 
 @dataclass(frozen=True)
 class Progress:
@@ -38,7 +32,7 @@ class Progress:
 @cache
 def study_jobs() -> JobQueue:
     """Return the process's one queue of studies: one study at a time, which takes all cores that nobody else wants."""
-    queue = JobQueue(1, module=SPARE)
+    queue = JobQueue(1)
     atexit.register(queue.close)
     return queue
 
@@ -82,6 +76,6 @@ def make_study(
 
     kind: type[AnyStudy] = Ways if "data_seed" in plain else Gathered if "specs" in plain else Study
     study = kind.from_dict(plain)
-    with local_processes(at_once, memory, gives_way=True) as executor:
+    with local_processes(at_once, memory) as executor:
         carry_out(study, Store(file), executor, at_once, tell, folder)
     return progress

@@ -37,9 +37,7 @@ class Outcome:
 
 
 @contextmanager
-def local_processes(
-    jobs: int | None = None, memory: int | None = MEMORY, *, gives_way: bool = False
-) -> Iterator[Executor]:
+def local_processes(jobs: int | None = None, memory: int | None = MEMORY) -> Iterator[Executor]:
     """Give processes of this machine, of one thread each; where the block is left early, they end within about a second.
 
     Where the system has forks, they are those of one process that has imported what runs need.
@@ -50,12 +48,10 @@ def local_processes(
         How many; by default one a core.
     memory : int, optional
         Bytes that each may take.
-    gives_way : bool, optional
-        Whether they leave the cores to others where those want them.
     """
     made_by = context()
     given_up = made_by.Event()
-    executor = ProcessPoolExecutor(jobs or n_workers(), made_by, begin_worker, (given_up, memory, gives_way))
+    executor = ProcessPoolExecutor(jobs or n_workers(), made_by, begin_worker, (given_up, memory))
     try:
         yield executor
     except BaseException:

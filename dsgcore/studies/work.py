@@ -14,7 +14,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dsgcore._forks import give_way
 from dsgcore._memory import limit_growth
 from dsgcore.core._threads import set_workers
 from dsgcore.data import Split
@@ -35,12 +34,10 @@ class GivenUpError(Exception):
     """Nobody waits for the study any more."""
 
 
-def begin_worker(given_up: Any, memory: int | None, gives_way: bool) -> None:
+def begin_worker(given_up: Any, memory: int | None) -> None:
     """Prepare a process for runs: one thread, so much memory beyond what it has, and where it hears that it may end."""
     global _given_up
     _given_up = given_up
-    if gives_way:
-        give_way()
     threading.Thread(target=_end_with_parent, name="parent's watch", daemon=True).start()
     set_workers(1)
     if memory is not None:

@@ -8,7 +8,8 @@ from streamlit.runtime import exists
 from dsgcore.data.reading import Question
 from dsgcore.data.reading.looking import Answer
 from dsgcore.experiments.jobs import Job, JobState
-from dsgcore.experiments.reading_apart import SECONDS, answers_of, begin_reading, readers
+from dsgcore.experiments.processes import nursery
+from dsgcore.experiments.reading_apart import SECONDS, answers_of, begin_reading
 
 _GOING = "_reading"
 SECONDS_BEFORE_A_WORD = 0.5
@@ -18,7 +19,7 @@ TICK_SECONDS = 0.2
 def get_ready() -> None:
     """Let a process get ready to read: somebody is about to choose a file."""
     if exists():
-        readers().warm_up()
+        nursery().get_ready()
 
 
 def ask_apart(content: bytes, name: str, question: Question) -> list[Answer]:

@@ -18,6 +18,7 @@ from dsgcore.experiments import Spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.file_data import file_name
 from dsgcore.experiments.jobs import Job
+from dsgcore.experiments.processes import nursery
 from dsgcore.experiments.settings import FILE
 from dsgcore.studies import (
     Gathered,
@@ -31,7 +32,6 @@ from dsgcore.studies import (
     begin_study,
     check_price,
     default_store,
-    study_jobs,
 )
 from pages.controls.own_file import own_file
 from pages.controls.own_file import store as own_files
@@ -109,7 +109,7 @@ def folder_of(state: Exploring) -> Path:
 def get_ready() -> None:
     """Let a process get ready for a study: somebody is about to ask for one."""
     if exists():
-        study_jobs().warm_up()
+        nursery().get_ready()
 
 
 def begin(state: Exploring) -> None:

@@ -1,0 +1,113 @@
+"""A process that is forked for each background job: it has imported what they need, has one thread, and does nothing else.
+
+Started by `dsgcore.experiments.processes`, which tells through one socket when to fork, and through another one for each
+job when to kill it, and learns how it ended. Whatever it forked ends when who asked for it does.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import selectors
+import signal
+import socket
+import struct
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+
+from dsgcore import _forks, _job_process
+
+# What takes a new process long before it can read a stranger's file, race against a competitor, or carry out a study.
+NEEDED = ("dsgcore.data.reading.looking", "dsgcore.experiments.race", "dsgcore.studies.background")
+# One for the job's standard input and output each, one socket to tell of it.
+HANDED_OVER = 3
+CODE = struct.Struct("i")
+
+
+class Nursery:
+    """The forking process: what it watches, and the jobs that it has forked, each with the socket that tells of it."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel, self._jobs = channel, dict[int, socket.socket]()
+        self._ended, wakes = socket.socketpair()
+        for end in (self._ended, wakes):
+            end.setblocking(False)
+        self._wakes = wakes
+        self._life, self._held = os.pipe()  # held by nobody else: it ends when this process does
+        self._watched = selectors.DefaultSelector()
+        self._watched.register(channel, selectors.EVENT_READ, self._begin)
+        self._watched.register(self._ended, selectors.EVENT_READ, self._reap)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks gets it, too, and closes the channel
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+
+    def serve(self) -> None:
+        """Fork and kill as one is told to."""
+        while True:
+            for key, _ in self._watched.select():
+                key.data()
+
+    def _begin(self) -> None:
+        message, handed, _, _ = socket.recv_fds(self._channel, 1, HANDED_OVER)
+        if not message:  # nobody is there any more
+            for process in self._jobs:
+                os.kill(process, signal.SIGKILL)
+            os._exit(0)
+        inbox, outbox, told = handed
+        process = os.fork()
+        if not process:
+            os.close(told)
+            self._become_a_job(inbox, outbox)
+        os.close(inbox)
+        os.close(outbox)
+        self._jobs[process] = told_by = socket.socket(fileno=told)
+        self._watched.register(told_by, selectors.EVENT_READ, self._killing(process))
+
+    def _killing(self, process: int) -> Callable[[], None]:
+        return lambda: os.kill(process, signal.SIGKILL) if process in self._jobs else None
+
+    def _reap(self) -> None:
+        with suppress(BlockingIOError):
+            self._ended.recv(4096)
+        for process in list(self._jobs):
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if ended:
+                told_by = self._jobs.pop(process)
+                self._watched.unregister(told_by)
+                with told_by, suppress(OSError):
+                    told_by.send(CODE.pack(os.waitstatus_to_exitcode(status)))
+
+    def _become_a_job(self, inbox: int, outbox: int) -> None:
+        """Leave everything of the nursery's behind, and do the job."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._watched.close()
+        for mine in (self._channel, self._ended, self._wakes, *self._jobs.values()):
+            mine.close()
+        os.close(self._held)
+        threading.Thread(target=self._end_with_nursery, daemon=True).start()
+        for own, standard in ((inbox, 0), (outbox, 1)):
+            os.dup2(own, standard)
+            os.close(own)
+        _forks.is_a_fork = True
+        try:
+            _job_process.main()
+        finally:  # whatever it met: it is no nursery
+            os._exit(1)
+
+    def _end_with_nursery(self) -> None:
+        os.read(self._life, 1)
+        os._exit(1)
+
+
+def main() -> None:
+    """Import what jobs need, and fork them; the channel's number is the program's argument."""
+    for module in NEEDED:
+        import_module(module)
+    gc.collect()
+    gc.freeze()  # what is there stays: collections in the forks need not look at it, so its memory remains shared
+    Nursery(socket.socket(fileno=int(sys.argv[1]))).serve()
