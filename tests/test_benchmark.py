@@ -204,13 +204,14 @@ def test_all_works_where_no_cache_can_be_written(tmp_path):
     printed = in_new_process(
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         "from dsgcore.core import _compiling, _loops, features\n"
-        "print(_loops.__file__, _compiling.CACHE, features.warm_up())",
+        "first = next(iter(features.warm_up_steps().values()))\n"
+        "print(_loops.__file__, _compiling.CACHE, first().shape)",
         HOME=nowhere,
         XDG_CACHE_HOME=nowhere,
         NUMBA_CACHE_DIR=nowhere,
         LOCALAPPDATA=nowhere,
     )
-    assert printed == f"{tmp_path / 'dsgcore' / 'core' / '_loops.py'} False True"
+    assert printed == f"{tmp_path / 'dsgcore' / 'core' / '_loops.py'} False (2, 2)"
 
 
 def test_the_figure_shows_the_comparisons_and_is_well_formed():

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -15,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dsgcore import _forks
 from dsgcore.__main__ import main
 from dsgcore.experiments import Run, Spec
 from dsgcore.studies import Store, StoreError, Study, StudyError, carry_out, default_store, table_of
@@ -245,7 +245,7 @@ def is_whole(file):
 
 def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = multiprocessing.get_context("spawn")
+    context = _forks.context()
     writers = [context.Process(target=write_many, args=(file, start, 150)) for start in (0, 100)]
     for writer in writers:
         writer.start()
@@ -270,7 +270,7 @@ def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
 
 def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = multiprocessing.get_context("spawn")
+    context = _forks.context()
     for attempt in range(3):
         writer = context.Process(target=write_many, args=(file, 1000 * attempt, 1000))
         writer.start()
