@@ -34,7 +34,7 @@ ROWS = [
     pytest.param(600, marks=pytest.mark.compiled),
     *(size + i for size in (_loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1)),
 ]
-FEATURES = [1, 2, 511, 512, 513]
+FEATURES = [1, 2, pytest.param(511, marks=pytest.mark.compiled), 512, 513]
 
 
 def sample(n, m, d=3, dtype="float64", seed=0):

@@ -168,6 +168,7 @@ def test_the_prior_below_one_half_makes_the_rarer_class_positive():
         assert one["negative class"] == pytest.approx(other["positive class"])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_risk_of_large_samples_is_the_supervised_one(loss, prior):
