@@ -19,7 +19,7 @@ def auc(y: NDArray, scores: NDArray) -> float:
 def known(y: NDArray, values: NDArray) -> tuple[NDArray, NDArray]:
     """Return true codes and values of those points whose true code is known, that is not -1."""
     is_known = np.asarray(y) >= 0
-    return y[is_known], values[is_known]
+    return (y, values) if is_known.all() else (y[is_known], values[is_known])
 
 
 def auc_of_samples(positive: NDArray, negative: NDArray) -> float:

@@ -76,9 +76,9 @@ class Setting(Protocol):
 
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the setting's measure of values f against true labels y, both (n,); by default the share of `hits`."""
-        if not len(f) or np.isnan(f).any():
+        if not len(f) or np.isnan(f.min()):
             return float("nan")
-        return float(np.mean(self.hits(y, f)))
+        return np.count_nonzero(self.hits(y, f)) / len(f)
 
     @property
     def is_scored_by_hits(self) -> bool:

@@ -204,7 +204,7 @@ class MultiClassEngine(OnTheWay):
         values = self.training_values
         if values is not None:
             rows = self.unlabeled_rows
-            scores["score_unlabeled"] = score(*known(split.y_hidden[rows], values[rows]))
+            scores["score_unlabeled"] = score(*known(split.y_hidden[rows], values.take(rows, axis=0)))
         return scores
 
     def _spectrum(self) -> dict[str, float]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
+from dsgcore.core.moments import mean
 from dsgcore.core.parameters import Parameter, choice, flag, integer, parameters_of_fields, real
 
 # From scores (B, K) and classes (B,) to each point's loss (B,) and its sub-gradient by the scores (B, K).
@@ -185,14 +186,23 @@ class MultiClass:
         gradient : ndarray of shape (d, K)
         """
         loss, c = LOSSES[self.loss](X @ W, y)
-        pulled = self.pulled(W)
+        pulled, MW = self.pulled(W), None if M is None else M @ W
         gradient = X.T @ (c / (size or len(y))) + 2.0 * self.tau_A * pulled
-        terms = {self.loss: float(loss.mean()), "ridge": self.tau_A * float(np.vdot(W, pulled)), "graph": 0.0}
-        if M is not None:
-            MW = M @ W
+        if MW is not None:
             gradient += 2.0 * self.tau_I * MW
-            terms["graph"] = self.tau_I * float(np.vdot(W, MW))
-        return terms, gradient
+        return self._terms(loss, W, pulled, MW), gradient
+
+    def terms(self, W: NDArray, X: NDArray, y: NDArray, M: NDArray | None) -> dict[str, float]:
+        """Return the terms of `smooth_terms` alone."""
+        loss, _ = LOSSES[self.loss](X @ W, y)
+        return self._terms(loss, W, self.pulled(W), None if M is None else M @ W)
+
+    def _terms(self, loss: NDArray, W: NDArray, pulled: NDArray, MW: NDArray | None) -> dict[str, float]:
+        return {
+            self.loss: float(mean(loss)),
+            "ridge": self.tau_A * float(np.vdot(W, pulled)),
+            "graph": 0.0 if MW is None else self.tau_I * float(np.vdot(W, MW)),
+        }
 
     @property
     def is_intercept_free(self) -> bool:

@@ -99,7 +99,7 @@ class MultiClassTask:
         total: dict[str, float] = {}
         for start in range(0, len(self.y), size):
             piece = slice(start, start + size)
-            terms, _ = self.problem.smooth_terms(W, self.X[piece], self.y[piece], self.M)
+            terms = self.problem.terms(W, self.X[piece], self.y[piece], self.M)
             share = len(self.y[piece]) / len(self.y)
             total = {name: total.get(name, 0.0) + share * value for name, value in terms.items()}
         return {**total, "tail": self.problem.tail(np.linalg.svdvals(W), *W.shape)}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core import metrics
 from dsgcore.core.documented import documented
+from dsgcore.core.moments import mean, mean_and_variance
 from dsgcore.core.parameters import choice, flag, real
 from dsgcore.core.problem import Problem, Values, bound, two_class_rows
 
@@ -116,7 +117,7 @@ class SemiSupervisedAUC(Problem):
         """Return the three pair terms, the constant and what pooling adds, over the mini-batch."""
         if self.pairing == "all":
             return self._terms(_losses_of_all(f), f, lost=1)
-        return self._terms([np.mean((1.0 - f[upper] + f[lower]) ** 2) for upper, lower in PAIRS], f, lost=1)
+        return self._terms([mean((1.0 - f[upper] + f[lower]) ** 2) for upper, lower in PAIRS], f, lost=1)
 
     def risk_terms(self, f: Values) -> dict[str, float]:
         """Return the same over all pairs of whole sources, in O(n)."""
@@ -167,6 +168,7 @@ class SemiSupervisedAUC(Problem):
 def _losses_of_all(f: Values) -> list[np.floating]:
     """Return the mean over all pairs of (1 - u + v)^2, which factorises into means and variances."""
     # NumPy's floats: the square of a Python float that is too large is an error, not infinite.
-    mean = {source: np.float64(values.mean()) for source, values in f.items()}
-    variance = {source: float(values.var()) for source, values in f.items()}
+    moments = {source: mean_and_variance(values) for source, values in f.items()}
+    mean = {source: np.float64(center) for source, (center, _) in moments.items()}
+    variance = {source: float(spread) for source, (_, spread) in moments.items()}
     return [(1.0 - mean[upper] + mean[lower]) ** 2 + variance[upper] + variance[lower] for upper, lower in PAIRS]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
+from dsgcore.core.moments import mean_and_variance
 from dsgcore.core.parameters import Real, choice, said
 from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, bound, rows_where, unlabeled_rows
 from dsgcore.problems.thresholds import check_classes, mean_auc
@@ -195,8 +196,7 @@ class SemiSupervisedOrdinal(Problem):
 
 def _risks(values: list[NDArray], *, is_paired: bool) -> NDArray:
     """Return the S sources' risks R (S, S), over all pairs of points or of the i-th ones: in O(S n), or paired O(S^2 n)."""
-    mean = np.array([np.mean(own, dtype=float) for own in values])
-    variance = np.array([np.var(own, dtype=float) for own in values])
+    mean, variance = np.array([mean_and_variance(own, float) for own in values]).T
     # The mean of (1 - u + v)^2 is the square of its mean plus the variance of u - v.
     R = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance
     if is_paired:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
+from dsgcore.core.moments import mean
 from dsgcore.core.parameters import choice, flag, real
 from dsgcore.core.problem import Problem, Values, bound, two_class_rows
 
@@ -138,7 +139,7 @@ class SemiSupervisedSVM(Problem):
         """Return what is added to f before its sign is taken, from the values (n_u,) at the unlabeled points trained on."""
         if not self.is_balanced:
             return 0.0
-        return 2.0 * bound(self.positive_share) - 1.0 - float(np.mean(unlabeled))
+        return 2.0 * bound(self.positive_share) - 1.0 - float(mean(unlabeled))
 
     def _shifted(self, f: Values) -> dict[str, NDArray]:
         shift = self.shift(f["unlabeled"])
@@ -166,7 +167,7 @@ class SemiSupervisedSVM(Problem):
             "negative": np.maximum(0.0, 1.0 + g["negative"]),
             "unlabeled": LOSSES[self.loss].value(g["unlabeled"], self.s),
         }
-        return {source: weight[source] * float(np.mean(loss)) for source, loss in losses.items()}
+        return {source: weight[source] * float(mean(loss)) for source, loss in losses.items()}
 
     def twin(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""

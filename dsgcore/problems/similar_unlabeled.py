@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dsgcore.core.documented import documented
+from dsgcore.core.moments import mean
 from dsgcore.core.parameters import ParameterError, choice, real
 from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, rows_where
 
@@ -165,7 +166,7 @@ class SimilarUnlabeled(Problem):
         """Return the four signed mean losses."""
         value = LOSSES[self.loss].value
         return {
-            name: weight * float(np.mean(value(target * f[source])))
+            name: weight * float(mean(value(target * f[source])))
             for name, (source, target, weight) in self._weights().items()
         }
 

@@ -117,14 +117,23 @@ def mean_auc(y: NDArray, f: NDArray) -> float:
     if np.isnan(f).any():
         return float("nan")
     y = np.asarray(y).astype(int)
-    # One sort serves all sub-problems: a sample's AUC follows from the sum of its ranks (ties: their mean rank).
-    _, inverse, counts = np.unique(f, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[inverse]
+    # One sort serves all sub-problems: a sample's AUC follows from the sum of its ranks.
+    order = np.argsort(f)
     above = np.bincount(y)[::-1].cumsum()[::-1][1:]
-    rank_sums = np.bincount(y, weights=ranks)[::-1].cumsum()[::-1][1:]
+    rank_sums = np.bincount(y[order], weights=_ranks(f[order]))[::-1].cumsum()[::-1][1:]
     pairs = above * (len(y) - above)
     has_both = pairs > 0
     if not has_both.any():
         return float("nan")
     wins = rank_sums[has_both] - above[has_both] * (above[has_both] + 1) / 2.0
     return float(np.mean(wins / pairs[has_both]))
+
+
+def _ranks(values: NDArray) -> NDArray:
+    """Return the ranks, from one on, of sorted values (n,); those of ties are their mean rank."""
+    is_first = np.append(True, values[1:] != values[:-1])
+    if is_first.all():
+        return np.arange(1.0, len(values) + 1.0)
+    starts = np.flatnonzero(is_first)
+    counts = np.diff(starts, append=len(values))
+    return np.repeat(starts + (counts + 1) / 2.0, counts)
