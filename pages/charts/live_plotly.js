@@ -261,9 +261,12 @@ function create(parentElement) {
   parentElement.append(root);
   const chart = {root, head, tip, node, newest: null, drawn: null, isDrawing: false, hidden: new Set(), written: null,
     order: 0};
-  chart.observer = new ResizeObserver(() => {
+  chart.observer = new ResizeObserver(async () => {
+    if (!node.clientWidth || !node._fullLayout) return;
+    if (chart.newest) await draw(chart);  // which has waited for being seen
     const {clientWidth: width, clientHeight: height, _fullLayout: layout} = node;
-    if (width && layout && (width !== layout.width || height !== layout.height)) window.Plotly.Plots.resize(node);
+    const isOther = (size, drawn) => Math.abs(size - drawn) >= 1;  // that of a box is given in whole pixels
+    if (width && layout && (isOther(width, layout.width) || isOther(height, layout.height))) window.Plotly.Plots.resize(node);
   });
   chart.observer.observe(node);
   charts.set(parentElement, chart);
@@ -271,6 +274,10 @@ function create(parentElement) {
 }
 
 async function react(chart, Plotly, {figure, config, template}) {
+  const look = JSON.stringify(template);
+  // Each drawing of a page brings all of its charts, most of them as they are.
+  if (chart.node._fullLayout && chart.figure === figure && chart.look === look + [...chart.hidden]) return;
+  chart.figure = null;  // until it is there
   const {data = [], layout = {}} = JSON.parse(figure);
   if (!Object.keys(layout.template ?? {}).length) layout.template = template;
   if (layout.uirevision !== chart.revision) chart.hidden.clear();
@@ -278,7 +285,9 @@ async function react(chart, Plotly, {figure, config, template}) {
   write(chart, data, layout);
   for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
   const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
+  const hidden = [...chart.hidden];
   await Plotly.react(chart.node, data, {...layout, ...own}, {...config, responsive: false});
+  [chart.figure, chart.look] = [figure, look + hidden];
   if (chart.hears !== chart.node) {
     chart.hears = chart.node;
     chart.node.on("plotly_click", ({points}) => {
@@ -336,6 +345,11 @@ async function workOff() {
   isAtWork = false;
 }
 
+/** Whether a drawing can wait until it is seen: the tab with the chart is not open. What the server waits for can't. */
+function canWait({node, newest, occasion}) {
+  return node._fullLayout && !node.clientWidth && (newest.occasion?.number ?? occasion) === occasion;
+}
+
 async function draw(chart) {
   if (chart.isDrawing) return;  // the loop below takes the newest; what came between is skipped
   chart.isDrawing = true;
@@ -346,7 +360,7 @@ async function draw(chart) {
       chart.newest = null;
       return chart.root.isConnected ? react(chart, Plotly, chart.drawn) : null;  // it may have gone before its turn came
     };
-    while (chart.newest) {
+    while (chart.newest && !canWait(chart)) {
       if (chart.node._fullLayout) await drawNewest();
       else {
         chart.node.textContent = "";  // an error's text, see below
