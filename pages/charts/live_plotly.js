@@ -29,7 +29,8 @@ function themed(element) {
   const ink = get("text-color"), line = get("border-color");
   const size = Number(get("chart-type")) || 12;  // larger before a class
   const title = {font: {size}, standoff: 4};
-  const axis = {gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true, title};
+  // Margins have room for the labels: that each is within the chart need not be measured anew with each drawing.
+  const axis = {gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true, ticklabeloverflow: "allow", title};
   const bar = {outlinewidth: 0};
   return {layout: {
     font: {color: ink, family: get("font"), size},
@@ -262,7 +263,8 @@ function create(parentElement) {
   const chart = {root, head, tip, node, newest: null, drawn: null, isDrawing: false, hidden: new Set(), written: null,
     order: 0};
   chart.observer = new ResizeObserver(async () => {
-    if (!node.clientWidth || !node._fullLayout) return;
+    chart.isAway = !node.clientWidth;
+    if (chart.isAway || !node._fullLayout) return;
     if (chart.newest) await draw(chart);  // which has waited for being seen
     const {clientWidth: width, clientHeight: height, _fullLayout: layout} = node;
     const isOther = (size, drawn) => Math.abs(size - drawn) >= 1;  // that of a box is given in whole pixels
@@ -346,8 +348,8 @@ async function workOff() {
 }
 
 /** Whether a drawing can wait until it is seen: the tab with the chart is not open. What the server waits for can't. */
-function canWait({node, newest, occasion}) {
-  return node._fullLayout && !node.clientWidth && (newest.occasion?.number ?? occasion) === occasion;
+function canWait({isAway, node, newest, occasion}) {
+  return isAway && node._fullLayout && (newest.occasion?.number ?? occasion) === occasion;
 }
 
 async function draw(chart) {
