@@ -47,14 +47,14 @@ def start(page):
     page.locator(".st-key-race-start button").click()
 
 
-def move(page, key, presses):
-    """Press an arrow key so often, each time when the app has taken the value before: it says how much memory there is."""
+def move(page, key, *pressed):
+    """Press keys, each when the app has taken the value before: it says how much memory there is."""
     slider, part = page.locator(f".st-key-{key} input[type=range]"), page.locator(".st-key-part-race")
-    for _ in range(abs(presses)):
+    for one in pressed:
         expect(part).to_contain_text("It may take", timeout=PATIENCE_MS)
         said = re.search(r"It may take [\d.]+ GB", part.text_content())[0]
         slider.focus()
-        slider.press("ArrowRight" if presses > 0 else "ArrowLeft")
+        slider.press(one)
         expect(part).not_to_contain_text(said, timeout=PATIENCE_MS)
 
 
@@ -65,7 +65,7 @@ def alerts(page):
 def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, page_health):
     page = open_compare(open_page, "s3vm?speed=instant&svm_n=5000&svm_n_iter=20")
 
-    move(page, "race-limit-s3vm", -5)  # from 4 to 0.1 GB, for 3,500 points
+    move(page, "race-limit-s3vm", "Home")  # from 4 to 0.1 GB, for 3,500 points
     expect(page.locator(".st-key-part-race")).to_contain_text(
         "It may take 0.1 GB.", timeout=PATIENCE_MS
     )  # the app's word
@@ -75,7 +75,7 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
     assert len(alerts(page)) == 1
     page_health.assert_clean()
 
-    move(page, "race-limit-s3vm", 5)
+    move(page, "race-limit-s3vm", "End", "ArrowLeft", "ArrowLeft")
     expect(page.locator(".st-key-part-race")).to_contain_text("It may take 4 GB.", timeout=PATIENCE_MS)
     choose(page, "s3vm", "BGS3VM")
     give(page, "s3vm", "BGS3VM", "n_passes", 1000)
