@@ -24,6 +24,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -52,6 +53,7 @@ BROWSER_ARGUMENTS = (
 SERVER_SOUGHT = re.compile(r"://[^/]+/[^/]+/_stcore/(health|host-config)$")
 START_SECONDS = 120  # a cold start compiles kernels; two busy cores
 READY_MS = 60_000
+LOOK_MS = 100  # between two looks at a page that is waited for: by itself Playwright looks with each frame
 LOG_TAIL = 4_000  # characters
 
 
@@ -296,6 +298,7 @@ def open_page(browser: Browser, window: Window, app_url: str, page_health: PageH
             page = window.lend()
         page.set_viewport_size(dict(zip(("width", "height"), viewport, strict=True)))
         page.emulate_media(color_scheme=theme)
+        page.wait_for_function = partial(page.wait_for_function, polling=LOOK_MS)  # type: ignore[method-assign]
         page_health.watch(page)
         page.goto(f"{app_url}/{path.lstrip('/')}")
         _wait_ready(page)
