@@ -84,9 +84,7 @@ def test_a_run_moves_is_steered_paused_stepped_reset_and_reloaded(open_page, pag
     page_health.assert_clean()
 
 
-def test_every_click_counts_once_while_the_page_ticks(open_page):
-    page = open_page("auc?speed=slow")
-    wait_for_points(page, 2)
+def assert_every_click_counts_once(page):
     for _ in range(5):  # a click can reach the server a second time, with a tick
         pause(page)
         page.locator(".st-key-play button").first.click()
@@ -118,9 +116,7 @@ LATE_TICKS = """() => {
 }"""
 
 
-def test_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(open_page):
-    page = open_page("auc?speed=slow")
-    wait_for_points(page, 3)
+def assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(page):
     page.evaluate(LATE_TICKS)
     page.evaluate("window.keepsBack = true")
     page.wait_for_function("window.keptBack")
@@ -133,9 +129,7 @@ def test_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(open_
     assert "playing" not in page.url
 
 
-def test_a_verdict_is_of_the_score_beside_it_while_the_run_plays(open_page):
-    page = open_page("auc?speed=slow")
-    wait_for_points(page, 2)
+def assert_a_verdict_is_of_the_score_beside_it(page):
     pill = page.locator('.st-key-part-tiles [data-testid="stMetricDelta"]').first
     ink, inks = "pill => getComputedStyle(pill).color + getComputedStyle(pill).backgroundColor", {}
     held = []
@@ -154,11 +148,11 @@ def test_a_verdict_is_of_the_score_beside_it_while_the_run_plays(open_page):
     said = pill.text_content()
     drawn = "green" if "better" in said else "red" if "worse" in said else "gray"
     assert inks.get(drawn, pill.evaluate(ink)) == pill.evaluate(ink)
+    page.locator(".st-key-play button").first.click()
+    expect(page.locator(".st-key-status")).to_contain_text("running", timeout=15_000)
 
 
-def test_a_page_that_nobody_sees_asks_for_nothing(open_page):
-    page = open_page("auc?speed=slow")
-    wait_for_points(page, 8)
+def assert_a_page_that_nobody_sees_asks_for_nothing(page):
     page.evaluate("isHidden => Object.defineProperty(document, 'hidden', {value: isHidden, configurable: true})", True)
     with contextlib.suppress(TimeoutError):
         while True:  # until the last answer is there
@@ -172,9 +166,7 @@ def test_a_page_that_nobody_sees_asks_for_nothing(open_page):
     wait_for_points(page, stopped + 4)
 
 
-def test_the_plot_keeps_its_node_while_it_is_updated(open_page):
-    page = open_page("auc?speed=slow")
-    wait_for_points(page, 2)
+def assert_the_plot_keeps_its_node_while_it_is_updated(page):
     page.evaluate(
         """() => {
             window.node = document.querySelector('.st-key-chart-objective .js-plotly-plot');
@@ -189,6 +181,16 @@ def test_the_plot_keeps_its_node_while_it_is_updated(open_page):
     wait_for_points(page, seen + 6)
     assert page.evaluate("document.querySelector('.st-key-chart-objective .js-plotly-plot') === window.node")
     assert page.evaluate("window.removed") == 0
+
+
+def test_a_page_while_its_run_plays(open_page):
+    page = open_page("auc?speed=slow")
+    wait_for_points(page, 2)
+    assert_a_verdict_is_of_the_score_beside_it(page)
+    assert_the_plot_keeps_its_node_while_it_is_updated(page)
+    assert_a_page_that_nobody_sees_asks_for_nothing(page)
+    assert_every_click_counts_once(page)
+    assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(page)  # the last: answers stay kept back
 
 
 def test_instant_runs_follow_the_slider(open_page):

@@ -9,7 +9,6 @@ pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is no
 from playwright.sync_api import expect
 from test_accessibility import THEMES, found_on
 
-
 SIZES = DESK, PHONE = (1280, 900), (390, 844)
 
 
