@@ -52,6 +52,20 @@ def ends(page, selector):
     return found["x"], found["x"] + found["width"], found["y"], found["y"] + found["height"]
 
 
+def heights(page, parts):
+    return [box(page, part)["y"] for part in parts]
+
+
+def at_rest(page, parts):
+    """Return at which heights parts of a page are that has just been opened: when they are there half a second later, too."""
+    found = heights(page, parts)
+    for _ in range(20):
+        page.wait_for_timeout(500)
+        if (before := found) == (found := heights(page, parts)):
+            return found
+    raise AssertionError(f"the page does not come to rest: {before}, then {found}")
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_everything_of_a_run_is_seen_without_scrolling(open_page, name):
     page = open_drawn(open_page, f"{name}?{SETTINGS[name]}at=60")
@@ -180,7 +194,7 @@ def begin_again(page):
 def assert_diverges_and_covers_nothing(page, width):
     """Fail where the sentence of a run that goes wrong moves or covers something of its page, which stands still before."""
     parts = (".st-key-chart-map", ".st-key-chart-objective", '[role="tablist"]', ".st-key-part-tiles")
-    before = [box(page, part)["y"] for part in parts]
+    before = at_rest(page, parts)
     page.locator(".st-key-speed").get_by_text("fast").click()
     page.locator(".st-key-play button").click()
     health = page.locator(".st-key-part-health")
@@ -191,7 +205,7 @@ def assert_diverges_and_covers_nothing(page, width):
         assert ends(page, ".st-key-part-tiles")[3] <= top
         assert bottom <= ends(page, '[role="tablist"]')[2]
         return
-    assert [box(page, part)["y"] for part in parts] == before
+    assert heights(page, parts) == before
     assert ends(page, '[role="tab"]:last-of-type')[1] <= left
     assert ends(page, ".st-key-part-tiles")[3] <= top + 1
     assert bottom <= min(ends(page, ".st-key-part-view")[2], ends(page, ".st-key-log_objective")[2])
