@@ -148,7 +148,8 @@ class Nursery:
         self._clock.cancel()
         self._clock = threading.Timer(SECONDS_IN_WAITING, self._let_go)
         self._clock.daemon = True
-        self._clock.start()
+        with suppress(RuntimeError):  # at the interpreter's end there are no new threads, and nothing to let go
+            self._clock.start()
 
     def _let_go(self) -> None:
         with self._lock:
