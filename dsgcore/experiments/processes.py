@@ -21,7 +21,8 @@ from typing import IO, Any, Protocol
 
 from dsgcore._nursery import CODE
 
-CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
+# Not on macOS, where a fork that has used the system's libraries may crash in them: `multiprocessing` makes none by default.
+CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "darwin"
 FORKS = "from dsgcore._nursery import main; main()"
 ALONE = "from dsgcore._job_process import main; main()"
 SECONDS_IN_WAITING = 600.0
