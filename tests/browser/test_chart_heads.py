@@ -105,3 +105,43 @@ def test_what_the_numbers_mean_is_reached_by_keyboard(open_page, wait_ready):
     }.items():
         tiles.get_by_role("button", name=f"Help for {label}", exact=True).focus()
         expect(page.get_by_role("tooltip", name="").filter(has_text=said).first).to_be_visible()
+
+
+# From now on, which chart is drawn, in `drawn`.
+COUNT = """() => {
+    window.drawn = [];
+    const {react} = Plotly;
+    Plotly.react = (node, ...rest) => {
+        drawn.push(node.closest('[class*="st-key-chart"]').className.match(/st-key-chart-(\\S+)/)[1]);
+        return react(node, ...rest);
+    };
+}"""
+CURVES = {"objective", "score", "error"}
+
+
+def test_charts_are_drawn_when_they_have_changed_and_where_they_are_seen(open_page, wait_ready):
+    page = open_drawn(open_page, "auc?at=30")
+    page.locator(FILLED).first.wait_for(state="attached", timeout=30_000)  # the page comes once more for them
+    wait_ready(page)
+    page.evaluate(COUNT)
+
+    def drawn_by(click, *, waits_for=()):
+        """Return which charts a click has had drawn, when these are and the page is at rest."""
+        page.evaluate("drawn.length = 0")
+        click()
+        page.wait_for_function("wanted => wanted.every(name => drawn.includes(name))", arg=list(waits_for))
+        wait_ready(page)
+        page.wait_for_timeout(500)
+        return set(page.evaluate("drawn"))
+
+    def step(t):
+        page.locator(".st-key-step button").first.click()
+        expect(page.locator(".st-key-status")).to_contain_text(f"step {t} of")
+
+    live, theory = (page.get_by_role("tab", name=name) for name in ("Live", "Theory"))
+    assert drawn_by(lambda: step(31), waits_for=CURVES) >= CURVES
+    assert not drawn_by(theory.click, waits_for=["terms"]) & CURVES
+    assert not drawn_by(live.click) & CURVES  # nothing has changed
+    drawn_by(theory.click)
+    assert not drawn_by(lambda: step(32)) & CURVES  # nobody sees them
+    assert drawn_by(live.click, waits_for=CURVES) >= CURVES
