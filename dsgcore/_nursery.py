@@ -53,18 +53,19 @@ class Nursery:
     def _begin(self) -> None:
         message, handed, _, _ = socket.recv_fds(self._channel, 1, HANDED_OVER)
         if not message:  # nobody is there any more
-            for process in self._jobs:
-                os.kill(process, signal.SIGKILL)
+            for job in self._jobs:
+                os.kill(job, signal.SIGKILL)
             os._exit(0)
-        inbox, outbox, told = handed
-        process = os.fork()
-        if not process:
+        process = _forked() if len(handed) == HANDED_OVER else None
+        if process == 0:
+            inbox, outbox, told = handed
             os.close(told)
             self._become_a_job(inbox, outbox)
-        os.close(inbox)
-        os.close(outbox)
-        self._jobs[process] = told_by = socket.socket(fileno=told)
-        self._watched.register(told_by, selectors.EVENT_READ, self._killing(process))
+        for number in handed[: HANDED_OVER - 1] if process else handed:
+            os.close(number)
+        if process:
+            self._jobs[process] = told_by = socket.socket(fileno=handed[-1])
+            self._watched.register(told_by, selectors.EVENT_READ, self._killing(process))
 
     def _killing(self, process: int) -> Callable[[], None]:
         return lambda: os.kill(process, signal.SIGKILL) if process in self._jobs else None
@@ -102,6 +103,14 @@ class Nursery:
     def _end_with_nursery(self) -> None:
         os.read(self._life, 1)
         os._exit(1)
+
+
+def _forked() -> int | None:
+    """Fork; None where the system has no room for another process: who asks learns it from the end of the job's socket."""
+    try:
+        return os.fork()
+    except OSError:
+        return None
 
 
 def main() -> None:

@@ -6,9 +6,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.studies import Ways, convergences
+from pages.shell.ready import get_ready
 from pages.shell.warm_up import is_ready
 from pages.studies import way_showing as showing
-from pages.studies.going import Exploring, exploring, get_ready, refresh, store_of
+from pages.studies.going import Exploring, exploring, refresh, store_of
 from pages.studies.looking import draw_and_look
 from pages.studies.progress import TICK_SECONDS, draw_button, say_status
 from pages.studies.way_asking import AskedWays, draw_question

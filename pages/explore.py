@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.shell.ready import get_ready
 from pages.shell.warm_up import is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
-from pages.studies.going import Exploring, exploring, get_ready, refresh
+from pages.studies.going import Exploring, exploring, refresh
 from pages.studies.looking import draw_and_look
 from pages.studies.measures import read_curves, results_of
 from pages.studies.progress import TICK_SECONDS, draw_button, say_status

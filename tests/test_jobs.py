@@ -304,6 +304,32 @@ def test_a_killed_nursery_takes_its_forks_along_and_is_followed_by_another(tmp_p
         assert done(queue.submit(functions.double, 2)).result == 4
 
 
+NO_ROOM_AT_FIRST = """
+import os
+from dsgcore import _nursery
+fork, asked = os.fork, []
+def first_refused():
+    asked.append(True)
+    if len(asked) == 1:
+        raise BlockingIOError("no room")
+    return fork()
+os.fork, _nursery.NEEDED = first_refused, ()
+_nursery.main()
+"""
+
+
+@forks
+def test_where_there_is_no_room_for_a_process_its_job_fails_alone(monkeypatch):
+    monkeypatch.setattr(processes, "FORKS", NO_ROOM_AT_FIRST)
+    with closing(Nursery()) as own:
+        refused, made = own.begin(), own.begin()
+        assert refused.wait() == -signal.SIGKILL  # whose sentence speaks of memory
+        made.stdin.close()
+        assert made.wait() == 1
+        for fork in (refused, made):
+            fork.let_go()
+
+
 def test_where_the_system_has_no_forks_a_job_is_a_new_interpreter(monkeypatch, queue):
     monkeypatch.setattr(processes, "CAN_FORK", False)
     nursery().get_ready()

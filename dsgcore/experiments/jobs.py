@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
-import sys
 import threading
 import time
 from collections import deque
@@ -21,7 +20,7 @@ from typing import Any, Self
 from dsgcore.experiments.job import Job as Job
 from dsgcore.experiments.job import JobError as JobError
 from dsgcore.experiments.job import JobState as JobState
-from dsgcore.experiments.processes import nursery
+from dsgcore.experiments.processes import module_path, nursery
 
 SECONDS_TO_END = 2.0
 SECONDS_BETWEEN_QUESTIONS = 1.0
@@ -148,8 +147,7 @@ def _request(
     if getattr(function, "__module__", "__main__") == "__main__":
         raise JobError(f"a job must be a function of a module that can be imported, got {function!r}")
     try:
-        path = [place or os.getcwd() for place in sys.path]
-        return pickle.dumps((path, pickle.dumps(function), pickle.dumps(arguments), memory_limit, time_limit))
+        return pickle.dumps((module_path(), pickle.dumps(function), pickle.dumps(arguments), memory_limit, time_limit))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise JobError(f"a job must be a function of a module, and its arguments plain data, got {error}") from None
 

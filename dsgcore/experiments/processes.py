@@ -168,9 +168,14 @@ class Nursery:
             self._process = None
 
 
+def module_path() -> list[str]:
+    """Return where this process finds modules, and its jobs are to find them."""
+    return [place or os.getcwd() for place in sys.path]
+
+
 def _new(program: str, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     """Begin an interpreter that finds modules where this process finds them, with threads for one core."""
-    path = os.pathsep.join(place or os.getcwd() for place in sys.path)
+    path = os.pathsep.join(module_path())
     environment = {**os.environ, "PYTHONPATH": path, **dict.fromkeys(THREAD_SETTINGS, str(THREADS_PER_JOB))}
     return subprocess.Popen([sys.executable, "-P", "-c", program, *arguments], env=environment, **options)
 

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.runtime import exists
 
 from dsgcore.data.reading import Question
 from dsgcore.data.reading.looking import Answer
 from dsgcore.experiments.jobs import Job, JobState
-from dsgcore.experiments.processes import nursery
 from dsgcore.experiments.reading_apart import SECONDS, answers_of, begin_reading
 
 _GOING = "_reading"
 SECONDS_BEFORE_A_WORD = 0.5
 TICK_SECONDS = 0.2
-
-
-def get_ready() -> None:
-    """Let a process get ready to read: somebody is about to choose a file."""
-    if exists():
-        nursery().get_ready()
 
 
 def ask_apart(content: bytes, name: str, question: Question) -> list[Answer]:

@@ -18,7 +18,6 @@ from dsgcore.experiments import Spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.file_data import file_name
 from dsgcore.experiments.jobs import Job
-from dsgcore.experiments.processes import nursery
 from dsgcore.experiments.settings import FILE
 from dsgcore.studies import (
     Gathered,
@@ -104,12 +103,6 @@ def folder_of(state: Exploring) -> Path:
         state.folder = Path(mkdtemp(prefix="dsg-lab-"))
         finalize(state, shutil.rmtree, state.folder, ignore_errors=True)
     return state.folder
-
-
-def get_ready() -> None:
-    """Let a process get ready for a study: somebody is about to ask for one."""
-    if exists():
-        nursery().get_ready()
 
 
 def begin(state: Exploring) -> None:

@@ -17,7 +17,7 @@ from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.own_file import Choosing, OwnFile, plain, store, suited_to_own, usual_of_own
-from pages.controls.reading import get_ready
+from pages.shell.ready import get_ready
 from pages.upload import choosing as state
 from pages.upload import columns
 from pages.upload.classes import draw_classes
