@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dsgcore.core.errors import DSGError
     from dsgcore.core.expansion import Expansion
     from dsgcore.core.model_files import ModelError
     from dsgcore.core.parameters import ParameterError
@@ -21,6 +22,7 @@ __all__ = [
     "SSMC",
     "TSGS3VM",
     "TSGSU",
+    "DSGError",
     "Expansion",
     "LinearMC",
     "ModelError",
@@ -35,6 +37,7 @@ __all__ = [
 _PLACES = {
     **dict.fromkeys(("LRCMC", "PS3VT", "QS3ORAO", "QSGS2AUC", "SSMC", "TSGS3VM", "TSGSU", "LinearMC"), "estimators"),
     **dict.fromkeys(("Run", "Spec", "SpecError"), "experiments"),
+    "DSGError": "core.errors",
     "Expansion": "core.expansion",
     "ModelError": "core.model_files",
     "ParameterError": "core.parameters",

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 
+from dsgcore.core.errors import DSGError
+
 BAD_INPUT = 2
 # Commands that are carried out elsewhere: imported when they are asked for, so that `--help` and a mistyped command answer at once.
 _PLACES = {
@@ -28,10 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in ("seeds", "jobs"):
             number = getattr(given, name, None)
             if number is not None and number < 1:
-                raise ValueError(f"--{name} must be at least 1, got {number}")
+                raise DSGError(f"--{name} must be at least 1, got {number}")
         carry_out = here.get(given.command) or resolve_name(_PLACES[given.command])
         return carry_out(given)
-    except (ValueError, OSError) as error:
+    except (DSGError, OSError) as error:
         print(f"dsgcore: {error}", file=sys.stderr)
         return BAD_INPUT
 

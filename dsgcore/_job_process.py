@@ -1,6 +1,6 @@
 """The inside of a background process: do one job, and tell how it goes. Begun as `dsgcore.experiments.processes` says.
 
-Standard library only: what its job needs has been imported before, or is then.
+It imports the standard library and the errors' base class only. The job imports the rest.
 What comes in through standard input and goes out through standard output is pickled, one message after the other.
 """
 
@@ -15,6 +15,7 @@ from functools import partial
 from typing import IO, Any
 
 from dsgcore._memory import limit_growth, limit_time
+from dsgcore.core.errors import DSGError
 
 READY, PROGRESS, RESULT, ERROR = "ready", "progress", "result", "error"
 
@@ -75,7 +76,7 @@ def main() -> None:
         outbox.send(RESULT, _do(pickle.loads(function), pickle.loads(arguments), memory_limit, outbox))
     except MemoryError:
         outbox.send(ERROR, out_of_memory(memory_limit))
-    except ValueError as error:  # the project's own exceptions: one sentence each
+    except DSGError as error:
         outbox.send(ERROR, str(error) or type(error).__name__)
     except KeyboardInterrupt:
         pass

@@ -7,6 +7,10 @@ import signal
 import threading
 from pathlib import Path
 
+import numpy as np
+
+from dsgcore.core.errors import DSGError
+
 
 def double(x, *, report):
     return 2 * x
@@ -41,7 +45,11 @@ def hold_the_interpreter(*, report):
 
 
 def refuse(*, report):
-    raise ValueError("sigma must be positive, got -1")
+    raise DSGError("sigma must be positive, got -1")
+
+
+def misuse_numpy(*, report):
+    return np.zeros(3).reshape(2, 2)
 
 
 def fail(*, report):

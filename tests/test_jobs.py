@@ -108,6 +108,7 @@ def test_a_job_has_one_thread(queue):
     ("function", "sentence"),
     [
         (functions.refuse, "sigma must be positive, got -1"),
+        (functions.misuse_numpy, "The process met an error that it does not know, ValueError: cannot reshape"),
         (functions.fail, "The process met an error that it does not know, KeyError: 'sigma'"),
         (functions.die, "The background process was ended by signal 9 before it had a result"),
         (functions.leave, "The background process ended with code 3 before it had a result"),

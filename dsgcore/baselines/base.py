@@ -208,7 +208,7 @@ class LabelsBaseline(ClassifierMixin, Baseline):
         return y, None
 
     def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
-        """Return what `_learn` gets for codes 0 .. k - 1, and -1 for unlabeled: these; raise ValueError for other classes."""
+        """Return what `_learn` gets for codes 0 .. k - 1, and -1 for unlabeled: these; raise DSGError for other classes."""
         check_some_classes(classes)
         return codes
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import generator
 
 # Kernel values held at a time when a model is evaluated.
@@ -92,7 +93,7 @@ def choose_centers(X: NDArray, given: int | NDArray | None, seed: int) -> NDArra
     """
     if isinstance(given, np.ndarray):
         if given.shape[1] != X.shape[1]:
-            raise ValueError(f"centers must have {X.shape[1]} coordinates as the points have, got {given.shape[1]}")
+            raise DSGError(f"centers must have {X.shape[1]} coordinates as the points have, got {given.shape[1]}")
         return given
     if given is None or given >= len(X):
         return X

@@ -14,6 +14,7 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, C, CentredS3VM, OrderedPoints, matrix_memory
 from dsgcore.core.documented import documented
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
@@ -143,7 +144,7 @@ class _Machine:
             if np.abs(f[: self.n_labeled]).max() < 1.0 / self.scale[0]:
                 return coef, f
             self._rescale(SCALE)
-        raise ValueError(f"BLS3VM needs points of a smaller scale: labeled points have values of {np.abs(f).max():.3g}")
+        raise DSGError(f"BLS3VM needs points of a smaller scale: labeled points have values of {np.abs(f).max():.3g}")
 
     def _solve(self, tangents: NDArray, C_star: float) -> NDArray:
         n = self.n if C_star > 0 else self.n_labeled  # libsvm leaves out what weighs nothing

@@ -14,6 +14,7 @@ from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
 from dsgcore.core.documented import documented
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import field_as_in
 from dsgcore.core.sampling import batch_rows
 from dsgcore.core.schedules import SCHEDULES
@@ -105,7 +106,7 @@ def _descend(
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is told by its objective
             objective = risk.value(f1, f2) + s["lam"] / 2.0 * float(w @ w)
         if not np.isfinite(objective):
-            raise ValueError(
+            raise DSGError(
                 f"CUU diverged at iteration {t}: step_size {s['step_size']:g} is too big for this problem; try half of it"
             )
         watch.step(objective)

@@ -18,6 +18,7 @@ from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory, kernel_matrix, nu
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented, told
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import as_said, integer, real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.kernel import SIGMA
@@ -92,7 +93,7 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         fewest = int(np.bincount(y[y != UNLABELED]).min())
         if fewest < 2:
-            raise ValueError(f"{type(self).__name__} needs two labels or more of each class, got {fewest} of one")
+            raise DSGError(f"{type(self).__name__} needs two labels or more of each class, got {fewest} of one")
         svc = SVC(C=s["C"], **self._libsvm())
         sure = CalibratedClassifierCV(svc, ensemble=False, cv=min(FOLDS, fewest))
         return SelfTrainingClassifier(sure, threshold=s["threshold"], max_iter=s["max_iter"])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dsgcore.core.errors import DSGError
+
 BYTES_PER_NUMBER = 8
 GB = 1e9
 
 
-class MemoryLimitError(ValueError):
+class MemoryLimitError(DSGError):
     """A fit needs more memory than it may have. The message has the number."""
 
 

@@ -17,6 +17,7 @@ from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import SEED, told
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import as_said
 from dsgcore.core.problem import unlabeled_rows
 from dsgcore.estimators.classes import best_threshold
@@ -90,7 +91,7 @@ def pnu_risk(eta: float, prior: float) -> PairRisk:
     Raise ValueError where that would divide by zero.
     """
     if (eta > 0.0 and prior >= 1.0) or (eta < 0.0 and prior <= 0.0):
-        raise ValueError(f"prior must be {'below 1' if eta > 0.0 else 'above 0'} with eta = {eta:g}, got {prior:g}")
+        raise DSGError(f"prior must be {'below 1' if eta > 0.0 else 'above 0'} with eta = {eta:g}, got {prior:g}")
     e = abs(eta)
     weights = {("positive", "negative"): 1.0 - e}
     if eta > 0.0:

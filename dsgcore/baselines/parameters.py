@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Integer, Real, as_in
 from dsgcore.core.solver_parameters import SolverParameters
@@ -87,8 +88,8 @@ class Priors(Prior, OneOrSeveral):
 
 
 def for_each_cut(name: str, value: Any, cuts: int) -> tuple[Any, ...]:
-    """Return a checked value for each of `cuts` cuts; raise ValueError, with the `name`, if there are fewer or more."""
+    """Return a checked value for each of `cuts` cuts; raise DSGError, with the `name`, if there are fewer or more."""
     values = value if isinstance(value, tuple) else (value,) * cuts
     if len(values) != cuts:
-        raise ValueError(f"{name} must be one number or {cuts}, one less than there are classes, got {len(values)}")
+        raise DSGError(f"{name} must be one number or {cuts}, one less than there are classes, got {len(values)}")
     return values

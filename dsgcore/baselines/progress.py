@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from dsgcore.core.errors import DSGError
 
-class Cancelled(ValueError):  # noqa: N818 (nothing went wrong)
+
+class Cancelled(DSGError):  # noqa: N818 (nothing went wrong)
     """The callback asked for the end of a fit. The model is then what it was before."""
 
 

@@ -17,6 +17,7 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
 from dsgcore.core.documented import documented
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import as_said, real
 
 # Half the distance between the two kinks of the regression's loss: the second one is out of the way.
@@ -180,7 +181,7 @@ class _Machine:
         self.b = self.b + step
         self.f = self.K @ self.coef
         if np.abs(self.f).max() > EPSILON:
-            raise ValueError(f"SVOREX needs points of a smaller scale: f reaches {np.abs(self.f).max():.3g}")
+            raise DSGError(f"SVOREX needs points of a smaller scale: f reaches {np.abs(self.f).max():.3g}")
         return float(np.abs(step).max())
 
     def objective(self) -> float:

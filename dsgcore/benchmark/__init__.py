@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dsgcore.benchmark import demo, kernel, machine, memory, prediction, runs, shared_out, start
 from dsgcore.benchmark.measuring import Row, Sizes, heading, line, summary
+from dsgcore.core.errors import DSGError
 
 Groups = dict[str, Callable[[Sizes], Iterator[Row]]]
 
@@ -45,9 +46,9 @@ def run_benchmark(
     """
     every = {**GROUPS, **LONG_GROUPS}
     if only is not None and only not in every:
-        raise ValueError(f"--only must be one of {', '.join(every)}, got {only!r}")
+        raise DSGError(f"--only must be one of {', '.join(every)}, got {only!r}")
     if file is not None and not file.parent.is_dir():
-        raise ValueError(f"--json must be in a folder that exists, got {str(file)!r}")
+        raise DSGError(f"--json must be in a folder that exists, got {str(file)!r}")
     names = [only] if only is not None else [*GROUPS, *(LONG_GROUPS if is_long else ())]
     rows: list[Row] = []
     print(heading())

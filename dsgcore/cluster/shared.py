@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dsgcore.cluster.share import Share
 from dsgcore.core.carried import is_dense, visits
+from dsgcore.core.errors import DSGError
 from dsgcore.core.expansion import TILE_ROWS, Expansion
 from dsgcore.core.features import as_points
 from dsgcore.core.task import Task
@@ -32,7 +33,7 @@ SECONDS_WITHOUT_WORKERS = 30.0
 MOST_REPLACED = 100
 
 
-class ClusterError(ValueError):
+class ClusterError(DSGError):
     """A run's cluster cannot be used any more; the message says so in one sentence."""
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.pauses import pause
 
 # Work below this many evaluations costs less than handing it to another thread.
@@ -65,7 +66,7 @@ def n_workers() -> int:
 def set_workers(count: int) -> None:
     """Set the number of worker threads (results do not depend on it; default: as many as cores)."""
     if count < 1:
-        raise ValueError(f"the number of workers must be at least 1, got {count}")
+        raise DSGError(f"the number of workers must be at least 1, got {count}")
     _workers.resize(count)
 
 

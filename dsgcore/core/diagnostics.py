@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from dsgcore.core.carried import OwnValues
+from dsgcore.core.errors import DSGError
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Kernel
 from dsgcore.core.problem import Problem
@@ -18,7 +19,7 @@ from dsgcore.core.problem import Problem
 MAX_EXACT_POINTS = 6000
 
 
-class DiagnosticsError(ValueError):
+class DiagnosticsError(DSGError):
     """A diagnostic cannot be computed for this size or this problem."""
 
 

@@ -20,6 +20,7 @@ from dsgcore.core._threads import (
     pieces,
 )
 from dsgcore.core.cost import COORDINATES_PER_COSINE
+from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels import KERNELS, Kernel, block_frequencies
 from dsgcore.core.model_files import (
     ModelError,
@@ -193,7 +194,7 @@ class Expansion:
         the average are 1.
         """
         if not 1 <= n_last <= len(self):
-            raise ValueError(f"n_last must be between 1 and {len(self)}, the iterations made, got {n_last}")
+            raise DSGError(f"n_last must be between 1 and {len(self)}, the iterations made, got {n_last}")
         blocks = [block.copy() for block in self.blocks]
         for block, weight in zip(blocks, self._tail_weights(n_last), strict=True):
             block[0] *= block.dtype.type(weight)  # the first row is the amplitudes, of products the only one

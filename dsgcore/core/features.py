@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dsgcore.core import _loops
 from dsgcore.core._threads import for_each_piece, pieces
 from dsgcore.core.cost import COORDINATES_PER_COSINE
+from dsgcore.core.errors import DSGError
 
 
 class FeatureMap(Protocol):
@@ -67,11 +68,11 @@ def as_points(X: NDArray, dtype: np.dtype) -> NDArray:
 
 
 def in_precision(X: NDArray, dtype: np.dtype) -> NDArray:
-    """Return points of another precision, C-contiguous; raise ValueError where a number is too large for it."""
+    """Return points of another precision, C-contiguous; raise DSGError where a number is too large for it."""
     with np.errstate(over="ignore"):
         points = np.ascontiguousarray(X, dtype=dtype)
     if dtype.itemsize < X.dtype.itemsize and not np.isfinite(points).all():
-        raise ValueError(f"X must hold numbers of size {np.finfo(dtype).max:.3g} at most for {dtype}, got larger ones")
+        raise DSGError(f"X must hold numbers of size {np.finfo(dtype).max:.3g} at most for {dtype}, got larger ones")
     return points
 
 

@@ -17,6 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels import Kernel, block_frequencies
 from dsgcore.core.parameters import Choice
 
@@ -43,7 +44,7 @@ _UNREADABLE = (
 NUMBERS_COMPARED = 2**20
 
 
-class ModelError(ValueError):
+class ModelError(DSGError):
     """A model file cannot be read or cannot be reproduced here, or points do not fit a model."""
 
 

@@ -11,6 +11,8 @@ from numbers import Integral
 from numbers import Real as RealNumber
 from typing import Any, Self
 
+from dsgcore.core.errors import DSGError
+
 LONGEST_QUOTE = 80
 # As people write that the run is to find a number.
 AUTOMATIC = "auto"
@@ -27,7 +29,7 @@ def quoted(value: object) -> str:
     return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + " …"
 
 
-class ParameterError(ValueError):
+class ParameterError(DSGError):
     """A parameter's value is not allowed. The message says what is wrong, what was given and what is allowed."""
 
 

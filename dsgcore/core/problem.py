@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Parameter, parameters_of_fields
 
 UNLABELED = -1
@@ -17,7 +18,7 @@ Values = Mapping[str, NDArray]
 Fact = TypeVar("Fact")
 
 
-class ProblemError(ValueError):
+class ProblemError(DSGError):
     """The data do not fit the problem: a source is empty, a class is missing."""
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.errors import DSGError
 
-class DataError(ValueError):
+
+class DataError(DSGError):
     """Data, or an option of a data set, cannot be used; the message says why, in one sentence."""
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.diagnostics import DiagnosticsError
+from dsgcore.core.errors import DSGError
 from dsgcore.core.expansion import Expansion
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.stochastic_engine import StochasticEngine
@@ -122,8 +123,8 @@ def _left(decays: list[float]) -> NDArray:
 
 def _block(model: Expansion, t: int, number: int) -> NDArray:
     if not 1 <= t <= len(model):
-        raise ValueError(f"t must be between 1 and {len(model)}, the iterations made so far, got {t}")
+        raise DSGError(f"t must be between 1 and {len(model)}, the iterations made so far, got {t}")
     block = model.blocks[t - 1]
     if not 1 <= number <= block.shape[1]:
-        raise ValueError(f"number must be between 1 and {block.shape[1]}, the features of iteration {t}, got {number}")
+        raise DSGError(f"number must be between 1 and {block.shape[1]}, the features of iteration {t}, got {number}")
     return block

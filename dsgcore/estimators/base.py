@@ -17,6 +17,7 @@ from dsgcore.cluster import made_on, where_made
 from dsgcore.cluster.where import Here
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.documented import SEED, told
+from dsgcore.core.errors import DSGError
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Kernel
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, field_as_in, parameters_of
@@ -186,7 +187,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         (check_two_classes if self.is_binary else check_some_classes)(classes)
         for code, label in enumerate(classes):
             if not (codes == code).any():
-                raise ValueError(f"y must hold labeled points of every class, got none of class {label!s}")
+                raise DSGError(f"y must hold labeled points of every class, got none of class {label!s}")
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
         """Learn from the model's values where the classes are cut."""

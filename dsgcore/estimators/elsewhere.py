@@ -62,7 +62,7 @@ def taken(X: Any, rows: NDArray) -> Any:
 
 
 def in_precision(X: Any, dtype: np.dtype) -> Any:
-    """Return points of another precision; raise ValueError where a number is too large for it."""
+    """Return points of another precision; raise DSGError where a number is too large for it."""
     return X.astype(dtype) if isinstance(X, Rows) else features.in_precision(X, dtype)
 
 

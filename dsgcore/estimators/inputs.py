@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Parameter, ParameterError, Real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import MAX_SEED
@@ -67,7 +68,7 @@ def encode(y: NDArray, classes: NDArray | None = None) -> tuple[NDArray, NDArray
         return classes, _codes(is_labeled, known, len(classes))
     unknown = labels[~np.isin(labels, classes)]
     if len(unknown):
-        raise ValueError(f"y must hold the classes {_listed(classes)}, or -1 for unlabeled points, got {unknown[0]!s}")
+        raise DSGError(f"y must hold the classes {_listed(classes)}, or -1 for unlabeled points, got {unknown[0]!s}")
     order = np.argsort(classes)
     return classes, _codes(is_labeled, order[np.searchsorted(classes[order], labels)], len(classes))
 
@@ -101,7 +102,7 @@ def known_classes(given: ArrayLike | None, earlier: NDArray | None, *, is_sorted
     """
     if given is None:
         if earlier is None:
-            raise ValueError("classes must be passed on the first call to partial_fit")
+            raise DSGError("classes must be passed on the first call to partial_fit")
         return earlier
     labels = np.ravel(np.asarray(given))
     if labels.dtype.kind not in "US":
@@ -109,7 +110,7 @@ def known_classes(given: ArrayLike | None, earlier: NDArray | None, *, is_sorted
     if is_sorted:
         labels = np.unique(labels)
     if earlier is not None and not np.array_equal(labels, earlier):
-        raise ValueError(f"classes must be those of the first call, {_listed(earlier)}, got {_listed(labels)}")
+        raise DSGError(f"classes must be those of the first call, {_listed(earlier)}, got {_listed(labels)}")
     return labels
 
 

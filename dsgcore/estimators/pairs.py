@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import generator
 from dsgcore.data.anywhere import Rows, opened
@@ -16,11 +17,11 @@ from dsgcore.estimators.elsewhere import validated
 
 
 def pair_ids(y: NDArray) -> NDArray:
-    """Return `y` (n,) as whole numbers, or raise ValueError; the problem checks whether they are pairs."""
+    """Return `y` (n,) as whole numbers, or raise DSGError; the problem checks whether they are pairs."""
     if y.dtype == object:
         y = np.array(y.tolist())
     if y.dtype.kind not in "iuf" or (y.dtype.kind == "f" and (y != np.floor(y)).any()):
-        raise ValueError(
+        raise DSGError(
             "y must hold pair ids: whole numbers, the same for the two members of a similar pair, and -1 for unlabeled "
             "points; for class labels there is y_holds='classes'"
         )
@@ -45,11 +46,11 @@ def members_of(pairs: ArrayLike, d: int) -> NDArray:
     """
     shape = np.shape(pairs)
     if len(shape) not in (2, 3) or (len(shape) == 3 and shape[1] != 2) or shape[-1] != d:
-        raise ValueError(f"pairs must have the shape (n_S, 2, {d}) or (2 n_S, {d}), got {shape}")
+        raise DSGError(f"pairs must have the shape (n_S, 2, {d}) or (2 n_S, {d}), got {shape}")
     if len(shape) == 2 and shape[0] % 2:
-        raise ValueError(f"pairs must hold an even number of points, two for each pair, got {shape[0]}")
+        raise DSGError(f"pairs must hold an even number of points, two for each pair, got {shape[0]}")
     if not shape[0]:
-        raise ValueError("similar-unlabeled learning needs at least one similar pair, got none")
+        raise DSGError("similar-unlabeled learning needs at least one similar pair, got none")
     return check_array(np.reshape(pairs, (-1, d)), dtype=[np.float64, np.float32], input_name="pairs")
 
 
@@ -65,11 +66,11 @@ def points_and_labels(
     if pairs is None:
         return validated(estimator, X, y, **options)
     if y is not None:
-        raise ValueError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
+        raise DSGError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
     if not holds_pairs:
-        raise ValueError(f"pairs go with y_holds='pairs' only, got y_holds={estimator.y_holds!r}")
+        raise DSGError(f"pairs go with y_holds='pairs' only, got y_holds={estimator.y_holds!r}")
     if isinstance(X, Rows):
-        raise ValueError("pairs go with points in memory: give the points of the pairs as rows, and pair ids in y")
+        raise DSGError("pairs go with points in memory: give the points of the pairs as rows, and pair ids in y")
     unlabeled = validate_data(estimator, X, **options)
     return stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
 

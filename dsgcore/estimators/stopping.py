@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore.core.carried import Carried
 from dsgcore.core.documented import documented
+from dsgcore.core.errors import DSGError
 from dsgcore.core.expansion import FEW_POINTS, Expansion
 from dsgcore.core.parameters import Parameter, integer, parameters_of_fields, real
 from dsgcore.core.problem import objective
@@ -120,7 +121,7 @@ def check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> N
         is_finite = np.isfinite(model.evaluate(task.X[:FEW_POINTS])).all()
     if not is_finite or (len(model) < task.plan.n_iter and not is_done):
         or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
-        raise ValueError(
+        raise DSGError(
             f"{name} diverged at iteration {len(model) + 1}: "
             f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
         )

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from dsgcore._job_process import ERROR, PROGRESS, READY, RESULT, receive
+from dsgcore.core.errors import DSGError
 from dsgcore.experiments.processes import Process
 
 # A job that may compute for a while may take so many times as long on the clock: others need the cores, too.
@@ -19,7 +20,7 @@ PATIENCE = 3.0
 _OUT_OF_TIME = {getattr(signal, "SIGXCPU", None)} - {None}
 
 
-class JobError(ValueError):
+class JobError(DSGError):
     """A job cannot be begun. The message says what is wrong and what is allowed."""
 
 

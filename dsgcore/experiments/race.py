@@ -15,6 +15,7 @@ from dsgcore._memory import forget_peak, peak
 from dsgcore.baselines import COMPETITORS
 from dsgcore.baselines.memory import MemoryLimitError
 from dsgcore.baselines.progress import Progress
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import Split
 from dsgcore.experiments.jobs import Job, JobQueue
@@ -31,7 +32,7 @@ SECONDS_BETWEEN_REPORTS = 0.1
 MAX_STEPS = 1000
 
 
-class RaceError(ValueError):
+class RaceError(DSGError):
     """A race cannot be run. The message says what is wrong and what is allowed."""
 
 

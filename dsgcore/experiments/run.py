@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.errors import DSGError
 from dsgcore.core.schedules import Change
 from dsgcore.data import Split
 from dsgcore.experiments.engine import Model, engine_for
@@ -221,9 +222,9 @@ class Run:
         of its spec from the start.
         """
         if n_iter <= self.n_iter:
-            raise ValueError(f"n_iter must be more than the run's {self.n_iter}, got {n_iter}")
+            raise DSGError(f"n_iter must be more than the run's {self.n_iter}, got {n_iter}")
         if self.stop_reason is StopReason.DIVERGED:
-            raise ValueError("a run that has diverged has nothing to go on from")
+            raise DSGError("a run that has diverged has nothing to go on from")
         self.spec = replace(self.spec, solver=replace(self.spec.solver, n_iter=n_iter))
         self.engine.extend(self.spec)
         self.stop_reason = None
@@ -231,7 +232,7 @@ class Run:
     def snapshot(self, t: int) -> Snapshot:
         """Return the model and the recorded row after `t` iterations, 1 <= t <= the iterations made."""
         if not 1 <= t <= self.t:
-            raise ValueError(f"t must be between 1 and {self.t}, the iterations made so far, got {t}")
+            raise DSGError(f"t must be between 1 and {self.t}, the iterations made so far, got {t}")
         return Snapshot(t, self.engine.model_at(t), self.history.row(t - 1))
 
     def at(self, t: int) -> Run:
@@ -240,7 +241,7 @@ class Run:
         Its model, values and history are, bit for bit, those of a run that was stopped there.
         """
         if not 1 <= t <= self.model_t:
-            raise ValueError(f"t must be between 1 and {self.model_t}, the iterations that there are, got {t}")
+            raise DSGError(f"t must be between 1 and {self.model_t}, the iterations that there are, got {t}")
         if t == self.t:
             return self
         view = copy(self)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels import KERNELS, Kernel
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, quoted
 from dsgcore.core.schedules import STEERABLE, Change, Plan, tail_start
@@ -35,7 +36,7 @@ from dsgcore.settings import profile_of
 VERSION = 1
 
 
-class SpecError(ValueError):
+class SpecError(DSGError):
     """A spec is not valid. The message says which field, what was given and what is allowed."""
 
 

@@ -16,6 +16,7 @@ from dsgcore.core.automatic_step import StepSizes, step_sizes
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.core.cost import Cost, Sizes
 from dsgcore.core.diagnostics import AverageNorm
+from dsgcore.core.errors import DSGError
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.core.metrics import known
@@ -247,7 +248,7 @@ class StochasticEngine(BroughtForward):
     def at(self, t: int) -> Self:
         """Return the engine as it was after `t` iterations, made again from the copy before them: the same bits."""
         if not self.can_look_back or not self._way[0]["t"] <= t <= self.t:
-            raise ValueError(f"the run cannot be looked at after {t} iterations")
+            raise DSGError(f"the run cannot be looked at after {t} iterations")
         other = copy(self)
         other._average_row = {}
         other._return_to(t, self._way)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Parameter
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
@@ -194,7 +195,7 @@ class _Runs:
             spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})
             with np.errstate(over="ignore", invalid="ignore"):
                 values = ENGINES[spec.problem.engine].learned(spec, part, until)
-        except ValueError:
+        except DSGError:
             return NO_SCORE
         is_good = values is not None and np.isfinite(values).all()
         return self._scored(part.y_test, values) if is_good else NO_SCORE

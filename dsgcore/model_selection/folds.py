@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import generator
@@ -17,7 +18,7 @@ N_SPLITS = Integer("n_splits", 5, low=2, high=1000)
 PLACE_OF_UNLABELED = Choice("unlabeled", "folded", options=("folded", "train"))
 
 
-class FoldError(ValueError):
+class FoldError(DSGError):
     """Folds cannot be made of these points. The message says which points are too few."""
 
 

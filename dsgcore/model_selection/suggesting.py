@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.estimators.inputs import seed_of
 from dsgcore.model_selection.folds import LabeledFolds, PairFolds
@@ -153,7 +154,7 @@ class _Fits:
         train, test = self.splits[fold]
         try:
             value = self.scorer(self._made(parameters, share).fit(*self._rows(train)), *self._rows(test))
-        except ValueError:  # it diverges, or the folds have too few points for these values
+        except DSGError:  # the fit diverges, or the folds have too few points for these values
             return NO_SCORE
         return np.atleast_1d(value) if np.isfinite(value).all() else NO_SCORE
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.gauges import PLACES, Gauges
 from dsgcore.core.metrics import known
 from dsgcore.core.problem import unlabeled_rows
@@ -267,7 +268,7 @@ class MultiClassEngine(OnTheWay):
     def exact_values(self, Z: NDArray) -> NDArray:
         """Return the exact-kernel twin h at the points `Z` (p, d), of shape (p, K); only random features have one."""
         if self.twin is None:
-            raise ValueError("there is no exact-kernel twin: the features are linear, or the sample is too large")
+            raise DSGError("there is no exact-kernel twin: the features are linear, or the sample is too large")
         return self.twin.values(Z.astype(np.float64))
 
     @classmethod

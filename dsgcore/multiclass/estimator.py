@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.core.documented import SEED, told
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import as_in, check_all, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.inputs import encode, seed_of, width
@@ -167,7 +168,7 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         is_needed = average is not None or said["tol"] is not None or said["verbose"] > 0
         W, self.n_iter_ = train(task, is_enough=tail.take if is_needed else None)
         if self.n_iter_ < task.problem.n_iter and not tail.is_settled:
-            raise ValueError(
+            raise DSGError(
                 f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: step_size {task.problem.step_size:g} "
                 "is too big for points of this size; scale them, or try a smaller one"
             )

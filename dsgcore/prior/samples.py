@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import generator
 
 
-class PriorError(ValueError):
+class PriorError(DSGError):
     """A class prior cannot be estimated. The message says why, what was given and what is needed."""
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from dsgcore._forks import context
 from dsgcore.core._threads import n_workers
+from dsgcore.core.errors import DSGError
 from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.halved import LEFT_OUT, rounds
 from dsgcore.studies.store import Store, StoredRun
@@ -130,6 +131,6 @@ def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:
         return Outcome(run, store.put(*future.result()), is_new=True)
     if isinstance(error, MemoryError):
         return Outcome(run, None, "it needs more memory than a run of a study may take")
-    if isinstance(error, ValueError | GivenUpError):
+    if isinstance(error, DSGError | GivenUpError):
         return Outcome(run, None, " ".join(str(error).split()))
     raise error

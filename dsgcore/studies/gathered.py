@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from dsgcore.core.cost import Cost
+from dsgcore.core.errors import DSGError
 from dsgcore.diagnostics.convergence import Convergence
 from dsgcore.diagnostics.four_runs import Ground, check_possible
 from dsgcore.diagnostics.way import ground_of, way, way_cost
@@ -115,7 +116,7 @@ def cost_of_way(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
     n_train = n - round(spec.data.test_share * n)
     try:
         check_possible(spec, n_train)
-    except ValueError as error:
+    except DSGError as error:
         raise SpecError(str(error)) from None
     return cost_of(spec, shape) + way_cost(spec, n_train)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from dsgcore.core.errors import DSGError
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.settings import Curve, Estimate, GuidedLesson, Pick, profile_of
 from dsgcore.studies.store import Store
@@ -41,7 +42,7 @@ CREATE TABLE IF NOT EXISTS guesses (
 )
 
 
-class RoomError(ValueError):
+class RoomError(DSGError):
     """What was asked of a room is not allowed, in a sentence for who asked."""
 
 

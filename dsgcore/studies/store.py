@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.user_folders import data_folder
 
 # Names the file where nobody else does.
@@ -64,7 +65,7 @@ _FORGET = "DELETE FROM {0} WHERE sha256 IN (SELECT sha256 FROM {0} ORDER BY {1} 
 HASHES_AT_ONCE = 10_000
 
 
-class StoreError(ValueError):
+class StoreError(DSGError):
     """A store cannot be used. The message says which file and why."""
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dsgcore.core.cost import Cost
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Flag, Integer, Parameter, ParameterError, Real, quoted
 from dsgcore.core.sampling import generator
 from dsgcore.data.options import SEED
@@ -110,7 +111,7 @@ class Study:
             return _study(given)
         except StudyError:
             raise
-        except ValueError as error:
+        except DSGError as error:
             raise StudyError(str(error)) from None
 
     @classmethod

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dsgcore.core.errors import DSGError
 from dsgcore.experiments import Run
 from dsgcore.settings import panels, profile_of
 from pages.charts import figures as charts
@@ -108,5 +109,5 @@ def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
 def _compute(item: panels.OnRequest, found: dict[str, float | str], key: str) -> None:
     try:
         found[key] = item.compute()
-    except ValueError as error:
+    except DSGError as error:
         found[key] = str(error)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, quoted
 from dsgcore.settings.guided.lesson import (
     BETTER,
@@ -39,7 +40,7 @@ KINDS_OF_QUESTIONS = ("pick", "estimate", "curve")
 Reader = Callable[[str, Any], Any]
 
 
-class LessonError(ValueError):
+class LessonError(DSGError):
     """A lesson's file is not valid. The message says where, what was given and what is allowed."""
 
 
@@ -129,7 +130,7 @@ def _table(
         read = {name: known[name](f"{place}, {name}", value) for name, value in given.items()}
         try:
             return make(**read)
-        except ValueError as error:
+        except DSGError as error:
             raise LessonError(f"{place} {error}") from None
 
     return reader
@@ -137,7 +138,7 @@ def _table(
 
 def _bounded(measure: str, **bounds: float) -> Claim:
     if not bounds:
-        raise ValueError("must have low, high or both, got neither")
+        raise DSGError("must have low, high or both, got neither")
     return Claim(measure, **bounds)
 
 
@@ -156,14 +157,14 @@ def _option(words: str, claims: tuple[Claim, ...], is_expected: bool = False) ->
 def _pick(text: str, options: tuple[tuple[Option, bool], ...]) -> Pick:
     expected = [number for number, (_, is_expected) in enumerate(options) if is_expected]
     if len(expected) != 1:
-        raise ValueError(f"must have one option with is_expected = true, got {len(expected)} of {len(options)}")
+        raise DSGError(f"must have one option with is_expected = true, got {len(expected)} of {len(options)}")
     return Pick(text, tuple(option for option, _ in options), expected[0])
 
 
 def _step(**given: Any) -> LessonStep:
     asked = [kind for kind in KINDS_OF_QUESTIONS if kind in given]
     if len(asked) > 1:
-        raise ValueError(f"may ask one question, {', '.join(KINDS_OF_QUESTIONS)}, got {' and '.join(asked)}")
+        raise DSGError(f"may ask one question, {', '.join(KINDS_OF_QUESTIONS)}, got {' and '.join(asked)}")
     return LessonStep(asks=given.pop(asked[0]) if asked else None, **given)
 
 

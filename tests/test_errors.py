@@ -1,0 +1,62 @@
+"""The project's errors have one base class, so no other ValueError is taken for bad input."""
+
+import importlib
+import inspect
+import pkgutil
+
+import numpy as np
+import pytest
+
+import dsgcore
+from dsgcore import QSGS2AUC, DSGError
+from dsgcore.__main__ import main
+from dsgcore.data.datasets import DataError
+from dsgcore.model_selection import suggest
+from dsgcore.studies.work import GivenUpError
+
+NOT_MENDED_BY_INPUT = {GivenUpError}  # the time given to a run is over
+
+
+def error_classes():
+    for module in pkgutil.walk_packages(dsgcore.__path__, "dsgcore."):
+        if module.name.endswith("__main__"):
+            continue
+        for _, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if (
+                issubclass(found, Exception)
+                and not issubclass(found, Warning)
+                and found.__module__.startswith("dsgcore")
+            ):
+                yield found
+
+
+def test_every_error_of_the_project_derives_from_one_base_class():
+    found = set(error_classes())
+    assert len(found) > 10
+    assert {cls for cls in found if not issubclass(cls, DSGError)} == NOT_MENDED_BY_INPUT
+
+
+def break_(*_, **__):
+    return np.zeros(3).reshape(2, 2)
+
+
+def test_a_fault_of_the_program_is_not_printed_as_bad_input(monkeypatch):
+    monkeypatch.setattr("dsgcore.benchmark.run_benchmark", break_)
+    with pytest.raises(ValueError, match="cannot reshape"):
+        main(["bench"])
+
+
+def test_bad_input_is_printed_in_one_sentence(monkeypatch, capsys):
+    def refuse(*_, **__):
+        raise DataError("the file is empty")
+
+    monkeypatch.setattr("dsgcore.benchmark.run_benchmark", refuse)
+    assert main(["bench"]) == 2
+    assert capsys.readouterr().err == "dsgcore: the file is empty\n"
+
+
+def test_a_search_does_not_hide_a_fault_of_the_program(monkeypatch):
+    monkeypatch.setattr("dsgcore.estimators.auc.QSGS2AUC.fit", break_)
+    y = np.repeat([0, 1, -1], 20)
+    with pytest.raises(ValueError, match="cannot reshape"):
+        suggest(QSGS2AUC(random_state=0), np.random.default_rng(0).normal(size=(60, 2)), y, seconds=5)
