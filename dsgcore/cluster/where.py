@@ -6,14 +6,15 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from dsgcore.cluster.origin import difference, origin_of
 from dsgcore.cluster.shared import SharedPoints
 from dsgcore.core.carried import TrainingPoints, training_points
 from dsgcore.core.expansion import Expansion, restore
-from dsgcore.core.model_files import ModelError, read
+from dsgcore.core.model_files import RUN, ModelError, read
 from dsgcore.core.parameters import Integer
 from dsgcore.core.task import Task
 
@@ -29,19 +30,40 @@ class Here:
     every : int
     tell : callable, optional
         Is called after each iteration, with how many are made.
+    origin : dict
+        The record of the run, as of `origin_of`, that the file gets.
     """
 
     checkpoint: str | os.PathLike[str] | None = None
     every: int = 50
     tell: Callable[[int], object] | None = None
+    origin: dict[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def of(self, task: Task) -> Self:
+        """Return the same for this task, whose record the file gets."""
+        return self if self.checkpoint is None else replace(self, origin=origin_of(task))
 
     def begun(self, task: Task) -> Expansion:
-        """Return the model that the file holds, or a new one."""
+        """Return the model that the file holds, or a new one; raise `ModelError` if the file is of another run."""
         if self.checkpoint is None or not os.path.exists(self.checkpoint):
             return task.new_model()
-        model = restore(read(Path(self.checkpoint)))
-        _check_same(task, model, str(self.checkpoint))
+        held = read(Path(self.checkpoint))
+        model = restore(held)
+        self._check_same(task, model, held.header.get(RUN))
         return model
+
+    def _check_same(self, task: Task, model: Expansion, then: Any) -> None:
+        if not isinstance(then, dict) or not isinstance(then.get("n_iter"), int):
+            raise ModelError(
+                f"{self.checkpoint} does not say which data it is of, as files of earlier versions: take another file, or delete it"
+            )
+        n_iter = then["n_iter"]
+        now = self.origin if n_iter == self.origin["n_iter"] else origin_of(task, n_iter)
+        said = difference(then, now) or _difference_of_steps(task, model)
+        if said:
+            raise ModelError(
+                f"{self.checkpoint} is of another run than this one: {said}; take another file, or delete it"
+            )
 
     def training(self, task: Task, model: Expansion) -> TrainingPoints | None:
         """Return what carries the training points; None: the solver's own.
@@ -60,7 +82,7 @@ class Here:
         if self.checkpoint is not None and len(model) % self.every == 0:
             part = f"{os.fspath(self.checkpoint)}.{os.getpid()}.part"
             with open(part, "wb") as file:
-                model.save(file)
+                model.save(file, run=self.origin)
             os.replace(part, self.checkpoint)
         if self.tell is not None:
             self.tell(len(model))
@@ -77,17 +99,15 @@ class OnCluster(Here):
         return SharedPoints(task, model, self.client)
 
 
-def _check_same(task: Task, model: Expansion, name: str) -> None:
-    """Refuse the blocks of a run of another kernel, seed, precision or plan."""
-    new, steps = task.new_model(), [task.plan.at(t) for t in range(1, len(model) + 1)]
+def _difference_of_steps(task: Task, model: Expansion) -> str:
+    """Say if the iterations that are made have other steps than the plan has, as where a schedule depends on n_iter."""
+    steps = [task.plan.at(t) for t in range(1, len(model) + 1)]
     is_same = (
-        (model.kernel, model.seed, model.d, model.dtype) == (new.kernel, new.seed, new.d, new.dtype)
+        len(model) <= task.plan.n_iter
         and model.decays == [step.decay for step in steps]
         and [block.shape[1] for block in model.blocks] == [step.n_features for step in steps]
-        and len(model) <= task.plan.n_iter
     )
-    if not is_same:
-        raise ModelError(f"{name} is of another run than this one: take another file, or delete it")
+    return "" if is_same else f"n_iter is {task.plan.n_iter}, and the steps differ"
 
 
 _where: ContextVar[Here] = ContextVar("where", default=Here())  # noqa: B039  (it has nothing that changes)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels import KERNELS, Kernel, block_frequencies
 from dsgcore.core.model_files import (
+    RUN,
     ModelError,
     ModelFile,
     check_fingerprint,
@@ -214,14 +216,22 @@ class Expansion:
             return ""
         return fingerprint(self.kernel, self.seed, 1, self.d, self.blocks[0].shape[1])
 
-    def save(self, file: str | Path | IO[bytes]) -> None:
-        """Write the model to a NumPy archive: the coefficients and what is needed to draw the features; no pickle."""
+    def save(self, file: str | Path | IO[bytes], *, run: Mapping[str, Any] | None = None) -> None:
+        """Write the model to a NumPy archive: the coefficients and what is needed to draw the features; no pickle.
+
+        Parameters
+        ----------
+        file : path or binary file
+        run : mapping, optional
+            For a checkpoint: what the run follows from, as plain data.
+        """
         header = {
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
             "seed": self.seed,
             "d": self.d,
             "dtype": self.dtype.name,
             "fingerprint": self.fingerprint(),
+            **({} if run is None else {RUN: dict(run)}),
         }
         empty = np.zeros((self.kernel.feature_map.BLOCK_ROWS, 0), dtype=self.dtype)
         write(
@@ -236,7 +246,10 @@ class Expansion:
 
 def restore(held: ModelFile) -> Expansion:
     """Return the model that a file holds; raise `ModelError` as `dsgcore.load_model` does."""
-    held.expect({p.name for p in _HEADER} | {"kernel", "fingerprint"}, {"sizes", "coefficients", "decays"})
+    of_checkpoint = {RUN} & held.header.keys()
+    held.expect(
+        {p.name for p in _HEADER} | {"kernel", "fingerprint"} | of_checkpoint, {"sizes", "coefficients", "decays"}
+    )
     try:
         given = {parameter.name: parameter.check(held.header[parameter.name]) for parameter in _HEADER}
         kernel = _kernel(held.header["kernel"])

@@ -24,6 +24,8 @@ from dsgcore.core.parameters import Choice
 FORMAT = 2
 _MODEL = Choice("model", None, options=("expansion", "weights"))
 HEADER, DIGEST = "header", "digest"
+# The field of a checkpoint's header that says what its run follows from.
+RUN = "run"
 MAX_HEADER_CHARACTERS = 4096
 # What NumPy, zipfile and zlib raise on files that are not archives, are damaged, or claim to hold huge arrays.
 _UNREADABLE = (

@@ -201,7 +201,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
 
     def _run(self, task: Task, model: Expansion | None) -> Expansion:
         """Train a new model until it has settled, or one to go on with to the plan's last iteration; return it."""
-        where, s = where_made(), self._checked()
+        where, s = where_made().of(task), self._checked()
         learned = where.begun(task) if model is None else model
         watched = {p.name: s[p.name] for p in Stopping.parameters}
         if self._is_part:  # is as long as it is said to be

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from dsgcore.cluster import ClusterError
-from dsgcore.core.parameters import Choice, ParameterError
+from dsgcore.core.model_files import ModelError
+from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
 from dsgcore.data.anywhere import Preparation, rows_of
 from dsgcore.estimators.auc import QSGS2AUC
@@ -35,6 +36,7 @@ def fit(given: argparse.Namespace) -> int:
     """Train a method on the rows of Parquet files, and write its model; return the exit code."""
     estimator = METHODS[_METHOD.check(given.method)](**_parameters(given.method, given.set or ()))
     given.out.mkdir(parents=True, exist_ok=True)  # tried before anything is computed
+    _check_finished(estimator, given)
     checkpoint, progress = given.out / CHECKPOINT, _Progress(estimator.n_iter, is_quiet=given.quiet)
     kept = f"what is made is kept in {checkpoint}, and the same command goes on"
     try:
@@ -53,6 +55,29 @@ def fit(given: argparse.Namespace) -> int:
     checkpoint.unlink(missing_ok=True)
     progress.end()
     return 0
+
+
+def _check_finished(estimator: FunctionalGradientEstimator, given: argparse.Namespace) -> None:
+    """Refuse a folder that holds the finished model of another command; the same command may replace its own."""
+    try:
+        then = json.loads((given.out / RESULTS[1]).read_text(encoding="utf-8"))
+        then |= then.pop("parameters") | {"scaling": (then["preparation"] or {"scaling": "none"})["scaling"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # no fit has written it
+    now = {"method": given.method, "data": str(given.data), "label": given.label, "scaling": given.scaling}
+    if given.features is not None:
+        now["features"] = given.features.split(",")
+    now |= json.loads(json.dumps(estimator.get_params()))
+    said = [
+        f"{name} was {quoted(then.get(name))} and is {quoted(value)}"
+        for name, value in now.items()
+        if then.get(name) != value
+    ]
+    if said:
+        raise ModelError(
+            f"{given.out} holds the model of another run: {', '.join(said)}; "
+            f"take another folder for --out, or delete {RESULTS[0]} and {RESULTS[1]} there"
+        )
 
 
 def _parameters(method: str, said: Sequence[str]) -> dict[str, Any]:

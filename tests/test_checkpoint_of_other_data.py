@@ -1,0 +1,214 @@
+"""A checkpoint of other data, labels or settings is refused in a sentence that says what differs; the same run goes on from it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
+from dsgcore.__main__ import main
+from dsgcore.core.model_files import ModelError
+
+pytestmark = pytest.mark.compiled
+N, D = 600, 3
+SMALL = {"n_iter": 20, "n_features": 16, "batch_size": 8, "tol": None, "random_state": 0}
+FOUR = (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)
+
+
+@pytest.fixture(scope="module")
+def points():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(N, D))
+    return X, np.where(np.arange(N) % 3 == 0, (X[:, 0] > 0).astype(int), -1)
+
+
+def make(cls=QSGS2AUC, **parameters):
+    own = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
+    return cls(**{**SMALL, **own, **parameters})
+
+
+def same(one, other):
+    assert one.decays == other.decays
+    assert all(np.array_equal(a, b) for a, b in zip(one.blocks, other.blocks, strict=True))
+
+
+def refused(model, X, y, file, said):
+    with pytest.raises(ModelError) as error:
+        model.fit(X, y, checkpoint=file, every=5)
+    message = str(error.value)
+    assert message.startswith(f"{file} is of another run than this one: ")
+    assert said in message
+    assert message.endswith("; take another file, or delete it")
+    assert "\n" not in message
+    return message
+
+
+@pytest.fixture
+def file(points, tmp_path):
+    make().fit(*points, checkpoint=tmp_path / "run.npz", every=5)
+    return tmp_path / "run.npz"
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_other_labels_are_refused(points, tmp_path, cls):
+    X, y = points
+    make(cls).fit(X, y, checkpoint=tmp_path / "run.npz", every=5)
+    said = "the visited points differ" if cls is TSGSU else "the labels differ"  # from these it draws its pairs
+    message = refused(make(cls), X, np.where(y < 0, y, 1 - y), tmp_path / "run.npz", said)
+    assert cls is TSGSU or "points" not in message  # they are the same
+    other = np.where(np.arange(N) % 4 == 0, (X[:, 1] > 0).astype(int), -1)
+    refused(make(cls), X, other, tmp_path / "run.npz", "the labels differ")
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_other_points_are_refused(points, tmp_path, cls):
+    X, y = points
+    make(cls).fit(X, y, checkpoint=tmp_path / "run.npz", every=5)
+    refused(make(cls), X[:, ::-1], y, tmp_path / "run.npz", "the visited points differ")
+    refused(make(cls), 2 * X, y, tmp_path / "run.npz", "the visited points differ")
+
+
+def test_one_visited_row_that_differs_is_enough(points, file):
+    X, y = points
+    changed = X.copy()
+    changed[np.flatnonzero(y >= 0)[::2]] += 1e-3
+    refused(make(sigma=0.5), changed, y, file, "the visited points differ")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"random_state": 3}, "seed was 0 and is 3"),
+        ({"lam": 0.5}, "and is 0.5"),
+        ({"step_size": 0.25}, "and is 0.25"),
+        ({"gamma": 0.25}, "gamma was 0.9 and is 0.25"),
+        ({"sigma": 2.0}, "and is 2.0"),
+        ({"kernel": "laplacian"}, "kernel was gaussian and is laplacian"),
+        ({"batch_size": 16}, "batch_size was 8 and is 16"),
+        ({"dtype": "float64"}, "dtype was float32 and is float64"),
+        ({"schedule": "theta/t"}, "schedule was constant and is theta/t"),
+        ({"n_features": 32}, "n_features was 16 and is 32"),
+        ({"n_iter": 12}, "n_iter is 12"),
+    ],
+)
+def test_other_parameters_are_refused_by_name(points, file, parameters, said):
+    assert "points" not in refused(make(**parameters), *points, file, said)
+
+
+def test_the_same_data_in_another_container_go_on(points, file):
+    pytest.importorskip("pyarrow")
+    X, y = points
+    whole = make().fit(X, y)
+    for held in (X.copy(), pd.DataFrame(X, columns=list("abc")), [X[:100], X[100:]]):
+        same(make().fit(held, y, checkpoint=file, every=5).iterate_, whole.iterate_)
+
+
+def test_parquet_goes_on_from_what_memory_has_begun(points, file, tmp_path):
+    pytest.importorskip("pyarrow")
+    table = pd.DataFrame(points[0], columns=list("abc")).assign(label=points[1])
+    table.to_parquet(tmp_path / "table.parquet", row_group_size=70)
+    gone_on = make().fit(tmp_path / "table.parquet", "label", checkpoint=file, every=5)
+    same(gone_on.iterate_, make().fit(*points).iterate_)
+
+
+def test_a_longer_run_goes_on_where_its_steps_are_the_same(points, file):
+    assert make(n_iter=30).fit(*points, checkpoint=file, every=5).n_iter_ == 30
+    changed = 2 * points[0], points[1]
+    refused(make(n_iter=40, sigma=0.5), *changed, file, "the visited points differ")
+
+
+def test_a_file_that_does_not_say_its_data_is_refused(points, tmp_path):
+    make().fit(*points).iterate_.save(tmp_path / "old.npz")
+    with pytest.raises(ModelError, match=r"old.npz does not say which data it is of.*take another file, or delete it$"):
+        make().fit(*points, checkpoint=tmp_path / "old.npz")
+
+
+def test_many_weights_do_not_make_the_file_unreadable(tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(2400, 2)), np.arange(2400) % 300
+    gamma = tuple(np.random.default_rng(0).random(299))
+    given = {"gamma": gamma, "n_iter": 4, "batch_size": 2, "lam": 0.1, "step_size": 0.01}
+    make(QS3ORAO, **given).fit(X, y, checkpoint=tmp_path / "run.npz", every=2)
+    assert make(QS3ORAO, **given).fit(X, y, checkpoint=tmp_path / "run.npz", every=2).n_iter_ == 4
+    refused(make(QS3ORAO, **{**given, "gamma": gamma[::-1]}), X, y, tmp_path / "run.npz", "gamma")
+
+
+@pytest.fixture(scope="module")
+def data(points, tmp_path_factory):
+    pytest.importorskip("pyarrow")
+    folder = tmp_path_factory.mktemp("data")
+    table = pd.DataFrame(points[0], columns=list("abc")).assign(label=points[1])
+    table["other"] = np.where(points[1] < 0, -1, (points[0][:, 1] > 0).astype(int))
+    table.to_parquet(folder / "all.parquet", row_group_size=70)
+    return folder
+
+
+def command(data, out, *options, label="label", n_iter=20):
+    size = ["--set", f"n_iter={n_iter}", "--set", "n_features=16", "--set", "batch_size=8", "--set", "tol=null"]
+    given = [data, "--label", label, "--features", "a,b,c", "--out", out, "--quiet", "--every", 5, *size, *options]
+    return ["fit", "QSGS2AUC", *map(str, given)]
+
+
+@pytest.fixture
+def stopped(data, tmp_path, monkeypatch):
+    """A folder in which the command was stopped after ten iterations."""
+    from dsgcore.cluster.where import Here
+
+    keep = Here.keep
+
+    def end(self, model):
+        keep(self, model)
+        if len(model) == 10:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Here, "keep", end)
+        assert main(command(data, tmp_path / "out")) == 130
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize(
+    ("options", "label", "said"),
+    [
+        ((), "other", "the labels differ"),
+        (("--scaling", "standard"), "label", "the visited points differ, the preparation differs"),
+        (("--features", "a,c,b"), "label", "the visited points differ, the columns differ"),
+        (("--set", "gamma=0.2"), "label", "gamma was 0.9 and is 0.2"),
+    ],
+)
+def test_the_command_does_not_go_on_from_another_run(data, stopped, capsys, options, label, said):
+    before = (stopped / "checkpoint.npz").read_bytes()
+    assert main(command(data, stopped, *options, label=label)) == 2
+    printed = capsys.readouterr().err.splitlines()[-1]
+    assert "checkpoint.npz is of another run than this one: " in printed
+    assert said in printed
+    assert (stopped / "checkpoint.npz").read_bytes() == before
+    assert main(command(data, stopped)) == 0
+    assert len(load_model(stopped / "model.npz")) == 20
+
+
+@pytest.mark.parametrize(
+    ("options", "label", "said"),
+    [
+        ((), "other", "label was 'label' and is 'other'"),
+        (("--scaling", "standard"), "label", "scaling was 'none' and is 'standard'"),
+        (("--features", "a,c"), "label", "features was ['a', 'b', 'c'] and is ['a', 'c']"),
+        (("--set", "gamma=0.2"), "label", "gamma was 0.9 and is 0.2"),
+    ],
+)
+def test_a_finished_model_is_replaced_by_the_same_command_alone(data, tmp_path, capsys, options, label, said):
+    out = tmp_path / "out"
+    assert main(command(data, out)) == 0
+    before = (out / "model.npz").read_bytes()
+    assert main(command(data, out, *options, label=label)) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert f"{out} holds the model of another run: " in printed
+    assert said in printed
+    assert "take another folder for --out, or delete" in printed
+    assert (out / "model.npz").read_bytes() == before
+    assert main(command(data, out)) == 0
+    assert (out / "model.npz").read_bytes() == before
+    assert json.loads((out / "fit.json").read_text())["label"] == "label"
