@@ -101,7 +101,7 @@ def send(phones, room, guess="1", client=None, **other):
 def test_a_phone_is_asked_what_the_room_is_asked_and_nothing_of_others(phones, room):
     asked = phones.get("/room/asked", code=room.code).json()
     assert asked["isOpen"]
-    assert asked["options"][0] == "above the dotted: they help"
+    assert asked["options"][0] == "above the dotted curve: unlabeled points help"
     assert set(asked) == {"setting", "lesson", "step", "isOpen", "text", "options"}
     assert "no such room" in phones.get("/room/asked", code="22222222").json()["why"]
 

@@ -37,10 +37,13 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     assert bench(app).live.run.t == 0
     assert app.button(key="lesson-run").disabled
     assert app.button(key="play").disabled
-    app.radio[0].set_value("below: they hurt").run()
+    app.radio[0].set_value("below the dotted curve: they hurt").run()
     app.button(key="lesson-run").click().run()
     finished(app)
-    assert "You guessed *below: they hurt*. It came otherwise: *above the dotted: they help*" in words(app)
+    assert (
+        "You guessed *below the dotted curve: they hurt*. It came otherwise: *above the dotted curve: unlabeled points help*"
+        in words(app)
+    )
     app.button(key="lesson-next").click().run()
     app.run()
     assert bench(app).place.number == 1

@@ -38,20 +38,20 @@ def charts(app):
 def test_a_step_is_shown_as_text_question_run_and_outcome_one_at_a_time():
     app = presented(lesson="unlabeled")
     place = bench(app).place
-    assert "A score should rank the inner" in words(app)
+    assert "A good score ranks the inner" in words(app)
     assert "Where will the solid" not in words(app)
     assert charts(app) == {"map"}
     press(app, "next")
-    assert "**A** above the dotted: they help" in words(app)
-    assert "A score should rank" not in words(app)
+    assert "**A** above the dotted curve: unlabeled points help" in words(app)
+    assert "A good score ranks" not in words(app)
     assert bench(app).live.run.t == 0
     assert charts(app) == set()
     press(app, "next")
     finished(app)
     assert charts(app) == {"map", "objective", "score"}
     press(app, "next")
-    assert "# A. above the dotted: they help" in words(app)
-    assert "Ten labels alone tilt the score" in words(app)
+    assert "# A. above the dotted curve: unlabeled points help" in words(app)
+    assert "With ten labels, the score leans" in words(app)
     assert place.guess is None
     press(app, "next")
     app.run()
@@ -74,7 +74,7 @@ def test_back_leads_to_the_thing_before_and_at_last_to_the_step_before():
 def test_without_a_lesson_in_the_link_the_first_is_shown_and_notes_where_asked_for():
     assert bench(presented()).place.lesson.name == GUIDED["auc"][0].name
     assert "**Notes.**" not in words(presented())
-    assert "**Notes.** Point at the few filled points" in words(presented(notes="1"))
+    assert "**Notes.** Point at the filled points" in words(presented(notes="1"))
 
 
 @compiled

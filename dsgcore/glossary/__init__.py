@@ -1,6 +1,6 @@
-"""Every term of the app, explained once: in a sentence for a student, and one for a researcher with the equation.
+"""Glossary of the app: each term has an explanation for students and one with the paper's equation.
 
-Charts, tiles and axes ask `meaning` for what stands under their names; the glossary's page lists all of it.
+Charts, tiles and axes show the text that `meaning` returns. The Glossary page lists all entries.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _BEFORE = ("test ", "train ")
 
 
 def term(name: str) -> Term | None:
-    """Return the entry of a word as a tile, a legend, an axis or a chart's title has it; None where there is none."""
+    """Return the entry for a word in a tile, a legend, an axis or a chart title, or None if it has no entry."""
     said = name.casefold().partition(", average")[0]
     forms = (said, *(said.removeprefix(word) for word in _BEFORE))
     return next((_BY_NAME[form] for form in forms if form in _BY_NAME), None)
 
 
 def meaning(name: str) -> str:
-    """Return the sentence for a student; empty for what needs none, such as a class's own name."""
+    """Return the explanation for students, or "" if the word needs none, such as the name of a class."""
     found = term(name)
     return "" if found is None else found.student

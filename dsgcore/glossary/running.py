@@ -1,26 +1,27 @@
-"""How a run goes on, what is measured of it, and how what was learned is judged."""
+"""Glossary entries: iterations, errors, limits and scores."""
 
 from __future__ import annotations
 
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.glossary.term import Term, Topic
 
-# What its control says.
+# The sentence beside the slider.
 _STEP_SIZE = next(parameter.sentence for parameter in SOLVER_PARAMETERS if parameter.name == "step_size")
 
 STEPS = Topic(
-    "How it is minimised",
+    "The run",
     (
         Term(
             "iteration",
-            "One step of the method: a few points are drawn, a few random features, and the function moves a little downhill.",
+            "One step of the method: it draws a few points and a few random features, and moves the function a "
+            "little downhill.",
             r"$t = 1 .. T$; at each one fresh $\omega_t$ and a fresh mini-batch, both functions of the seed and $t$.",
             ("iteration t", "iterations", "iteration that drew the features"),
         ),
         Term(
             "mini-batch",
-            "The same objective, estimated from the few points of each iteration alone.",
-            r"$B$ points of each source: the mean of its terms is an unbiased estimate of the objective's, with "
+            "The few points that one iteration draws. It estimates the objective from these points alone.",
+            r"$B$ points of each source: the mean of its terms is an unbiased estimate of the objective, with "
             r"variance $\sim 1/B$.",
             ("batches", "batch"),
         ),
@@ -28,38 +29,38 @@ STEPS = Topic(
             "step size",
             _STEP_SIZE,
             r"$\eta_t$: constant, $\theta/t$, $\theta/\sqrt T$ or $\theta/T^{3/4}$. Where the largest curvature of "
-            r"the loss is $\mu$, $\eta > 2/(\lambda + \mu)$ overshoots without end.",
+            r"the loss is $\mu$, $\eta > 2/(\lambda + \mu)$ diverges.",
             ("step",),
         ),
         Term(
             "tail average",
-            "The mean of the functions after each step of the second half: what the batches and the random features "
-            "shake goes out. It is the function that an estimator predicts with.",
+            "The mean of the functions after each step of the second half. The noise of mini-batches and features "
+            "averages out. An estimator predicts with this mean.",
             r"$\bar f = \frac{2}{T}\sum_{t > T/2} f_t$.",
             ("average",),
         ),
         Term(
             "diverging",
-            "The objective grows without bound, as each step lands further up than it began; the run goes back to its "
-            "last good state.",
+            "The objective grows without bound, because each step ends higher than it began. The run then goes "
+            "back to its last good state.",
             r"$|1 - \eta(\lambda + \mu)| > 1$ in some direction of curvature $\mu$.",
         ),
         Term(
             "wandering",
-            "The function goes to and fro instead of on: noise of batches and features that the steps are too large "
-            "to average out.",
+            "The function moves back and forth instead of ahead. The steps are too large to average out the noise "
+            "of mini-batches and features.",
             r"Differences of $f$ within the run's end, relative to its size.",
             ("wander",),
         ),
         Term(
             "previous run",
-            "The same curve of the run before this one, on the same data.",
-            r"Another spec, the same split: a change of the curve is a change of what was moved.",
+            "The same curve for the run before this one, on the same data.",
+            r"Another spec on the same split: the curves differ only because of the changed parameter.",
         ),
         Term(
             "seconds of training",
-            "The time that was spent computing the model alone, without the measuring and the drawing.",
-            r"Wall clock of the iterations; what a competitor is compared with in a race.",
+            "The time spent on computing the model, without measuring and drawing.",
+            r"Wall-clock time of the iterations. A race compares it with the competitor's.",
         ),
         Term(
             "outer step",
@@ -70,49 +71,51 @@ STEPS = Topic(
 )
 
 ERRORS = Topic(
-    "What random features cost",
+    "The error of random features",
     (
         Term(
             "|f − h|²",
-            "What the random features make: how far they have led f away from h, squared, in the mean over some test points.",
+            "The error of the random features: the squared difference between f and h, averaged over some test points.",
             r"$\overline{|f_t(x) - h_t(x)|^2}$; its expectation falls as $1/m$.",
             ("measured", "error of the random features, |f − h|²", "|f − h|"),
         ),
         Term(
             "|h|²",
-            "The mean of |h|² at the same points: what the error is to be compared with.",
+            "The mean of |h|² at the same points. Compare the error with it.",
             r"$\overline{|h_t(x)|^2}$ over the probe points.",
         ),
         Term(
             "bound",
-            "The paper's bound on the expected |f − h|². It lies powers of ten above it: the bound is the same for "
-            "one random feature "
-            "as for a thousand, and adds up the batch's coefficients as if all its points pulled the same way.",
+            "The paper's upper bound for the expected |f − h|². It is many powers of ten too large: it is the "
+            "same for one feature and for a thousand, and it assumes that all points of a mini-batch pull in the "
+            "same direction.",
             r"Lemma 1: $M^2(\kappa + \phi)^2 \sum_i |a_t^i|^2$, $a_t^i = -\eta_i \prod_{j=i+1}^t (1 - \eta_j\lambda)$, with "
             r"$\kappa = \phi = 1$ here and $M$ the largest $\sum_b |c_b|$ so far.",
             ("paper's bound (Lemma 1)",),
         ),
         Term(
             "band",
-            "What |f − h|² is expected to be, computed along with the run; the band is three times as much, and a third.",
+            "The expected |f − h|², computed during the run. The band reaches from a third of it to three times "
+            "as much.",
             r"$V_{t+1}(x) = (1 - \eta_t\lambda)^2 V_t(x) + \eta_t^2\, \mathrm{Var}_j[g_j(x)]/m$, the sample variance over the "
             r"features' own contributions: $\mathbb E[V_t] = \mathbb E|f_t - h_t|^2$.",
             ("calibrated band (×/÷ 3)",),
         ),
         Term(
             "singular values",
-            "How strongly the weights use each of their directions.",
+            "Numbers that say how strongly the weights use each of their directions.",
             r"$\sigma_1 \ge \sigma_2 \ge ..$ of $W \in \mathbb R^{d \times K}$.",
             ("singular values of W",),
         ),
         Term(
             "left alone",
-            "The largest singular values, which the penalty leaves alone.",
+            "The largest singular values, which the penalty does not touch.",
             r"$\sigma_j(W)$ for $j \le \theta$.",
         ),
         Term(
             "rank",
-            "How many singular values of the weights are not zero, and the sum of those that are pulled to zero.",
+            "The number of singular values that are not zero. The curve beside it shows the sum of those that the "
+            "penalty pulls to zero.",
             r"$|\{j : \sigma_j(W) > 0\}|$, and $\sum_{j > \theta}\sigma_j(W)$.",
             ("rank of W",),
         ),
@@ -120,51 +123,53 @@ ERRORS = Topic(
 )
 
 LIMITS = Topic(
-    "How far from the optimum, and why",
+    "The distance to the optimum",
     (
         Term(
             "optimum",
-            "f* is the exact minimiser of the objective, f̄ the mean of f over the second half of the iterations so far.",
+            "f* is the exact minimiser of the objective. f̄ is the mean of f over the second half of the "
+            "iterations so far.",
             r"$f^* = \arg\min J$, unique where $J$ is strongly convex; $|f_t - f^*|^2 \le 2|f_t - h_t|^2 + "
             r"2\kappa\lVert h_t - f^*\rVert^2$.",
             ("f*", "distance to the optimum, of its size"),
         ),
         Term(
             "gradient",
-            "∇J is the gradient of the whole sample's objective, zero where it is stationary; norms are those of the "
-            "kernel's space.",
+            "∇J is the gradient of the objective on the whole sample. It is zero at a minimum. Its size is "
+            "measured in the kernel's space.",
             r"$\lVert\nabla J(h_t)\rVert^2_{\mathcal H}$, what the theorems of the non-convex settings bound.",
             ("∇J",),
         ),
         Term(
             "way still to go",
-            "What would be missing even without noise: the iterations have not led there yet.",
-            r"The run with whole data and exact kernel, less $f^*$.",
+            "The distance that would remain without any noise, because the run has had too few iterations.",
+            r"The run on all data with the exact kernel, minus $f^*$.",
         ),
         Term(
             "batches' noise",
-            "What the mini-batches add: each step follows a few points in place of all.",
-            r"From the same run with exact kernel, with batches and without.",
+            "The distance that mini-batches add, because each step follows a few points instead of all.",
+            r"The same run with the exact kernel: with mini-batches, minus without.",
         ),
         Term(
             "features' noise",
-            "What the random features add: each step uses a few waves in place of the kernel.",
-            r"From the same run on whole data, with features and with the kernel.",
+            "The distance that random features add, because each step uses a few waves instead of the kernel.",
+            r"The same run on all data: with random features, minus with the kernel.",
         ),
         Term(
             "all together",
-            "The run as it is, with every noise that it has.",
+            "The distance of the run itself, with all its noise.",
             r"$\sqrt{\overline{|f_t - f^*|^2}}$ over the training points, as a share of $\sqrt{\overline{|f^*|^2}}$.",
         ),
         Term(
             "remainder",
-            "What is left when the named parts are added up; it has a sign, for noises act on each other.",
-            r"The squared distance of the run, less the sum of its parts.",
+            "The difference between the whole distance and the sum of the named parts. It can be negative, "
+            "because the noises influence each other.",
+            r"The squared distance of the run, minus the sum of its parts.",
             ("remainder, signed", "shares of the squared distance, %"),
         ),
         Term(
             "slope",
-            "How fast a curve falls on axes of powers of ten: at −1 ten times the iterations leave a tenth.",
+            "The speed at which a curve falls, on logarithmic axes. At −1, ten times as many iterations leave a tenth.",
             r"The exponent $r$ of $t^{r}$, fitted by least squares on logarithms: $-1$ for QSG-S2AUC and QS3ORAO, "
             r"$-\frac12$ for TSGSU.",
         ),
@@ -172,36 +177,37 @@ LIMITS = Topic(
 )
 
 SCORES = Topic(
-    "How it is judged",
+    "The scores",
     (
         Term(
             "AUC",
-            "How often a positive point has a higher score than a negative one: 1 always, 0.5 as a coin would.",
+            "How often a positive point has a higher score than a negative one: 1 means always, 0.5 is as good as "
+            "tossing a coin.",
             r"$\Pr(f(x_+) > f(x_-)) + \frac12\Pr(f(x_+) = f(x_-))$ over the held-out pairs.",
         ),
         Term(
             "mean AUC",
-            "The AUC of each question “above class j?”, averaged over the classes but the last.",
+            "The AUC of each question “above class j?”, averaged over all classes except the last.",
             r"$\frac{1}{k-1}\sum_{j<k} \mathrm{AUC}_j$ with negatives $y \le j$ and positives $y > j$.",
         ),
         Term(
             "accuracy",
-            "The share of points that are given their own class.",
+            "The share of points that get their own class.",
             r"$\Pr(\hat y(x) = y)$ over the held-out points.",
         ),
         Term(
             "mean absolute error",
-            "By how many classes the answer is off, in the mean: 0 is perfect.",
+            "By how many classes a prediction is wrong on average. 0 is perfect.",
             r"$\mathbb E|\hat y(x) - y|$ with classes numbered in their order.",
         ),
         Term(
             "tie",
-            "The difference is so small that other test points could turn it round.",
+            "The difference is so small that it could be reversed on other test points.",
             r"The 95 % interval of the paired difference covers 0.",
         ),
         Term(
             "best",
-            "The highest test score so far. It is chosen by the test points, so it flatters.",
+            "The highest test score so far. It is chosen with the test points, so it is too optimistic.",
             r"$\max_t$ of a noisy sequence: biased upwards.",
         ),
         Term(
@@ -213,13 +219,13 @@ SCORES = Topic(
         ),
         Term(
             "margin",
-            "By how much the highest score leads over the next one.",
+            "The difference between the highest score and the second highest.",
             r"$f_{\hat y}(x) - \max_{y' \ne \hat y} f_{y'}(x)$.",
             ("lead of the highest score, test points", "highest score minus the next"),
         ),
         Term(
             "class given",
-            "The class with the highest score, or between whose thresholds the score lies.",
+            "The class with the highest score, or the class between whose thresholds the score lies.",
             r"$\hat y(x) = \arg\max_y f_y(x)$, or $1 + |\{j : f(x) > b_j\}|$.",
             ("class", "given", "classes given to the test points"),
         ),

@@ -1,4 +1,4 @@
-"""A term, explained once: where it is drawn, on the glossary's page, and in help."""
+"""The explanation of one word, for charts, the Glossary page and help texts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Term:
-    """A word of the app, and what it means.
+    """Word of the app and its meaning.
 
     Attributes
     ----------
     student : str
-        One sentence that needs no theory; said where the word stands.
+        Explanation without theory, shown beside the word.
     researcher : str
-        One sentence with the papers' equation. Markdown with formulas.
+        Explanation with the paper's equation, as Markdown with formulas.
     drawn_as : tuple of str
-        What it is called besides: in tiles, legends, on axes and above charts.
+        Other names for it, in tiles, legends, axes and chart titles.
     """
 
     name: str
@@ -27,13 +27,13 @@ class Term:
 
     @property
     def anchor(self) -> str:
-        """Its place on the glossary's page."""
+        """Anchor of the entry on the Glossary page."""
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
 
 
 @dataclass(frozen=True)
 class Topic:
-    """Terms that are read together."""
+    """Group of related terms."""
 
     title: str
     terms: tuple[Term, ...]

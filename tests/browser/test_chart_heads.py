@@ -101,7 +101,7 @@ def test_what_the_numbers_mean_is_reached_by_keyboard(open_page, wait_ready):
     tiles = page.locator(".st-key-part-tiles")
     for label, said in {
         "|f − h|²": "The mean of |f − h|² over 256 test points.",
-        "Objective": "What is minimised",
+        "Objective": "The number that the run minimises",
     }.items():
         tiles.get_by_role("button", name=f"Help for {label}", exact=True).focus()
         expect(page.get_by_role("tooltip", name="").filter(has_text=said).first).to_be_visible()

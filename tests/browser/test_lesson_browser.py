@@ -67,8 +67,8 @@ def test_a_curve_is_drawn_by_keys_and_laid_over_the_outcome(open_page, wait_read
 def test_a_lesson_before_a_class_goes_on_by_keys_and_is_large(open_page, wait_ready):
     page = open_page("auc?present=1&notes=1&lesson=unlabeled&speed=instant")
     seen = page.locator(".st-key-presented")
-    expect(seen).to_contain_text("A score should rank the inner", timeout=30_000)
-    expect(seen).to_contain_text("Notes. Point at the few filled points")
+    expect(seen).to_contain_text("A good score ranks the inner", timeout=30_000)
+    expect(seen).to_contain_text("Notes. Point at the filled points")
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.st-key-presented p')).fontSize)") >= 24
     wait_ready(page)
     page.keyboard.press("PageDown")  # of a remote control
@@ -82,5 +82,5 @@ def test_a_lesson_before_a_class_goes_on_by_keys_and_is_large(open_page, wait_re
     wait_ready(page)
     found += [line for theme in THEMES for line in found_on(page, theme)]
     page.keyboard.press("ArrowRight")
-    expect(seen).to_contain_text("Ten labels alone tilt the score")
+    expect(seen).to_contain_text("With ten labels, the score leans")
     assert not found, "\n".join(found)

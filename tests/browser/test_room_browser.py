@@ -38,7 +38,7 @@ def test_a_phone_answers_and_the_histogram_moves(open_page, wait_ready, browser,
         phone.reload()
         expect(phone.get_by_role("button", name="about the same")).to_have_attribute("aria-pressed", "true")
         context.set_offline(True)
-        phone.get_by_role("button", name="above the dotted: they help").click()
+        phone.get_by_role("button", name="above the dotted curve: unlabeled points help").click()
         expect(phone.get_by_role("status")).to_contain_text("trying again")
         context.set_offline(False)
         expect(bars).to_have_attribute("aria-label", "Guesses: A: 1, B: 0, C: 0", timeout=30_000)
