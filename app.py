@@ -10,6 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from pages.shell.answering import answering_routes
 from pages.shell.front_page import routes
 from pages.shell.life import life
+from pages.shell.room_key import key_route
 from pages.shell.router import route
 from pages.shell.ticks import tick_route
 from pages.shell.warm_up import warm_up
@@ -26,4 +27,4 @@ if __name__ == "__main__":  # a visit's script
 else:  # the server's module
     # Else the first visit finds the pages of an app without `st.navigation`: the files of a folder named pages/.
     PagesManager.uses_pages_directory = False
-    app = st.App(__file__, routes=[*routes(), tick_route(), *answering_routes()], lifespan=life)
+    app = st.App(__file__, routes=[*routes(), tick_route(), *answering_routes(), key_route()], lifespan=life)

@@ -22,6 +22,8 @@ from dsgcore.settings import Curve, Estimate, Pick
 from dsgcore.settings.guided.lesson import SHARES
 from dsgcore.studies import Store, StoreError, default_store
 from dsgcore.studies.rooms import Asked, RoomError, Rooms
+from pages.shell.addresses import own_route, page_routes
+from pages.shell.callers import caller_of
 
 ADDRESS = "room"
 LONGEST_ANSWER = 400  # bytes
@@ -79,9 +81,9 @@ def _limiter() -> CapacityLimiter:
 def answering_routes() -> list[Route]:
     """Return the addresses of the page for phones, of what is asked, and of answers."""
     return [
-        Route(f"/{ADDRESS}", _page),
-        Route(f"/{ADDRESS}/asked", _asked),
-        Route(f"/{ADDRESS}/answer", _answer, methods=["POST"]),
+        *page_routes(ADDRESS, _page),
+        own_route(f"{ADDRESS}/asked", _asked),
+        own_route(f"{ADDRESS}/answer", _answer, methods=["POST"]),
     ]
 
 
@@ -90,7 +92,7 @@ async def _page(_request: Request) -> Response:
 
 
 def _is_too_fast(request: Request) -> bool:
-    return not _pace.allows(request.client.host if request.client is not None else "")
+    return not _pace.allows(caller_of(request))
 
 
 async def _asked(request: Request) -> Response:

@@ -18,9 +18,10 @@ from typing import Any
 
 import streamlit as st
 
+from pages.shell import room_key
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
 
-__all__ = ["keep_in_link", "mind_the_browser"]
+__all__ = ["keep_in_link", "keep_room_key", "mind_the_browser"]
 
 _KNOWN = "_known"
 
@@ -47,6 +48,12 @@ def keep_in_link(page: str, values: Mapping[str, str], owner: str = "") -> None:
     _mount("part-state-link", {"page": page, "values": dict(values), "owner": owner})
 
 
+def keep_room_key(ticket: str) -> None:
+    """Have the browser keep the key of the lecturer's room in a cookie, which the server gives it for this ticket."""
+    if are_served():
+        _mount("part-state-room", {"room": {"ticket": ticket, "address": room_key.ADDRESS}})
+
+
 def _mount(key: str, data: dict[str, Any]) -> None:
     component = _component()
     if component is not None:
@@ -68,7 +75,7 @@ const RECENT = 500;  // milliseconds in which the server may not have heard yet 
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
 // Values kept in this page's link; names kept in any page's; when Back was pressed, until the page is there.
-const lab = window.dsgLab ??= {kept: {}, names: new Set(), poppedAt: -Infinity};
+const lab = window.dsgLab ??= {kept: {}, names: new Set(), tickets: new Set(), poppedAt: -Infinity};
 
 function withKept(address) {
   const url = new URL(address);
@@ -172,6 +179,14 @@ async function readAgainIfForgotten() {
   if (answer?.ok && JSON.parse(await answer.text()).isLost) location.reload();
 }
 
+/** Show a ticket, so that the answer sets the cookie with the key of the lecturer's room; if that fails, the next drawing does. */
+async function keepRoomKey({address, ticket}) {
+  if (lab.tickets.has(ticket)) return;
+  lab.tickets.add(ticket);
+  const answer = await fetch(lab.resolved(address), {method: "POST", body: ticket}).catch(() => null);
+  if (!answer?.ok) lab.tickets.delete(ticket);
+}
+
 /** Look after the page when the connection is gone, until it is there again: streamlit asks for the server ever more seldom. */
 function mindReturns() {
   const app = document.querySelector("[data-test-connection-state]");
@@ -221,6 +236,7 @@ export default function ({data}) {
     mindReturns();
   }
   if (data.session) lab.session = data.session;
+  if (data.room) keepRoomKey(data.room);
   if (!data.values) return;
   const isLost = lab.owner && lab.owner.page === data.page && lab.owner.name !== data.owner;
   if (isLost && Object.values(lab.kept).some(text => text)) {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import re
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 
 import streamlit as st
@@ -19,6 +20,7 @@ from starlette.routing import Route
 
 from dsgcore.experiments import SETTINGS
 from pages.charts.live_plotly import LIBRARY, LIBRARY_ADDRESS
+from pages.shell.addresses import own_route, page_routes
 
 __all__ = ["routes"]
 
@@ -59,10 +61,10 @@ _LATER = '<link rel="prefetch" as="script" href="{}">\n'
 
 
 def routes() -> list[Route]:
-    """Return the addresses of the chart library and of the pages; of these none where streamlit's file is not as expected."""
+    """Return the addresses of the chart library and of the pages, but no pages if streamlit's file is not as expected."""
     files = (path.stem for path in Path(__file__).parents[1].glob("[!_]*.py"))
-    pages = [Route(f"/{name}", partial(_answer, bool(name))) for name in ("", *files, *SETTINGS)]
-    return [Route(f"/{LIBRARY_ADDRESS}", _library), *(pages if _front_page(has_charts=True) else [])]
+    pages = [page_routes(name, partial(_answer, bool(name))) for name in ("", *files, *SETTINGS)]
+    return [own_route(LIBRARY_ADDRESS, _library), *(chain(*pages) if _front_page(has_charts=True) else [])]
 
 
 async def _answer(has_charts: bool, _request: Request) -> HTMLResponse:

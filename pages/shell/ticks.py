@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.shell.addresses import own_route
 from pages.shell.watch import is_kept
 
 ADDRESS = "tick"
@@ -104,14 +105,22 @@ def are_served() -> bool:
 def tick_route() -> Route:
     """Return the address that ticks are asked for at, by the token of a page."""
     _is_served.set()
-    return Route(f"/{ADDRESS}", _answer, methods=["POST"])
+    return own_route(ADDRESS, _answer, methods=["POST"])
+
+
+async def token_in(request: Request) -> str | None:
+    """Return the token that a request's body holds; None, unread, if the body is too long for one."""
+    length = request.headers.get("content-length", "")
+    if not length.isdigit() or int(length) > LONGEST_TOKEN:
+        return None
+    return (await request.body()).decode("ascii", "replace")
 
 
 async def _answer(request: Request) -> Response:
-    length = request.headers.get("content-length", "")
-    if not length.isdigit() or int(length) > LONGEST_TOKEN:
+    token = await token_in(request)
+    if token is None:
         return Response(status_code=400)
-    ticker = _tickers.get((await request.body()).decode("ascii", "replace"))
+    ticker = _tickers.get(token)
     content = (
         LOST if ticker is None or ticker.is_lost else await anyio.to_thread.run_sync(ticker.answer, limiter=_limiter())
     )

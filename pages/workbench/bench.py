@@ -15,6 +15,7 @@ from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
 from dsgcore.studies.rooms import Asked, Key
 from pages.charts.live_plotly import Occasion
 from pages.shell.memory import Claim, account
+from pages.shell.room_key import Ticket
 from pages.shell.ticks import Hold, Ticker
 from pages.shell.turns import turns
 from pages.workbench.lesson_place import Place
@@ -94,6 +95,7 @@ class Bench:
     drawn_health: Any = None
     place: Place | None = None  # in a guided lesson
     room: Key | None = None  # of the class that it is shown to
+    ticket: Ticket | None = None  # by which the browser keeps the room's key
     asked_room: Asked | None = None  # what that room was asked last
 
     @property

@@ -15,6 +15,7 @@ from pages.controls.own_file import store
 from pages.race.state import bring_back as bring_back_race
 from pages.race.state import name_in_link
 from pages.shell.browser import keep_in_link
+from pages.shell.room_key import kept_key
 from pages.shell.ticks import Hold
 from pages.shell.visits import visit
 from pages.workbench import link
@@ -23,7 +24,6 @@ from pages.workbench.head import given_for
 from pages.workbench.layout import refused_parts
 from pages.workbench.lesson_place import place_in
 from pages.workbench.presenting import is_presented
-from pages.workbench.room_view import room_in
 
 # While a run goes on, the link says where it is so often.
 SECONDS_BETWEEN_PLACES = 3.0
@@ -64,7 +64,7 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
     bench.notices = [*refused_parts(), *link.read_link(problem, own)]
     _take_place(problem, bench, own)
     bench.race = own.get(key_of(problem, link.RACE), "")
-    bench.room = room_in(own.get(key_of(problem, link.ROOM), "")) or bench.room
+    _take_room(problem, bench, own)
     bench.wants_link, bench.visit = True, visit()
     own = without_bad_seed(own, key_of(problem, "seed"))
     if own != given:
@@ -85,6 +85,19 @@ def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) ->
     if given and not set(own) & set(given):
         bench.given |= given
         bench.wants_restart = bench.live is not None
+
+
+def _take_room(problem: type[Setting], bench: Bench, own: dict[str, str]) -> None:
+    """Take up the class's room that the link names; leave in the link nothing but the room's code."""
+    name = key_of(problem, link.ROOM)
+    if name not in own:
+        return
+    code = own[name] = own[name].partition(".")[0]
+    bench.room = kept_key(code) or bench.room
+    if bench.room is None and code and is_presented():
+        bench.notices.append(
+            f"In the link, room must be one that this browser has opened, got {refused(code)}; ask the class to open another."
+        )
 
 
 def _first_of(problem: type[Setting]) -> str:
@@ -129,7 +142,7 @@ def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
     _note_place(bench)
     lesson = bench.place.text if bench.place is not None else ""
     changes = link.changes_to_text(bench.spec)
-    race, room = name_in_link(problem.name) or bench.race, str(bench.room or "")
+    race, room = name_in_link(problem.name) or bench.race, bench.room.code if bench.room is not None else ""
     look = str(bench.look or "")
     return link.kept(problem, changes=changes, at=bench.at, look=look, lesson=lesson, race=race, room=room)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode, urlsplit, urlunsplit
-
 import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import GuidedLesson, profile_of
+from pages.shell.addresses import beside_this_page
 from pages.workbench import lesson_place
 from pages.workbench.layout import ANSWER
 from pages.workbench.link import link_to_guided
@@ -37,9 +36,7 @@ def answer(setting: type[Setting], lesson: GuidedLesson, number: int) -> dict[st
 
 def address_of(setting: type[Setting], given: dict[str, str] | None = None) -> str:
     """Return the whole address of a setting's page on this server, as the browser has found it."""
-    here = urlsplit(st.context.url or "")
-    folder = here.path.rpartition("/")[0]
-    return urlunsplit((here.scheme, here.netloc, f"{folder}/{setting.name}", urlencode(given or {}), ""))
+    return beside_this_page(setting.name, given).geturl()
 
 
 def named(setting: type[Setting], lesson: GuidedLesson) -> str:

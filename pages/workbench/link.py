@@ -16,7 +16,7 @@ from pages.controls.own_file import entry_of
 from pages.controls.view_choices import ONCE_SHARED, SPEED, choices_of
 
 # What no control holds: the changes made during the run, where it is, which earlier step is looked at, where the reader is in
-# a guided lesson, which race has ended, and the key of a class's room.
+# a guided lesson, which race has ended, and the code of a class's room, whose key is in no link.
 LESSON, RACE, ROOM = "lesson", "race", "room"
 KEPT = ("changes", "at", "look", LESSON, RACE, ROOM)
 

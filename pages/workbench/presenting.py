@@ -9,6 +9,7 @@ import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
+from pages.shell.browser import keep_room_key
 from pages.workbench.bench import Bench
 from pages.workbench.drawn_curve import show_curve
 from pages.workbench.layout import PARTS
@@ -49,6 +50,8 @@ def presented(problem: type[Setting], bench: Bench) -> None:
     place = bench.place
     assert place is not None
     tell_the_room(problem, bench)
+    if bench.ticket is not None:
+        keep_room_key(bench.ticket.name)
     st.html(_STYLE)
     with st.container(key="presented"):
         match place.stage:

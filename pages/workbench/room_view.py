@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult
 
 import numpy as np
 import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Pick
-from dsgcore.studies.rooms import Asked, Key, RoomError, key_from
+from dsgcore.studies.rooms import Asked, Key, RoomError
+from pages.controls.own_file import plain
+from pages.shell.addresses import (
+    address_in_network,
+    beside_this_page,
+    command_for_phones,
+    has_a_proxy,
+    is_of_this_machine,
+    listens_here_alone,
+)
 from pages.shell.answering import ADDRESS, rooms
+from pages.shell.room_key import Ticket
 from pages.workbench.bench import Bench
 from pages.workbench.drawn_curve import lay_over, show_curve
 from pages.workbench.lesson_place import Place, Stage
@@ -41,20 +51,37 @@ def open_room(bench: Bench) -> None:
     """Open a room for a class."""
     try:
         bench.room, bench.asked_room = rooms().open(), None
+        bench.ticket = Ticket(bench.room)
     except RoomError as error:
         bench.notices.append(str(error))
 
 
-def room_in(text: str) -> Key | None:
-    """Return the key of a room that a link says; None where it says none."""
-    return key_from(text) if text else None
-
-
 def where_to_answer(room: Key) -> None:
-    """Say where the class answers."""
-    there = urlsplit(st.context.url or "")
-    address = urlunsplit((there.scheme, there.netloc, f"/{ADDRESS}", f"code={room.code}", ""))
-    st.markdown(f"Answer on your phone: **{there.netloc}/{ADDRESS}**, code **{room.code}** ([open]({address}))")
+    """Say where the class answers, and what to do if no phone can come there."""
+    there = for_phones(beside_this_page(ADDRESS, {"code": room.code}))
+    shown = plain(f"{there.netloc}{there.path}")
+    st.markdown(f"Answer on your phone: **{shown}**, code **{room.code}** ([open]({there.geturl()}))")
+    if is_of_this_machine(there.hostname):
+        st.warning(
+            f"Phones cannot come here: {_why()} Begin the server with `{command_for_phones()}`. "
+            "Everyone in your network can then open the app.",
+            icon=":material/phonelink_off:",
+        )
+
+
+def for_phones(there: SplitResult) -> SplitResult:
+    """Return an address as other machines reach it: a name such as localhost gives way to the machine's own address."""
+    if not is_of_this_machine(there.hostname) or (listens_here_alone() and not has_a_proxy()):
+        return there
+    host = address_in_network()
+    port = f":{there.port}" if there.port is not None else ""
+    return there if host is None else there._replace(netloc=f"{host}{port}")
+
+
+def _why() -> str:
+    if listens_here_alone():
+        return "the server listens on this machine alone."
+    return "this machine has no network."
 
 
 def guesses_as_they_come(bench: Bench) -> None:

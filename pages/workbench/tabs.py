@@ -12,6 +12,7 @@ import streamlit as st
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, script
+from pages.controls.control import key_of
 from pages.controls.own_file import plain
 from pages.gallery import data_views
 from pages.race.views import race
@@ -20,6 +21,7 @@ from pages.studies.pins import draw_pin
 from pages.studies.repeats import draw_repeats
 from pages.workbench.bench import PLAYING, Bench
 from pages.workbench.frame import draw_frame
+from pages.workbench.link import ROOM
 from pages.workbench.map_axes import axes_asked
 
 
@@ -107,7 +109,8 @@ def code(bench: Bench) -> None:
     st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
     st.code(text, language="python", wrap_lines=True)
     st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
-    draw_frame(st.context.url or "", _framed(bench.link), key="frame-theme")
+    room = key_of(type(run.problem), ROOM)
+    draw_frame(st.context.url or "", _framed(bench.link, room), key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
 
 
@@ -129,7 +132,7 @@ def _model_bytes(run: Run) -> bytes:
     return content.getvalue()
 
 
-def _framed(link: dict[str, str]) -> dict[str, str]:
-    """Return what the page's link says in a frame; a run that goes on begins there at its start."""
-    said = {name: text for name, text in link.items() if text and not text.endswith(PLAYING)}
+def _framed(link: dict[str, str], room: str) -> dict[str, str]:
+    """Return what the page's link says in a frame: without the class's room, and a run that goes on begins at its start."""
+    said = {name: text for name, text in link.items() if text and name != room and not text.endswith(PLAYING)}
     return said | {"hide": "sidebar,tabs"}

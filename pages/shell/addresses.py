@@ -1,0 +1,97 @@
+"""The app's own addresses: below the base path on the server, and beside the page in the browser."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import SplitResult, urlencode, urlsplit
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+Endpoint = Callable[[Request], Any]
+USUAL_PORT = 8501
+EVERY_ADDRESS = ("0.0.0.0", "::")  # of the server's machine
+
+
+def base_path() -> str:
+    """Return the path that all addresses of the server begin with: "" or, for example, "/lab"."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return base and f"/{base}"
+
+
+def own_route(path: str, endpoint: Endpoint, methods: Sequence[str] = ("GET",)) -> Route:
+    """Return the route to an address of the app, below the server's base path."""
+    return Route(f"{base_path()}/{path}", endpoint, methods=list(methods))
+
+
+def page_routes(path: str, endpoint: Endpoint) -> list[Route]:
+    """Return the routes to a page: with a slash too many, the browser is sent to the right address.
+
+    The redirect is relative, because a proxy may have taken a prefix off the path.
+    """
+    if path:
+        return [own_route(path, endpoint), own_route(f"{path}/", partial(_redirect, f"../{path}"))]
+    base = base_path()
+    without_slash = [Route(base, partial(_redirect, f"{base.rpartition('/')[2]}/"))] if base else []
+    return [own_route("", endpoint), *without_slash]
+
+
+async def _redirect(path: str, request: Request) -> RedirectResponse:
+    query = request.url.query
+    return RedirectResponse(f"{path}?{query}" if query else path)
+
+
+def beside_this_page(path: str, given: Mapping[str, str] | None = None) -> SplitResult:
+    """Return the whole address of another page, as this page's browser reaches it through any proxy."""
+    here = urlsplit(st.context.url or "")
+    folder = here.path.rpartition("/")[0]
+    return here._replace(path=f"{folder}/{path}", query=urlencode(given or {}), fragment="")
+
+
+def is_of_this_machine(host: str | None) -> bool:
+    """Return whether a host's name means the same machine everywhere, so that no other machine can use it."""
+    name = (host or "").lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(name)
+    except ValueError:  # a name
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def listens_here_alone() -> bool:
+    """Return whether no other machine reaches the server, unless through a proxy."""
+    address = st.get_option("server.address")
+    return is_of_this_machine(address) and address not in EVERY_ADDRESS
+
+
+def has_a_proxy() -> bool:
+    """Return whether the page has come through a proxy."""
+    return "X-Forwarded-For" in st.context.headers
+
+
+def address_in_network() -> str | None:
+    """Return the address of this machine in its network; None if it has no network. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address for documentation: no machine has it
+            found = str(probe.getsockname()[0])
+        except OSError:
+            return None
+    return None if is_of_this_machine(found) else found
+
+
+def command_for_phones() -> str:
+    """Return the command that begins the server so that other machines in the network reach it."""
+    port, base = st.get_option("server.port"), base_path()
+    parts = ["streamlit run app.py --server.address 0.0.0.0"]
+    parts += [f"--server.port {port}"] * (port != USUAL_PORT)
+    parts += [f"--server.baseUrlPath {base[1:]}"] * bool(base)
+    return " ".join(parts)

@@ -1,0 +1,67 @@
+"""The lecturer's key to a room, kept by the browser: in a cookie that no script can read, and in no address.
+
+The page gets a ticket, which its browser shows to an address of the app; the answer sets the cookie. So the key itself is in no
+page, no link and no log, and a page that is read again still has its room.
+"""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from weakref import WeakValueDictionary
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from dsgcore.studies.rooms import SECONDS_OF_LIFE, Key
+from pages.shell.addresses import own_route
+from pages.shell.ticks import token_in
+
+__all__ = ["ADDRESS", "Ticket", "kept_key", "key_route"]
+
+# Beside the pages: a cookie without a path holds for the folder of the address that sets it, below any prefix.
+ADDRESS = "room-key"
+
+
+class Ticket:
+    """The right to keep a key in the cookies of one browser: for as long as the page's session holds it."""
+
+    def __init__(self, key: Key) -> None:
+        self.key, self.name = key, token_hex(16)
+        _tickets[self.name] = self
+
+
+_tickets: WeakValueDictionary[str, Ticket] = WeakValueDictionary()
+
+
+def key_route() -> Route:
+    """Return the address at which a browser gets the cookie for its ticket."""
+    return own_route(ADDRESS, _keep, methods=["POST"])
+
+
+def kept_key(code: str) -> Key | None:
+    """Return the key to a room that this browser has kept; None if it has none."""
+    secret = st.context.cookies.get(_name(code))
+    return Key(code, secret) if secret else None
+
+
+def _name(code: str) -> str:
+    return f"dsglab_room_{code}"
+
+
+async def _keep(request: Request) -> Response:
+    ticket = _tickets.get(await token_in(request) or "")
+    if ticket is None:
+        return Response(status_code=404)
+    response = Response(status_code=204, headers={"Cache-Control": "no-store"})
+    response.set_cookie(
+        _name(ticket.key.code),
+        ticket.key.secret,
+        max_age=int(SECONDS_OF_LIFE),
+        path=None,
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    return response

@@ -1,0 +1,188 @@
+"""Below any base path: the server's own addresses, those that pages hand on, and where phones are sent."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from urllib.parse import urlsplit
+
+import anyio
+import pytest
+
+pytest.importorskip("streamlit")
+import streamlit as st
+from starlette.applications import Starlette
+
+from dsgcore.experiments import SETTINGS
+from pages.charts.live_plotly import LIBRARY_ADDRESS
+from pages.shell import addresses
+from pages.shell.answering import answering_routes
+from pages.shell.front_page import routes
+from pages.shell.room_key import key_route
+from pages.shell.ticks import tick_route
+from pages.workbench import room_view
+from pages.workbench.lesson_links import address_of
+
+OPTIONS = {"server.baseUrlPath": "", "server.address": "127.0.0.1", "server.port": 8501}
+
+
+@pytest.fixture
+def configured(monkeypatch):
+    """Give a function that sets the server's options."""
+
+    def set_options(**options):
+        named = OPTIONS | {f"server.{name}": value for name, value in options.items()}
+        monkeypatch.setattr(st, "get_option", named.__getitem__)
+
+    return set_options
+
+
+@pytest.fixture
+def seen_at(monkeypatch):
+    """Give a function that says at which address the browser has found the page, and with which headers."""
+
+    def set_url(url, **headers):
+        monkeypatch.setattr(st, "context", SimpleNamespace(url=url, headers=headers))
+
+    return set_url
+
+
+def asked(path, query="", method="GET"):
+    """Return the status, the headers and the body that the server answers with."""
+    app = Starlette(routes=[*routes(), tick_route(), *answering_routes(), key_route()])
+    sent = []
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": []}
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    anyio.run(app, scope | {"client": ("10.0.0.1", 1), "server": ("h", 80)}, receive, send)
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent)
+
+
+@pytest.mark.parametrize("base", ["", "lab", "/lab/", "user/a.b/proxy/8501"])
+def test_every_own_address_is_below_the_base_path(configured, base):
+    configured(baseUrlPath=base)
+    begin = f"/{base.strip('/')}" if base else ""
+    for page in ("", "data", "lessons", "room", *SETTINGS):
+        status, headers, body = asked(f"{begin}/{page}")
+        assert status == 200, page
+        assert headers["content-type"].startswith("text/html")
+        assert b"<!DOCTYPE html>" in body
+    assert asked(f"{begin}/{LIBRARY_ADDRESS}")[1]["content-type"].startswith("text/javascript")
+    assert asked(f"{begin}/tick", method="POST")[0] == 400
+    assert asked(f"{begin}/room-key", method="POST")[0] == 404
+    assert asked(f"{begin}/room/answer", method="POST")[0] == 413
+    if base:
+        assert asked("/auc")[0] == asked("/room")[0] == 404
+
+
+@pytest.mark.parametrize("page", ["auc", "data", "room"])
+def test_a_slash_too_many_leads_to_the_page_below_any_prefix(configured, page):
+    configured(baseUrlPath="lab")
+    status, headers, _body = asked(f"/lab/{page}/", "eta=0.1&data=Two+moons")
+    assert status in (301, 302, 307, 308)
+    assert headers["location"] == f"../{page}?eta=0.1&data=Two+moons"  # a proxy may have taken a prefix off
+
+
+def test_a_base_path_without_its_slash_leads_home(configured):
+    configured(baseUrlPath="a/lab")
+    assert asked("/a/lab", "x=1")[1]["location"] == "lab/?x=1"
+
+
+@pytest.mark.parametrize(
+    ("url", "begin"),
+    [
+        ("https://hub.example/user/a/proxy/8501/take_away", "https://hub.example/user/a/proxy/8501"),
+        ("http://127.0.0.1:8080/lab/auc", "http://127.0.0.1:8080/lab"),
+        ("http://[2001:db8::1]:8501/auc", "http://[2001:db8::1]:8501"),
+    ],
+)
+def test_links_that_are_handed_on_are_below_the_prefix_that_the_browser_sees(seen_at, url, begin):
+    seen_at(url)
+    assert address_of(SETTINGS["auc"], {"data": "Two moons"}) == f"{begin}/auc?data=Two+moons"
+    assert addresses.beside_this_page("room", {"code": "A"}).geturl() == f"{begin}/room?code=A"
+
+
+@pytest.mark.parametrize(
+    ("host", "is_so"),
+    [
+        ("localhost", True),
+        ("lab.localhost", True),
+        ("LOCALHOST", True),
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("0.0.0.0", True),
+        ("192.168.0.7", False),
+        ("2001:db8::1", False),
+        ("lab.example.org", False),
+        ("localhost.example.org", False),
+        (None, False),
+        ("", False),
+    ],
+)
+def test_a_name_that_means_the_same_machine_everywhere_is_known(host, is_so):
+    assert addresses.is_of_this_machine(host) is is_so
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Give what the room's line and its warning say."""
+    monkeypatch.setattr(room_view, "address_in_network", lambda: "192.0.2.7")
+    said = []
+    monkeypatch.setattr(st, "markdown", lambda text: said.append(text))
+    monkeypatch.setattr(st, "warning", lambda text, icon: said.append(text))
+    return said
+
+
+def where(room="ABCD2345"):
+    room_view.where_to_answer(room_view.Key(room, "secret"))
+
+
+def test_phones_are_sent_below_the_prefix(configured, seen_at, shown):
+    configured(address="0.0.0.0")
+    seen_at("https://lab.example.org/user/a/auc")
+    where()
+    (line,) = shown
+    assert "(https://lab.example.org/user/a/room?code=ABCD2345)" in line
+    assert r"lab\.example\.org\/user\/a\/room" in line
+
+
+def test_where_the_server_listens_on_this_machine_alone_the_page_says_which_command_opens_it(
+    configured, seen_at, shown
+):
+    configured(baseUrlPath="/lab/", port=8600)
+    seen_at("http://localhost:8600/lab/auc")
+    where()
+    _line, warning = shown
+    assert "listens on this machine alone" in warning
+    assert "`streamlit run app.py --server.address 0.0.0.0 --server.port 8600 --server.baseUrlPath lab`" in warning
+
+
+@pytest.mark.parametrize(
+    ("options", "headers"),
+    [({"address": "0.0.0.0"}, {}), ({"address": None}, {}), ({"address": "::"}, {}), ({}, {"X-Forwarded-For": "::1"})],
+)
+def test_where_others_reach_the_server_its_own_name_for_itself_gives_way(configured, seen_at, shown, options, headers):
+    configured(**options)
+    seen_at("http://localhost:8501/auc", **headers)
+    where()
+    (line,) = shown
+    assert "(http://192.0.2.7:8501/room?code=ABCD2345)" in line
+
+
+def test_a_machine_without_a_network_is_said_to_have_none(configured, seen_at, shown, monkeypatch):
+    monkeypatch.setattr(room_view, "address_in_network", lambda: None)
+    configured(address="0.0.0.0")
+    seen_at("http://localhost:8501/auc")
+    where()
+    assert "this machine has no network" in shown[1]
+
+
+def test_the_machines_own_address_is_one_that_others_can_use():
+    found = addresses.address_in_network()
+    assert found is None or (urlsplit(f"http://{found}").hostname and not addresses.is_of_this_machine(found))
