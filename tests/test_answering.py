@@ -12,12 +12,16 @@ import pytest
 
 pytest.importorskip("streamlit")
 from starlette.applications import Starlette
+from streamlit.runtime.context import ContextProxy
 from test_app import open_page
 from test_presenting import presented, press
 
-from dsgcore.studies.rooms import Asked
+from dsgcore.experiments import script
+from dsgcore.studies.rooms import Asked, Key
 from pages.shell import answering
 from pages.shell.answering import LONGEST_ANSWER, Pace, answering_routes
+from pages.shell.room_key import Ticket, key_route
+from pages.workbench.page import OTHER_TABS
 from pages.workbench.room_view import SECONDS_BETWEEN_LOOKS
 
 ASKED = Asked("auc", "unlabeled", 0)
@@ -48,7 +52,7 @@ class Phones:
     """Asks the server's addresses as a browser does, without a network."""
 
     def __init__(self):
-        self.app = Starlette(routes=answering_routes())
+        self.app = Starlette(routes=[*answering_routes(), key_route()])
 
     def get(self, path, **params):
         return anyio.run(self._ask, "GET", path, urlencode(params), b"", {})
@@ -182,6 +186,15 @@ def test_the_lecturers_page_looks_more_often_than_once_a_second():
     assert SECONDS_BETWEEN_LOOKS <= 0.5
 
 
+@pytest.fixture
+def browser_of(monkeypatch):
+    """Give a function that lets the browser have kept the key of a room."""
+
+    kept = {}
+    monkeypatch.setattr(ContextProxy, "cookies", property(lambda _context: kept))
+    return lambda key: kept.update({f"dsglab_room_{key.code}": key.secret})
+
+
 def guesses_drawn(app):
     return [html.proto.body for html in app.get("html") if "room-bars" in html.proto.body]
 
@@ -210,34 +223,106 @@ def test_the_lecturers_page_opens_a_room_counts_the_guesses_and_then_marks_the_r
 
 
 @pytest.mark.compiled
-def test_a_link_brings_the_lecturer_back_to_the_room_and_a_strangers_key_does_not(phones, rooms, room):
+def test_a_link_brings_the_lecturers_browser_back_to_the_room(phones, room, browser_of):
     for _ in range(3):
         send(phones, room)
-    app = press(presented(lesson="unlabeled", room=str(room)), "next")
+    browser_of(room)
+    app = press(presented(lesson="unlabeled", room=room.code), "next")
     assert "B: 3" in guesses_drawn(app)[0]
-    app = press(presented(lesson="unlabeled", room=f"{room.code}.guessed"), "next")
-    assert guesses_drawn(app) == []
-    assert any("another lecturer's" in warning.value for warning in app.warning)
-    assert len(rooms.guesses(room, ASKED)) == 3
+    assert not app.warning
 
 
 @pytest.mark.compiled
-def test_numbers_are_shown_as_a_histogram(phones, rooms, room):
+def test_another_browser_with_the_lecturers_link_has_no_room(phones, rooms, room, browser_of):
+    send(phones, room)
+    for link in (room.code, f"{room.code}.{room.secret}", f"{room.code}.guessed", ".", "<b>"):
+        app = press(presented(lesson="unlabeled", room=link), "next")
+        assert guesses_drawn(app) == []
+        assert any("one that this browser has opened" in warning.value for warning in app.warning) == (link != ".")
+        assert "." not in str(app.query_params["room"])
+    browser_of(Key(room.code, "guessed"))
+    app = press(presented(lesson="unlabeled", room=room.code), "next")
+    assert any("another lecturer's" in warning.value for warning in app.warning)
+    assert rooms.guesses(room, ASKED) == [1]
+
+
+def test_the_cookie_with_the_key_is_for_one_ticket_and_no_script(phones, room):
+    ticket = Ticket(room)
+    reply = phones.post("/room-key", ticket.name.encode())
+    cookie = reply.headers["set-cookie"]
+    assert reply.status_code == 204
+    assert reply.text == ""
+    assert cookie.startswith(f"dsglab_room_{room.code}={room.secret};")
+    assert {"HttpOnly", "SameSite=strict", "Max-Age=86400"} <= set(cookie.split("; "))
+    # Without a path it holds for the folder of its address as the browser knows it: below any prefix, and no further.
+    assert "path" not in cookie.lower()
+    for body in (b"", b"x" * 32, b"x" * 1000, b"\xff", ticket.name[:-1].encode(), room.code.encode()):
+        assert phones.post("/room-key", body).status_code == 404
+        assert "set-cookie" not in phones.post("/room-key", body).headers
+    name = ticket.name.encode()
+    del ticket
+    assert phones.post("/room-key", name).status_code == 404  # its session has ended
+
+
+def offered(app):
+    """All that a page offers: every message of its script, its link, and what can be taken away."""
+    link = app.session_state["_bench_auc"].link
+    run = app.session_state["_bench_auc"].live.run
+    return [*messages_of(app), str(dict(app.query_params)), str(link), script(run.spec, run.tried), run.spec.to_json()]
+
+
+def messages_of(app):
+    """The messages that make a page, as they go to the browser."""
+    waiting, found = [app.main, app.sidebar], []
+    while waiting:
+        place = waiting.pop()
+        proto = getattr(place, "proto", None)
+        found += [str(proto), str(proto.SerializeToString())] if proto is not None else []
+        waiting += getattr(place, "children", {}).values()
+    return found
+
+
+@pytest.mark.compiled
+def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplog, monkeypatch):
+    monkeypatch.setattr("pages.shell.browser.are_served", lambda: True)
+    caplog.set_level(0)
+    app = press(presented(lesson="unlabeled"), "next")
+    app.button(key="room-open").click().run()
+    bench = app.session_state["_bench_auc"]
+    assert bench.ticket.name in str(offered(app))  # what is searched holds what the page tells the browser
+    secret, found = bench.room.secret, offered(app)
+    for name, value in {"present": "", "tabs": "Code"}.items():  # the whole page, with its code
+        app.query_params[name] = value
+        if name == "tabs":
+            app.session_state["tabs"] = value
+    bench.opened |= set(OTHER_TABS)
+    bench.place.stage = None
+    app.run().run()
+    assert [code.value for code in app.code if code.value.startswith("<iframe")]
+    found += [*offered(app), *(code.value for code in app.code), caplog.text, repr(bench.room), repr(bench)]
+    assert [text for text in found if secret in text] == []
+    assert [code.value for code in app.code if bench.room.code in code.value] == []
+
+
+@pytest.mark.compiled
+def test_numbers_are_shown_as_a_histogram(phones, rooms, room, browser_of):
+    browser_of(room)
     asked = Asked("auc", "random-features", 0)
     rooms.ask(room, asked)
     for guess in ("0.05", "0.41", "0.42"):
         send(phones, room, guess=guess)
-    app = press(presented(lesson="random-features", room=str(room)), "next")
+    app = press(presented(lesson="random-features", room=room.code), "next")
     assert "0 to 0.1: 1" in guesses_drawn(app)[0]
     assert "0.4 to 0.5: 2" in guesses_drawn(app)[0]
 
 
 @pytest.mark.compiled
-def test_of_drawn_curves_the_middle_is_shown(phones, rooms, room):
+def test_of_drawn_curves_the_middle_is_shown(phones, rooms, room, browser_of):
+    browser_of(room)
     rooms.ask(room, Asked("s3vm", "batches", 1))
     for guess in ("0.5~0.5~0.5~0.5~0.5~0.5", "0.5~0.6~0.7~0.8~0.9~0.9", "1~1~1~1~1~1"):
         send(phones, room, guess=guess, step=1)
-    app = press(open_page("s3vm", present="1", svm_lesson="batches:2", svm_room=str(room)), "next")
+    app = press(open_page("s3vm", present="1", svm_lesson="batches:2", svm_room=room.code), "next")
     drawn = [c.proto.bytes or c.proto.json for c in app.get("bidi_component") if "room-curve" in c.proto.id]
     assert len(drawn) == 1
     assert "at the start: 0.50; after 10% of the iterations: 0.60" in str(drawn[0])

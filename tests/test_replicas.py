@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
-import socket
-import subprocess
 import sys
 import time
 import urllib.request
 from pathlib import Path
 
 import pytest
+from proxies import needs_nginx, nginx
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "benchmarks"))
@@ -20,39 +18,26 @@ sys.path.insert(0, str(ROOT / "tests" / "benchmarks"))
 from load import Server  # noqa: E402
 from load_client import Visitor  # noqa: E402
 
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
 LONG = 90.0  # seconds after which a test gives up
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.compiled,
-    pytest.mark.skipif(NGINX is None, reason="nginx is not installed (Debian: nginx-light)"),
+    needs_nginx,
 ]
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 @pytest.fixture
 def class_of_two(tmp_path):
     """Two servers, and the port of nginx before them."""
-    servers, port = [Server(), Server()], free_port()
-    text = (ROOT / ".github" / "nginx.conf").read_text()
-    for old, new in (("8501", servers[0].port), ("8502", servers[1].port), ("listen 8080", f"listen 127.0.0.1:{port}")):
-        text = text.replace(old, str(new))
-    (tmp_path / "nginx.conf").write_text(text)
-    before = subprocess.Popen([str(NGINX), "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")])
+    servers = [Server(), Server()]
     try:
         for server in servers:
             server.wait()
-        wait_for(lambda: answer_of(port) is not None)
-        yield servers, port
+        with nginx(tmp_path, (servers[0].port, servers[1].port)) as port:
+            wait_for(lambda: answer_of(port) is not None)
+            yield servers, port
     finally:
-        before.terminate()
-        before.wait(10)
         for server in servers:
             server.end()
 

@@ -50,7 +50,7 @@ BROWSER_ARGUMENTS = (
 )
 # Opened at /compare, streamlit's page looks for its server below /compare first, and the browser
 # logs two answers 404. Nothing in the configuration prevents it. At the root it would be an error.
-SERVER_SOUGHT = re.compile(r"://[^/]+/[^/]+/_stcore/(health|host-config)$")
+SERVER_SOUGHT = re.compile(r"://[^/]+(/[^/]+)+/_stcore/(health|host-config)$")
 START_SECONDS = 120  # a cold start compiles kernels; two busy cores
 READY_MS = 60_000
 LOOK_MS = 100  # between two looks at a page that is waited for: by itself Playwright looks with each frame
@@ -87,7 +87,7 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _server(port: int, output: Any, store: Path) -> subprocess.Popen[bytes]:
+def _server(port: int, output: Any, store: Path, base_path: str = "") -> subprocess.Popen[bytes]:
     """Start streamlit with an empty store of runs; its log goes to a file, for a full pipe would stop it."""
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = {
@@ -95,6 +95,7 @@ def _server(port: int, output: Any, store: Path) -> subprocess.Popen[bytes]:
         "server.port": str(port),
         "server.headless": "true",
         "server.fileWatcherType": "none",
+        "server.baseUrlPath": base_path,
         "browser.gatherUsageStats": "false",
     }
     command += [f"--{name}={value}" for name, value in options.items()]

@@ -1,0 +1,105 @@
+"""Pages below a prefix: at the server's base path, and behind nginx that keeps the prefix or takes it off."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from conftest import _free_port, _server, _stop, _wait_until_up
+from playwright.sync_api import expect
+from proxies import NGINX, NO_NGINX, nginx
+
+PREFIX = "lab"
+LONG = 60_000
+POINTS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(
+    plot => Math.max(...plot.data.map(trace => (trace.y ?? trace.z ?? []).length)))"""
+
+
+@pytest.fixture(scope="module")
+def below(tmp_path_factory):
+    """The address of a server that is begun with a base path."""
+    folder, port = tmp_path_factory.mktemp("below"), _free_port()
+    url, log = f"http://127.0.0.1:{port}/{PREFIX}", folder / "server.log"
+    with log.open("wb") as output, _server(port, output, folder / "runs.sqlite", PREFIX) as server:
+        try:
+            _wait_until_up(url, server, log)
+            yield url
+        finally:
+            _stop(server)
+
+
+@pytest.fixture(scope="module", params=["base path", "nginx keeps it", "nginx takes it off"])
+def app_url(request, app_url, below, tmp_path_factory):
+    """The address of the app below a prefix, in place of the one that all other tests have."""
+    if request.param == "base path":
+        yield below
+        return
+    if NGINX is None:
+        pytest.skip(NO_NGINX)
+    is_kept = request.param == "nginx keeps it"
+    port = urlsplit(below if is_kept else app_url).port
+    with nginx(tmp_path_factory.mktemp("nginx"), (port, port), "" if is_kept else PREFIX) as before:
+        yield f"http://127.0.0.1:{before}/{PREFIX}"
+
+
+@pytest.fixture
+def asked(app_url, open_page):
+    """Every path that the browser asks for, where it is not below the prefix."""
+    astray = []
+
+    def watch(page):
+        page.on("request", lambda request: note(request.url))
+        page.on("websocket", lambda socket: note(socket.url))
+        return page
+
+    def note(url):
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "ws") and not parts.path.startswith(f"/{PREFIX}/"):
+            astray.append(url)
+
+    yield watch
+    assert astray == []
+
+
+def test_a_run_goes_to_its_end_below_a_prefix(open_page, asked, app_url):
+    page = asked(open_page("auc?n_iter=60"))
+    status = page.locator(".st-key-status")
+    expect(status).to_contain_text("step 60 of 60 · done", timeout=LONG)
+    page.wait_for_function(f"() => ({POINTS})().length >= 3 && ({POINTS})().every(count => count > 1)")
+    assert page.locator(".js-plotly-plot .main-svg").count() >= 3
+    assert page.evaluate("Boolean(window.Plotly)")
+    page.wait_for_url(re.compile(rf"/{PREFIX}/auc\?.*at=60"))
+    page.reload()
+    expect(status).to_contain_text("step 60 of 60 · done", timeout=LONG)
+
+
+def test_ways_to_other_pages_stay_below_the_prefix(open_page, wait_ready, asked, app_url):
+    page = asked(open_page(""))
+    page.get_by_role("link", name="Lessons").first.click()
+    page.wait_for_url(f"{app_url}/lessons")
+    page.get_by_role("link", name="Data", exact=True).first.click()
+    page.wait_for_url(f"{app_url}/data")
+    page.go_back()
+    page.wait_for_url(f"{app_url}/lessons")
+    for astray in ("auc/", "room/"):
+        page.goto(f"{app_url}/{astray}?code=ABCD2345")
+        assert urlsplit(page.url).path == f"/{PREFIX}/{astray[:-1]}"
+    page.goto(app_url)
+    assert urlsplit(page.url).path == f"/{PREFIX}/"
+
+
+def test_what_is_handed_on_leads_below_the_prefix(open_page, wait_ready, asked, app_url):
+    page = asked(open_page("take_away"))
+    codes = page.locator(".st-key-take-away [data-testid=stCode]")
+    expect(codes.first).to_contain_text("http", timeout=LONG)
+    handed_on = [unescape(text) for text in codes.all_inner_texts()]
+    assert len(handed_on) >= 3
+    assert all(f"{app_url}/" in text for text in handed_on)
+    page.goto(next(text for text in handed_on if not text.startswith("<")).strip())
+    wait_ready(page)
+    assert page.get_by_text("Page not found").count() == 0
+    assert urlsplit(page.url).path.startswith(f"/{PREFIX}/")
