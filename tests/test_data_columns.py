@@ -20,7 +20,7 @@ from dsgcore.experiments import load_split
 def test_roles_are_guessed():
     recipe = sniff(parquet(frame=table()), "a.parquet")
     assert dict(recipe.roles) == {
-        "id": "ignore",
+        "id": "index",
         "color": "category",
         "when": "ignore",
         "note": "text",

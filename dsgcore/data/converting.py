@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -22,7 +22,10 @@ from dsgcore.data.reading import IN_PIECES, Recipe, Source, guessed, listed, rea
 from dsgcore.data.reading.delimited import head_text
 from dsgcore.data.reading.features import NO_ROW_LEFT, Features
 from dsgcore.data.reading.labels import class_codes
+from dsgcore.data.reading.missing import Seen
+from dsgcore.data.reading.missing import sentence as missing_sentence
 from dsgcore.data.reading.names import printable
+from dsgcore.data.reading.sniffing import choose
 from dsgcore.data.reading.sources import streamed
 from dsgcore.data.reading.tables import pieces
 
@@ -46,11 +49,36 @@ class Converted:
     report: tuple[str, ...]  # what was done, a sentence each
 
 
-def sniff_file(path: str | os.PathLike[str], labels: str = "classes", label: str | None = None) -> Recipe:
-    """Guess the recipe of a file on the disk, its columns' roles by its first rows; `label` names the label's column."""
+def sniff_file(
+    path: str | os.PathLike[str],
+    labels: str = "classes",
+    label: str | None = None,
+    *,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    missing_words: Sequence[str] | None = None,
+) -> Recipe:
+    """Guess the recipe of a file on the disk, its columns' roles by its first rows.
+
+    Parameters
+    ----------
+    path : path
+    labels : {"binary", "pairs", "ordinal", "classes"}, default "classes"
+    label : str, optional
+        The label's column; by default it is guessed.
+    features : sequence of str, optional
+        The columns that become features, an index among them if it is named; by default all that can.
+    drop : sequence of str
+        Columns that are left out.
+    missing_words : sequence of str, optional
+        Cells that stand for a missing value, besides empty ones; by default those of `Recipe`.
+    """
     source = streamed(Source.of_path(path), IN_PIECES)
     recipe = sniff_format(source)
-    return guessed(_first_rows(source, recipe), recipe, labels, IN_PIECES, label)
+    if missing_words is not None:
+        recipe = replace(recipe, missing_words=tuple(dict.fromkeys(["", *missing_words])))
+    frame = _first_rows(source, recipe)
+    return choose(guessed(frame, recipe, labels, IN_PIECES, label), frame, features, drop)
 
 
 def _first_rows(source: Source, recipe: Recipe) -> pd.DataFrame:
@@ -88,13 +116,13 @@ def convert_file(
         Called with what is being done, and the rows done.
     """
     source = streamed(Source.of_path(path), IN_PIECES)
-    looked = _look(_frames(source, recipe, rows, "looking", progress), recipe)
+    looked = _look(source, recipe, rows, progress)
     features = looked.features
     with whole_files(folder, (POINTS, LABELS, DESCRIPTION)) as part:
         kept = _write(part / POINTS, features, _frames(source, recipe, rows, "writing", progress), looked.n)
         y, names, sentences = class_codes(looked.label[kept], recipe, labels)
         np.save(part / LABELS, y)
-        report = (*sentences, *features.sentences("all rows"))
+        report = (*looked.notes, *sentences, *features.sentences("all rows"))
         described = {
             "file": source.name,
             "recipe": recipe.to_dict(),
@@ -114,15 +142,17 @@ class _Looked:
     features: Features  # fitted on all rows
     label: pd.Series
     missing: dict[str, int]  # how many values each column lacks
+    notes: tuple[str, ...]  # which words were read as missing
 
     @property
     def n(self) -> int:
         return len(self.label)
 
 
-def _look(frames: Iterator[pd.DataFrame], recipe: Recipe) -> _Looked:
+def _look(source: Source, recipe: Recipe, rows: int, progress: Progress | None = None) -> _Looked:
     """Look through a table in pieces for what its columns hold and what replaces missing numbers."""
-    label = recipe.label()
+    label, seen = recipe.label(), Seen()
+    frames = _frames(source, recipe, rows, "looking", progress, seen)
     labels: list[pd.Series] = []
     missing: Counter[str] = Counter()
 
@@ -133,14 +163,20 @@ def _look(frames: Iterator[pd.DataFrame], recipe: Recipe) -> _Looked:
             missing.update({str(name): int(count) for name, count in frame.isna().sum().items()})
 
     features = Features(recipe, IN_PIECES).fit(looked_at())
-    return _Looked(features, pd.concat(labels), dict(missing))
+    note = missing_sentence(seen)
+    return _Looked(features, pd.concat(labels), dict(missing), (note,) if note else ())
 
 
 def _frames(
-    source: Source, recipe: Recipe, rows: int, doing: str, progress: Progress | None = None
+    source: Source,
+    recipe: Recipe,
+    rows: int,
+    doing: str,
+    progress: Progress | None = None,
+    seen: Seen | None = None,
 ) -> Iterator[pd.DataFrame]:
     done = 0
-    for frame, _ in pieces(source, recipe, IN_PIECES, rows):
+    for frame, _ in pieces(source, recipe, IN_PIECES, rows, seen):
         done += len(frame)
         if progress is not None:
             progress(doing, done)
@@ -191,6 +227,8 @@ class Description:
         }
         few = ", ".join(f"{count:,} in {name!r}" for name, count in list(gaps.items())[:_SHOWN]) or "none"
         yield f"Missing values: {few}{f' and in {len(gaps) - _SHOWN} more' if len(gaps) > _SHOWN else ''}."
+        yield from self.looked.notes
+        yield from features.left_out_sentences()
 
 
 def describe_file(path: str | os.PathLike[str], recipe: Recipe, labels: str = "classes") -> Description:
@@ -199,7 +237,7 @@ def describe_file(path: str | os.PathLike[str], recipe: Recipe, labels: str = "c
     Parameters as in `convert_file`; `labels` is what its classes are counted for. Raises `DataError` in one
     sentence, where nothing can be learned from it.
     """
-    looked = _look(_frames(streamed(Source.of_path(path), IN_PIECES), recipe, ROWS, "looking"), recipe)
+    looked = _look(streamed(Source.of_path(path), IN_PIECES), recipe, ROWS)
     if looked.n < 2:
         raise DataError(f"the table must have at least 2 rows, got {looked.n}")
     refusals = {kind: _refusal(looked, recipe, kind) for kind in conversions.LABELS}

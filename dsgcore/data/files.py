@@ -14,8 +14,8 @@ from dsgcore.data.reading.archives import POINTS, read_arrays
 from dsgcore.data.reading.labels import against_the_rest, check_classes
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import printable
+from dsgcore.data.reading.numerals import LARGEST
 from dsgcore.data.reading.sources import Source
-from dsgcore.data.reading.tables import LARGEST
 
 MAX_BYTES = 2**30
 
@@ -96,7 +96,7 @@ def _checked_points(X: NDArray) -> NDArray[np.float32]:
     # One pass in the usual case; NaN fails both comparisons.
     if not (points.max() <= LARGEST and points.min() >= -LARGEST):
         i, j = np.argwhere(~(np.abs(points) <= LARGEST))[0]
-        where = f"row {i}, column {j} (counted from 0)"
+        where = f"row {i + 1}, column {j + 1}"
         raise DataError(f"X must be finite and at most {LARGEST:g} in size, got {X[i, j]} in {where}")
     return points
 
@@ -113,7 +113,7 @@ def _checked_labels(labels: NDArray, what: str, n: int) -> NDArray:
     is_whole = np.isfinite(labels) & (labels == np.round(labels)) & (np.abs(labels) < 2**53)
     if not is_whole.all():
         i = int(np.argmin(is_whole))
-        raise DataError(f"{what} must hold whole numbers or text, got {labels[i]} in row {i} (counted from 0)")
+        raise DataError(f"{what} must hold whole numbers or text, got {labels[i]} in row {i + 1}")
     return labels.astype(np.int64)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import quoted
+from dsgcore.data.anywhere.columns import Asked, check_numbers, features_of
 from dsgcore.data.anywhere.rows import Reader, Tell, readable
 from dsgcore.data.datasets import DataError
 
@@ -41,22 +42,35 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def reader_of_dask(X: Any, label: str | None, features: Sequence[str] | None, tell: Tell) -> tuple[Reader, np.dtype]:
+def reader_of_dask(X: Any, asked: Asked, tell: Tell) -> tuple[Reader, np.dtype]:
     """Return what reads the rows of a DataFrame or an Array, and the type of their numbers."""
     if not hasattr(X, "columns"):
         return _reader_of_array(X, tell)
-    names = tuple(str(name) for name in (X.columns if features is None else features) if name != label)
-    table = X[list(names)]
-    dtypes = [np.dtype(getattr(dtype, "numpy_dtype", dtype)) for dtype in table.dtypes]
-    for name, dtype in zip(names, dtypes, strict=True):
-        if dtype.kind not in "biuf":
-            raise DataError(f"column {quoted(name)} holds no numbers: name the columns that are features")
-    sizes = computed(X[[label or names[0]]].map_partitions(len))
+    chosen = features_of([str(name) for name in X.columns], asked, (), partial(_first_rows, X))
+    table = X[list(chosen.names)]
+    kinds = {name: _kind(dtype) for name, dtype in zip(chosen.names, table.dtypes, strict=True)}
+    check_numbers({name: kind for name, kind in kinds.items() if isinstance(kind, str)})
+    dtypes = [kind for kind in kinds.values() if not isinstance(kind, str)]
+    sizes = computed(X[[asked.label or chosen.names[0]]].map_partitions(len))
     parts = [
         _Partition(one, f"partition {i}", int(n))
         for i, (one, n) in enumerate(zip(table.to_delayed(), sizes, strict=True))
     ]
-    return Reader(parts, len(names), names, tell), np.result_type(*dtypes)
+    return Reader(parts, len(chosen.names), chosen.names, tell, notes=chosen.notes), np.result_type(*dtypes)
+
+
+def _first_rows(X: Any, names: list[str]) -> pd.DataFrame:
+    return computed(X[names].get_partition(0))
+
+
+def _kind(dtype: Any) -> np.dtype | str:
+    """Return the type of a column's numbers; or in words what it holds instead."""
+    own = getattr(dtype, "numpy_dtype", dtype)
+    if isinstance(own, np.dtype) and own.kind in "biuf":
+        return own
+    if getattr(own, "kind", "O") in "mM":
+        return "dates or durations"
+    return "text or other values"
 
 
 def _reader_of_array(X: Any, tell: Tell) -> tuple[Reader, np.dtype]:

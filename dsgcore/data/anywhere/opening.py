@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +15,15 @@ from numpy.typing import NDArray
 
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.data.anywhere.columns import Asked
 from dsgcore.data.anywhere.dask_parts import computed, is_dask, reader_of_dask
 from dsgcore.data.anywhere.parquet_files import labels_of_parquet, reader_of_parquet
 from dsgcore.data.anywhere.preparation import Preparation
 from dsgcore.data.anywhere.rows import SAMPLE, Reader, Rows, Tell
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.missing import Seen, blanked
+from dsgcore.data.reading.missing import sentence as missing_sentence
+from dsgcore.data.reading.recipe import MISSING_WORDS
 
 
 @dataclass
@@ -38,7 +43,12 @@ class _ArrayPart:
 def opened(X: Any, y: Any) -> tuple[Any, Any]:
     """Return points and labels as they are, or of what lies elsewhere `Rows` and labels."""
     is_elsewhere = isinstance(X, str | os.PathLike) or is_dask(X) or _is_arrays(X)
-    return rows_of(X, y) if is_elsewhere else (X, y)
+    if not is_elsewhere:
+        return X, y
+    rows, labels = rows_of(X, y)
+    for note in rows.notes:
+        warnings.warn(note, UserWarning, stacklevel=3)
+    return rows, labels
 
 
 def rows_of(
@@ -46,6 +56,8 @@ def rows_of(
     y: Any = None,
     *,
     features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    missing_words: Sequence[str] = MISSING_WORDS,
     missing: str | None = None,
     scaling: str = "none",
     sample: int = SAMPLE,
@@ -62,7 +74,12 @@ def rows_of(
     y : str, Dask Series or Array, list of ndarray, array-like or None
         The labels, or the name of their column, which is read in one pass over it alone; missing ones are unlabeled.
     features : sequence of str, optional
-        The columns that are coordinates; by default all but that of the labels.
+        The columns that are coordinates. By default all but that of the labels and those that name or number the rows, such
+        as the index that pandas wrote; the rows' `notes` name these.
+    drop : sequence of str
+        Columns that are left out.
+    missing_words : sequence of str
+        Labels of text that stand for a missing label; by default those of pandas' `read_csv`, and "?".
     missing : {"mean", "median", "most frequent"}, optional
         What replaces missing numbers. By default one that is met is an error.
     scaling : {"none", "unit", "standard"}, default "none"
@@ -85,7 +102,7 @@ def rows_of(
     DataError
         In one sentence, with the name of the part that cannot be used.
     """
-    reader, dtype = _reader(X, y if isinstance(y, str) else None, features, tell)
+    reader, dtype = _reader(X, Asked.of(y if isinstance(y, str) else None, features, drop), tell)
     if not len(reader):
         raise DataError("there must be rows, got none")
     # The precision in which numbers of a type are taken is that of scikit-learn's validation.
@@ -94,18 +111,18 @@ def rows_of(
     if preparation is not None and preparation.d != reader.d:
         raise DataError(f"the preparation is of {preparation.d} columns, got {reader.d}: name its own")
     is_scaled = reader.preparation is not None and reader.preparation.scaling.kind != "none"
-    return Rows(reader, np.dtype(np.float32) if is_scaled else own), _labels(X, y, reader)
+    return Rows(reader, np.dtype(np.float32) if is_scaled else own), _labels(X, y, reader, missing_words)
 
 
-def _reader(X: Any, label: str | None, features: Sequence[str] | None, tell: Tell) -> tuple[Reader, np.dtype]:
+def _reader(X: Any, asked: Asked, tell: Tell) -> tuple[Reader, np.dtype]:
     if _is_arrays(X):
         return _reader_of_arrays(X, tell)
     if is_dask(X):
-        return reader_of_dask(X, label, features, tell)
+        return reader_of_dask(X, asked, tell)
     path = Path(X)
     if not path.exists():
         raise DataError(f"there is no file or folder {str(path)!r}")
-    return reader_of_parquet(path, label, features, tell)
+    return reader_of_parquet(path, asked, tell)
 
 
 def _is_arrays(X: Any) -> bool:
@@ -127,16 +144,35 @@ def _learned(reader: Reader, dtype: np.dtype, missing: str | None, scaling: str,
     if missing is None and scaling == "none":
         return None
     reader.is_checked = False  # what is missing is no error yet
-    some = Rows(reader, dtype)[evenly_spread(len(reader), sample)]
+    taken = evenly_spread(len(reader), sample)
+    some = Rows(reader, dtype)[taken]
     reader.is_checked = True
+    _check_finite(reader, some, taken, is_filled=missing is not None)
     return Preparation.learned(some, missing, scaling)
 
 
-def _labels(X: Any, y: Any, reader: Reader) -> Any:
+def _check_finite(reader: Reader, some: NDArray, taken: NDArray, *, is_filled: bool) -> None:
+    """Refuse an infinite number, and a missing one that nothing replaces."""
+    is_bad = np.isinf(some) if is_filled else ~np.isfinite(some)
+    if not is_bad.any():
+        return
+    row, column = np.argwhere(is_bad)[0]
+    where = f"in row {taken[row] + 1}, column {reader.column(int(column))}"
+    if np.isinf(some[row, column]):
+        raise DataError(
+            f"numbers must be finite, got one that is infinite or too large for {some.dtype} {where}: correct it"
+        )
+    raise DataError(f"numbers are missing, the first {where}: say what replaces them (missing='mean' or --missing mean)")
+
+
+def _labels(X: Any, y: Any, reader: Reader, missing_words: Sequence[str]) -> Any:
     if y is None:
         return None
     if isinstance(y, str):
-        labels = computed(X[y]) if is_dask(X) else labels_of_parquet(reader, y)
+        seen = Seen()
+        given = pd.Series(computed(X[y]) if is_dask(X) else labels_of_parquet(reader, y), name=y)
+        labels = blanked(given, missing_words, seen)
+        reader.notes += tuple(filter(None, [missing_sentence(seen)]))
     elif is_dask(y):
         labels = computed(y)
     else:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
+from dsgcore.data.anywhere.columns import Asked, check_numbers, features_of
 from dsgcore.data.anywhere.rows import Reader, Tell, readable
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.indexes import ROWS, pandas_index
 
 
 @dataclass
@@ -30,7 +34,7 @@ class _RowGroup:
 
     def points(self, rows: NDArray) -> NDArray:
         table = self._table(self.columns).take(rows)
-        return np.column_stack([table.column(name).to_numpy() for name in self.columns])
+        return np.column_stack([_as_numbers(table.column(name)) for name in self.columns])
 
     def labels(self, column: str) -> NDArray:
         return self._table([column]).column(column).to_pandas().to_numpy()
@@ -39,21 +43,30 @@ class _RowGroup:
         return self.fragment.to_table(schema=self.schema, columns=list(columns), use_threads=False)
 
 
-def reader_of_parquet(
-    folder: Path, label: str | None, features: Sequence[str] | None, tell: Tell
-) -> tuple[Reader, np.dtype]:
+def reader_of_parquet(folder: Path, asked: Asked, tell: Tell) -> tuple[Reader, np.dtype]:
     """Return what reads a folder's Parquet files in the order of their names, and the type of their numbers."""
     files = [folder] if folder.is_file() else sorted(folder.rglob("*.parquet"))
     if not files:
         raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(folder))}, got none")
     with readable(files[0].name):
-        schema = _dataset(files[0]).schema
-    names = tuple(features) if features is not None else tuple(name for name in schema.names if name != label)
-    if not names:
-        raise DataError("the Parquet files have no column of features")
-    dtype = np.result_type(*(_number_type(schema, name) for name in names))
-    parts = [part for file in files for part in _row_groups(file, schema, names)]
-    return Reader(parts, len(names), names, tell), dtype
+        first = _dataset(files[0])
+        schema = first.schema
+    types = _arrow().types
+    empty = [field.name for field in schema if types.is_null(field.type)]
+    chosen = features_of(schema.names, asked, pandas_index(schema.metadata), partial(_first_rows, first, types), empty)
+    kinds = {name: _kind(schema.field(name).type, types) for name in chosen.names}
+    check_numbers({name: kind for name, kind in kinds.items() if isinstance(kind, str)})
+    dtype = np.result_type(*(kind for kind in kinds.values() if not isinstance(kind, str)))
+    parts = [part for file in files for part in _row_groups(file, schema, chosen.names)]
+    return Reader(parts, len(chosen.names), chosen.names, tell, notes=chosen.notes), dtype
+
+
+def _first_rows(dataset: Any, types: Any, names: list[str]) -> pd.DataFrame:
+    """Return the first rows of some columns; none of a column of lists, or of other nested values."""
+    flat = [name for name in names if not types.is_nested(dataset.schema.field(name).type)]
+    with readable("the file"):
+        frame = dataset.head(ROWS, columns=flat, use_threads=False).to_pandas(ignore_metadata=True)
+    return frame.reindex(columns=names)
 
 
 def labels_of_parquet(reader: Reader, column: str) -> NDArray:
@@ -66,24 +79,42 @@ def labels_of_parquet(reader: Reader, column: str) -> NDArray:
     return np.concatenate(found)
 
 
-def _dataset(file: Path) -> Any:
+def _arrow() -> Any:
     try:
+        import pyarrow
         import pyarrow.dataset
     except ImportError:
         raise DataError("Parquet files are read by the package pyarrow, which is not installed") from None
-    return pyarrow.dataset.dataset(str(file), format="parquet")
+    return pyarrow
 
 
-def _number_type(schema: Any, name: str) -> np.dtype:
-    if name not in schema.names:
-        raise DataError(f"the Parquet files have no column {quoted(name)}")
-    try:
-        dtype = np.dtype(schema.field(name).type.to_pandas_dtype())
-    except NotImplementedError:
-        dtype = np.dtype(object)
-    if dtype.kind not in "biuf":
-        raise DataError(f"column {quoted(name)} holds no numbers: name the columns that are features")
-    return dtype
+def _dataset(file: Path) -> Any:
+    return _arrow().dataset.dataset(str(file), format="parquet")
+
+
+def _kind(of: Any, types: Any) -> np.dtype | str:
+    """Return the type of a column's numbers; or in words what it holds instead."""
+    if types.is_dictionary(of):
+        return _kind(of.value_type, types)
+    if types.is_decimal(of):
+        return np.dtype(np.float64)
+    if types.is_boolean(of) or types.is_integer(of) or types.is_floating(of):
+        return np.dtype(of.to_pandas_dtype())
+    if types.is_temporal(of):
+        return "dates or durations"
+    if types.is_nested(of):
+        return "structs" if types.is_struct(of) else "lists or other nested values"
+    return "text or bytes"
+
+
+def _as_numbers(column: Any) -> NDArray:
+    """Return a column's numbers, NaN for one that is missing."""
+    types = _arrow().types
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_decimal(column.type) or (types.is_boolean(column.type) and column.null_count):
+        column = column.cast("int8" if types.is_boolean(column.type) else "float64")
+    return column.to_numpy()
 
 
 def _row_groups(file: Path, schema: Any, columns: tuple[str, ...]) -> list[_RowGroup]:

@@ -59,6 +59,7 @@ class Reader:
     tell: Tell
     preparation: Preparation | None = None
     is_checked: bool = True
+    notes: tuple[str, ...] = ()  # sentences about columns that are left out
     starts: NDArray = field(init=False)
     reads: int = field(init=False, default=0)
 
@@ -94,13 +95,26 @@ class Reader:
         is_bad = ~np.isfinite(points)
         if self.is_checked and is_bad.any():
             row, column = np.argwhere(is_bad)[0]
-            where = f"row {rows[row]}, column {quoted(self.names[column]) if self.names else column}"
-            raise DataError(f"{self.called(number)} holds NaN, or a number too large for {dtype}, at its {where}")
+            raise DataError(
+                f"{self.called(number)} holds {_bad(points[row, column], dtype)} at its row {rows[row] + 1}, "
+                f"column {self.column(int(column))}"
+            )
         return points
+
+    def column(self, number: int) -> str:
+        """Return what a column is called: its name, or its number, from 1."""
+        return str(number + 1) if self.names is None else quoted(self.names[number])
 
     def called(self, number: int) -> str:
         """Return what a part is called: its number, from 1, and its name."""
         return f"part {number + 1} of {len(self.parts)} ({self.parts[number].name})"
+
+
+def _bad(value: float, dtype: np.dtype) -> str:
+    """Say what is wrong with a number, and what can be done."""
+    if np.isnan(value):
+        return "NaN, a missing number (missing='mean' or --missing mean replaces it),"
+    return f"a number that is infinite, or too large for {dtype}, and must be corrected,"
 
 
 class _Held:
@@ -147,6 +161,11 @@ class Rows:
     def preparation(self) -> Preparation | None:
         """What is done to every row; None: nothing."""
         return self._reader.preparation
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about columns that are left out, and about labels that were read as missing."""
+        return self._reader.notes
 
     @property
     def parts_read(self) -> int:

@@ -16,7 +16,9 @@ import pandas as pd
 
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.missing import Seen
 from dsgcore.data.reading.names import as_number, column_names, reason_of
+from dsgcore.data.reading.numerals import plain_numeral
 from dsgcore.data.reading.recipe import DELIMITERS, Recipe
 from dsgcore.data.reading.sources import PIECE, Piece, Source, refuse_other_text
 
@@ -98,7 +100,7 @@ def _agreement(cells: list[list[str]], delimiter: str) -> tuple[float, float, in
 
 
 def _is_number(cell: str, decimal: str) -> bool:
-    return as_number(cell.replace(decimal, ".")) is not None
+    return as_number(plain_numeral(cell)[0].replace(decimal, ".")) is not None
 
 
 def _has_header(cells: list[list[str]], decimal: str) -> bool:
@@ -110,14 +112,17 @@ def _has_header(cells: list[list[str]], decimal: str) -> bool:
     return not any(cell and cell == row[j] for row in cells[1:] for j, cell in enumerate(cells[0]) if j < len(row))
 
 
-def read_delimited(source: Source, recipe: Recipe, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
-    """Yield the table in pieces of so many rows (None: in one).
+def read_delimited(
+    source: Source, recipe: Recipe, limits: Limits, seen: Seen, rows: int | None = None
+) -> Iterator[Piece]:
+    """Yield the table in pieces of so many rows (None: in one); count cells that are read as missing in `seen`.
 
     Every line is looked at first: all must have as many cells, and none may hold a NUL. pandas fills up what is too short,
     and a quote that is never closed is to it one cell of whatever size.
     """
-    raw, n_rows = _checked_lines(source, recipe, limits)
+    raw, n_rows, missing = _checked_lines(source, recipe, limits)
     names, notes = column_names(raw)
+    seen.update({(word, names[column]): count for (word, column), count in missing.items()})
     if not n_rows:
         raise DataError("the table has no rows" + (" below its header" if recipe.header else ""))
     done = 0
@@ -180,9 +185,15 @@ def _is_blank(row: list[str]) -> bool:
     return not row or (len(row) == 1 and not row[0].strip())
 
 
-def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str], int]:
-    """Return the columns' names and the number of rows; refuse lines with more or fewer cells than the first, and NULs."""
+def _checked_lines(
+    source: Source, recipe: Recipe, limits: Limits
+) -> tuple[list[str], int, Counter[tuple[str, int]]]:
+    """Return the columns' names, the number of rows, and how many cells of each missing word each column has.
+
+    Lines with more or fewer cells than the first are refused, and NULs.
+    """
     first: list[str] = []
+    missing, words = Counter[tuple[str, int]](), frozenset(recipe.missing_words)
     n_rows = -int(recipe.header)
     with _text(source, recipe) as lines:
         reader = _rows(_bounded(lines), recipe.delimiter)
@@ -197,6 +208,8 @@ def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list
                 limits.check_rows(n_rows)
                 if len(row) != len(first) or "\0" in "".join(row):
                     raise DataError(f"line {reader.line_num}{_wrong(row, first, recipe)}")
+                if n_rows and not words.isdisjoint(row):
+                    missing.update((cell, column) for column, cell in enumerate(row) if cell in words)
         except UnicodeError:
             wrong = f"line {reader.line_num + 1} or one soon after holds bytes that are not {recipe.encoding}"
             raise DataError(f"{wrong}: choose another encoding, such as cp1252 or utf-8") from None
@@ -204,7 +217,7 @@ def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list
             raise DataError(f"line {reader.line_num} cannot be read: {_plainly(error)}") from None
     if not first:
         raise DataError("the file holds no text but blank lines")
-    return first if recipe.header else [f"x{j + 1}" for j in range(len(first))], n_rows
+    return first if recipe.header else [f"x{j + 1}" for j in range(len(first))], n_rows, missing
 
 
 def _wrong(row: list[str], first: list[str], recipe: Recipe) -> str:

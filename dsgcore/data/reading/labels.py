@@ -14,8 +14,9 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.data.conversions import equal_frequency_bins
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.names import as_cell, as_number, listed, printable
+from dsgcore.data.reading.numerals import decimal_mark, numbers, numeric
 from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.tables import decimal_mark, labels_of, numbers, numeric
+from dsgcore.data.reading.tables import labels_of
 
 MAX_CLASSES = 1000
 BINARY = ("binary", "pairs")

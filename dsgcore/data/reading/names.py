@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from itertools import count
 from typing import Any
+
+from dsgcore.core.parameters import quoted
+from dsgcore.data.datasets import DataError
 
 LONGEST = 100
 _SHOWN = 6
@@ -33,6 +37,16 @@ def column_names(raw: Iterable[Any]) -> tuple[list[str], list[str]]:
     if repeated:
         sentences.append(f"Several columns have the same name and got a number added: {listed(sorted(set(repeated)))}.")
     return names, sentences
+
+
+def check_column(name: str, known: Sequence[str]) -> None:
+    """Refuse the name of a column that a table does not have; name close ones, or all."""
+    if name in known:
+        return
+    by_lower = {str(one).lower(): str(one) for one in reversed(known)}
+    close = [by_lower[one] for one in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.7)]
+    did_you_mean = f" (did you mean {' or '.join(repr(printable(one)) for one in close)}?)" if close else ""
+    raise DataError(f"there is no column {quoted(name)}{did_you_mean}: the table has {listed(known)}")
 
 
 def printable(text: str) -> str:

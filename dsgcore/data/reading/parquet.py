@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.indexes import pandas_index
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import column_names, reason_of
 from dsgcore.data.reading.sources import Piece, Source
@@ -18,11 +20,19 @@ OFFSET = 4  # bytes for the place of a text
 NESTED = "(nested)"  # what stands in a column of lists and other nested values
 
 
+def index_columns(source: Source) -> list[str]:
+    """Return the columns, as `read_parquet` calls them, that pandas wrote for the table's index."""
+    arrow = _pyarrow()
+    with _readable(arrow), source.open() as stream:
+        schema = arrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
+    index, (names, _) = pandas_index(schema.metadata), column_names(schema.names)
+    return [name for name, raw in zip(names, schema.names, strict=True) if raw in index]
+
+
 def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
     """Yield the table in pieces of so many rows (None: in one)."""
     arrow = _pyarrow()
-    try:
-        with source.open() as stream:
+    with _readable(arrow), source.open() as stream:
             schema = arrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
             # A text that stands once in the file and is named in many rows is one text until all of them are counted.
             texts = [field.name for field in schema if _is_text(field.type, arrow.types)]
@@ -31,6 +41,13 @@ def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Ite
             names, notes = column_names(schema.names)
             batches = _batches(file, schema, min(rows or BATCH, BATCH), arrow)
             yield from ((frame, notes) for frame in _gathered(batches, names, limits, rows, arrow))
+
+
+@contextmanager
+def _readable(arrow: Any) -> Iterator[None]:
+    """Say in one sentence that a file cannot be read."""
+    try:
+        yield
     except DataError:
         raise
     except (arrow.ArrowException, ValueError, OSError, OverflowError, MemoryError, TypeError, KeyError) as error:

@@ -24,12 +24,16 @@ FORMATS = ("delimited", "parquet", "svmlight", "npz")
 # Roles of columns whose numbers are written in another form than the table's own, and the decimal mark of each.
 MARKS = {"number 1,234.5": ".", "number 1.234,5": ","}
 # What a column can be; numbers, "category" and "text" are features.
-ROLES = ("number", *MARKS, "category", "text", "label", "pair", "ignore")
+ROLES = ("number", *MARKS, "category", "text", "label", "pair", "index", "ignore")
 MISSING = ("mean", "median", "most frequent", "drop")
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", ":": "colon", " ": "white space"}
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1")
-# What stands for a value that is not there. "-1" and "0" are no such words: they are numbers.
-MISSING_WORDS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?")
+# What stands for a value that is not there: the words of pandas' `read_csv`, and the "?" of the UCI archive. "-1" and "0" are
+# no such words: they are numbers.
+MISSING_WORDS = (
+    *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan"),
+    *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "?"),
+)
 MAX_LISTED = 10_000
 
 
@@ -87,7 +91,8 @@ class Recipe:
     roles : tuple of (str, str)
         The role of each column that is not a plain number, by its name: "number 1,234.5" or "number 1.234,5" (thousands
         may be set apart, and the decimal mark is the last one), "category" (a column of the points for each value),
-        "text" (TF-IDF, then the leading singular directions), "label", "pair" (id of a similar pair) or "ignore".
+        "text" (TF-IDF, then the leading singular directions), "label", "pair" (id of a similar pair), "index" (names or
+        numbers the rows: left out) or "ignore".
     missing : {"mean", "median", "most frequent", "drop"}
         What is done about missing numbers: replaced by the column's mean, median or most frequent value, or the row
         is dropped.

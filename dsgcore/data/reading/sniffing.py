@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
 
+from dsgcore.core.parameters import quoted
+from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.delimited import head_text, sniff_delimited, sniffed_encoding
+from dsgcore.data.reading.indexes import is_index
 from dsgcore.data.reading.labels import BINARY, DEFAULT_BINS, suited
-from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import as_number, written
-from dsgcore.data.reading.parquet import NESTED
+from dsgcore.data.reading.limits import IN_PIECES, Limits
+from dsgcore.data.reading.names import as_number, check_column, written
+from dsgcore.data.reading.numerals import MOSTLY, decimal_mark, is_numeric, is_time, numeric
+from dsgcore.data.reading.parquet import NESTED, index_columns
 from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.sources import Source, binary_format
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight
-from dsgcore.data.reading.tables import MOSTLY, decimal_mark, is_numeric, is_time, numeric
 
 _LABEL_NAMES = ("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality")
 _PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
-_ID_NAME = re.compile(r"(id|index|row|row_?id|unnamed: 0|column 1)", re.IGNORECASE)
 # Arrays of an archive that are no features: other labels, and which rows are for testing.
 _ARCHIVE_LABEL = re.compile(r"x\d+")
 MAX_CLASSES_OF_A_GUESS = 30
@@ -28,8 +30,13 @@ _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
 
 
 def sniff_format(source: Source) -> Recipe:
-    """Return the recipe for the format of a file, not packed, without roles; refuse a kind that cannot be read."""
+    """Return the recipe for the format of a file, not packed; refuse a kind that cannot be read.
+
+    Only such roles are set as the format itself gives: of the label, or the index.
+    """
     found = binary_format(source)
+    if found == "parquet":
+        return Recipe(format=found).with_roles(dict.fromkeys(index_columns(source), "index"))
     if found is not None:
         return Recipe(format=found)
     encoding = sniffed_encoding(source)
@@ -42,7 +49,8 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits, alone: Mapp
     """Return the recipe with the roles that a table's columns most likely have; `alone` has those of `guess_role`."""
     if recipe.format == "svmlight":
         return recipe
-    label, pair = _guessed_label(frame, recipe), _named(frame, _PAIR_NAMES)
+    candidates = frame[[name for name, c in frame.items() if not _is_index(c, recipe)]]
+    label, pair = _guessed_label(candidates if candidates.shape[1] else frame, recipe), _named(frame, _PAIR_NAMES)
     single = {label: "label"} | ({pair: "pair"} if pair not in (None, label) and frame[pair].notna().any() else {})
     if alone is None:
         alone = {str(name): guess_role(c, recipe, limits) for name, c in frame.items() if str(name) not in single}
@@ -51,12 +59,29 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits, alone: Mapp
 
 def guessed(frame: pd.DataFrame, recipe: Recipe, labels: str, limits: Limits, label: str | None = None) -> Recipe:
     """Return the recipe with roles, and what suits the labels that are learned from; `label` names their column."""
+    if label is not None:
+        check_column(label, [str(name) for name in frame.columns])
     recipe = guess_roles(frame, recipe, limits)
     before = recipe.column("label")
     if label is not None and before != label:
         others = {} if before is None else {before: guess_role(frame[before], recipe, limits)}
         recipe = recipe.with_roles({**dict(recipe.roles), **others, label: "label"})
     return suit(recipe, frame, labels)
+
+
+def choose(recipe: Recipe, frame: pd.DataFrame, features: Sequence[str] | None, drop: Sequence[str]) -> Recipe:
+    """Return a recipe with these columns as features, and none besides them; and without those that are dropped."""
+    known, label = [str(name) for name in frame.columns], recipe.column("label")
+    for name in (*(features or ()), *drop):
+        check_column(name, known)
+        if name == label:
+            raise DataError(f"column {quoted(name)} is the label: it can be neither a feature nor left out")
+    roles = dict(recipe.roles)
+    if features is not None:
+        singles = (label, recipe.column("pair"))
+        roles |= {name: "ignore" for name in known if name not in singles}
+        roles |= {name: feature_role(frame[name], recipe, IN_PIECES) for name in features}
+    return recipe.with_roles(roles | dict.fromkeys(drop, "ignore"))
 
 
 def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
@@ -77,13 +102,24 @@ def _guessed_label(frame: pd.DataFrame, recipe: Recipe) -> str | None:
     return texts[-1] if texts else str(frame.columns[-1])
 
 
+def _is_index(column: pd.Series, recipe: Recipe) -> bool:
+    name = str(column.name)
+    return recipe.role(name) == "index" or is_index(name, column)
+
+
 def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
-    """Return the role that a column most likely has where it is neither the label nor a pair id."""
+    """Return the role that a column most likely has if it is neither the label nor a pair id."""
+    if _is_index(column, recipe):
+        return "index"
+    return feature_role(column, recipe, limits)
+
+
+def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
+    """Return the role of a column that is no index: of a feature, if it can be one."""
     if recipe.format == "npz" and not _ARCHIVE_LABEL.fullmatch(str(column.name)):
         return "ignore"
     if is_numeric(column):
-        is_id = _ID_NAME.fullmatch(str(column.name)) is not None and column.is_unique
-        return "ignore" if is_id and pd.api.types.is_integer_dtype(column) else "number"
+        return "number"
     present = column.dropna()
     if not len(present):
         return "number"  # an empty column, which is left out
@@ -91,7 +127,7 @@ def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
         return "ignore"
     if mark := decimal_mark(present, recipe.decimal):
         return next(role for role, own in MARKS.items() if own == mark)
-    if numeric(present).notna().mean() >= MOSTLY:
+    if numeric(present).notna().mean() > MOSTLY:
         return "number"
     has_sentences = present.head(200).map(written).str.split().str.len().mean() >= _WORDS_OF_TEXT
     most = _FEW_CATEGORIES if has_sentences else limits.categories

@@ -1,0 +1,88 @@
+"""Which columns of a table are features: all but its label, its index, and those that a person leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dsgcore.core.parameters import quoted
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.indexes import is_index, may_be_index, sentence
+from dsgcore.data.reading.names import check_column, listed
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The columns that a person names."""
+
+    label: str | None = None
+    features: tuple[str, ...] | None = None  # None: all that are left
+    drop: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, label: str | None, features: Sequence[str] | None, drop: Sequence[str]) -> Asked:
+        """Take names as a person gives them."""
+        return cls(label, None if features is None else tuple(features), tuple(drop))
+
+
+@dataclass(frozen=True)
+class Features:
+    """The columns that are features, in their order, and sentences about those that are left out."""
+
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def features_of(
+    known: Sequence[str],
+    asked: Asked,
+    index: Collection[str],
+    values: Callable[[list[str]], pd.DataFrame],
+    empty: Collection[str] = (),
+) -> Features:
+    """Choose the features among a table's columns; refuse names that the table does not have.
+
+    Parameters
+    ----------
+    known : sequence of str
+    asked : Asked
+    index : collection of str
+        The columns that the table itself says are its index.
+    values : callable
+        Returns the first rows of some columns, by which others are seen to be an index.
+    empty : collection of str
+        Columns that hold no value.
+    """
+    for name in (*([asked.label] if asked.label is not None else ()), *(asked.features or ()), *asked.drop):
+        check_column(name, known)
+    if asked.label in (*(asked.features or ()), *asked.drop):
+        raise DataError(f"column {quoted(asked.label)} is the label: it can be neither a feature nor left out")
+    if asked.features is not None:
+        names = tuple(name for name in asked.features if name not in asked.drop)
+        return Features(_some(names, "all are left out"))
+    names = tuple(name for name in known if name != asked.label and name not in asked.drop)
+    maybe = [name for name in names if name not in index and may_be_index(name)]
+    first = values(maybe) if maybe else pd.DataFrame()
+    own = [name for name in names if name in index or (name in maybe and is_index(name, first[name]))]
+    empty = [name for name in names if name in empty and name not in own]
+    notes = ([sentence(own)] if own else []) + ([f"{listed(empty)}: no value, left out."] if empty else [])
+    kept = tuple(name for name in names if name not in own and name not in empty)
+    return Features(_some(kept, " ".join(notes) or "the label is the only column"), tuple(notes))
+
+
+def _some(names: tuple[str, ...], reason: str) -> tuple[str, ...]:
+    if not names:
+        raise DataError(f"no column of features is left: {reason.rstrip('.')}")
+    return names
+
+
+def check_numbers(held: dict[str, str]) -> None:
+    """Refuse columns that hold no numbers, by what they hold."""
+    if not held:
+        return
+    shown = ", ".join(f"{quoted(name)} ({kind})" for name, kind in list(held.items())[:6])
+    one, more = len(held) == 1, f" and {len(held) - 6} more" if len(held) > 6 else ""
+    what = f"column {shown} holds no numbers" if one else f"columns {shown}{more} hold no numbers"
+    raise DataError(f"{what}: leave {'it' if one else 'them'} out (drop, --drop), or name the features (features, --features)")

@@ -1,0 +1,92 @@
+"""Columns that name or number the rows: they are no features, unless a person names them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dsgcore.data.reading.names import listed
+
+# Whether a column numbers the rows is seen from so many rows at most, in whichever way a file is read.
+ROWS = 20_000
+_PANDAS = b"pandas"
+# pandas and Dask write an index without a name as such a column.
+_ALWAYS = re.compile(r"__index_level_\d+__|__null_dask_index__")
+# A column of such a name is an index if each value stands once, or if the values count up.
+_NAMES = re.compile(
+    r"unnamed: 0([._].*)?|column 1|index|idx|level_\d+|id|uid|uuid|guid|row|(.*[ _.-])(id|index|uuid)"
+    r"|(row|line)[ _.-]?(ids?|index|names?|no\.?|nr\.?|num|number)",
+    re.IGNORECASE,
+)
+_CAMEL = re.compile(r".*[a-z](Id|ID)")  # PassengerId, sampleID
+# A column of such a name is an index only if its values are 0, 1, 2, .. or 1, 2, 3, ..
+_COUNTING_NAMES = re.compile(
+    r"unnamed: \d+|column \d+|no\.?|nr\.?|#|obs|observation|record|serial"
+    r"|(serial|record|case|sample|observation|obs)[ _.-]?(no\.?|nr\.?|num|number)",
+    re.IGNORECASE,
+)
+_ROWS_A_COUNT = 10  # a count that begins again, as of files put one after another, goes on for so many rows
+
+
+def pandas_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
+    """Return the columns that a Parquet schema's metadata, as pandas writes them, name as the table's index."""
+    try:
+        said = json.loads((metadata or {})[_PANDAS])["index_columns"]
+        return frozenset(name for name in said if isinstance(name, str))
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return frozenset()
+
+
+def may_be_index(name: str) -> bool:
+    """Whether a column of this name may be an index: its values decide."""
+    return any(form.fullmatch(name.strip()) for form in (_ALWAYS, _NAMES, _CAMEL, _COUNTING_NAMES))
+
+
+def is_index(name: str, column: pd.Series) -> bool:
+    """Whether a column names or numbers the rows, by its name and the values of its first rows."""
+    name = name.strip()
+    if _ALWAYS.fullmatch(name):
+        return True
+    if not may_be_index(name):
+        return False
+    values = column.head(ROWS).dropna()
+    if len(values) < 2:
+        return False
+    whole = _whole(values)
+    if not (_NAMES.fullmatch(name) or _CAMEL.fullmatch(name)):
+        return whole is not None and whole[0] in (0, 1) and bool((np.diff(whole) == 1).all())
+    if whole is None:
+        return not pd.api.types.is_numeric_dtype(values) and values.is_unique
+    return values.is_unique or _counts_up(whole)
+
+
+def _whole(values: pd.Series) -> NDArray[Any] | None:
+    """Return whole numbers as such; None for anything else."""
+    if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
+        return None
+    if pd.api.types.is_integer_dtype(values):
+        return values.to_numpy()
+    numbers = values.to_numpy(dtype=np.float64)
+    is_whole = np.isfinite(numbers) & (np.abs(numbers) < 2.0**53) & (numbers == np.floor(numbers))
+    return numbers.astype(np.int64) if is_whole.all() else None
+
+
+def _counts_up(whole: NDArray[Any]) -> bool:
+    """Whether each number follows the one before, or begins again, which is rare."""
+    follows = np.diff(whole.astype(np.int64, copy=False)) == 1
+    begins_again = ~follows
+    is_count = bool((whole[1:][begins_again] == whole[0]).all())
+    return is_count and begins_again.sum() * _ROWS_A_COUNT <= len(whole)
+
+
+def sentence(names: Sequence[str]) -> str:
+    """Say that columns are left out as an index."""
+    if len(names) == 1:
+        return f"{listed(names)} names or numbers the rows, so it is no feature (name it among the features to use it)."
+    return f"{listed(names)} name or number the rows, so they are no features (name them among the features to use them)."

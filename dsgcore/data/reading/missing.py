@@ -1,0 +1,54 @@
+"""Cells that stand for a missing value, by the words in them; and how many there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import isfinite
+
+import pandas as pd
+
+from dsgcore.data.reading.names import as_number, listed
+
+# The cells that were read as missing, by word and column.
+Seen = Counter[tuple[str, str]]
+
+
+def blanked(column: pd.Series, words: Sequence[str], seen: Seen) -> pd.Series:
+    """Return a column whose cells with one of the words are missing, and count them."""
+    types = pd.api.types
+    if types.is_bool_dtype(column) or types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
+        return column
+    if types.is_numeric_dtype(column):
+        numbers = [number for word in words if (number := as_number(word)) is not None and isfinite(number)]
+        return _blanked(column, column.isin(numbers), seen) if numbers else column
+    texts = column.astype(object).map(lambda cell: cell.strip() if isinstance(cell, str) else None, na_action="ignore")
+    return _blanked(column, texts.isin(words), seen)
+
+
+def _blanked(column: pd.Series, is_word: pd.Series, seen: Seen) -> pd.Series:
+    if not is_word.any():
+        return column
+    counts = column[is_word].astype(str).str.strip().value_counts()
+    seen.update({(str(word), str(column.name)): int(count) for word, count in counts.items() if count})
+    if pd.api.types.is_integer_dtype(column):
+        column = column.convert_dtypes()  # not by way of floats, which do not hold all whole numbers
+    return column.mask(is_word)
+
+
+def sentence(seen: Seen) -> str:
+    """Say how many cells were read as missing, and by which words; empty if there are none."""
+    by_word: dict[str, int] = {}
+    for (word, _), count in seen.items():
+        by_word[word] = by_word.get(word, 0) + count
+    if not by_word:
+        return ""
+    parts = [_counted(word, count, seen) for word, count in sorted(by_word.items(), key=lambda one: -one[1])]
+    return f"Read as missing: {', '.join(parts)}."
+
+
+def _counted(word: str, count: int, seen: Seen) -> str:
+    if not word:
+        return f"{count:,} empty {'cell' if count == 1 else 'cells'}"
+    columns = listed(sorted({column for own, column in seen if own == word}))
+    return f"{count:,} {'cell' if count == 1 else 'cells'} {listed([word])} (in {columns})"

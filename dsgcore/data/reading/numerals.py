@@ -1,0 +1,166 @@
+"""Cells as numbers: by type, or written as people and spreadsheets write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.names import printable, written
+
+LARGEST = 1e30  # beyond it, differences and means leave float32's range
+# A column is one of numbers if more than this share of its cells are numbers: the others are mistakes.
+MOSTLY = 0.5
+# Numbers as people write them, by their decimal mark: thousands are set apart by the other mark, an apostrophe or a space.
+_SPACES = "'’ \u00a0\u2009\u202f"
+_GROUPS = {".": f",{_SPACES}", ",": f".{_SPACES}"}
+_GROUPED = {
+    mark: re.compile(rf"[+-]?(?:[1-9]\d{{0,2}}([{between}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:{re.escape(mark)}\d+)?")
+    for mark, between in _GROUPS.items()
+}
+# Minus signs and dashes that are written for "-".
+_DASHES = str.maketrans(dict.fromkeys("−–‐‑‒﹣－", "-"))
+_IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
+_PERCENT = 100.0
+_SPREADSHEET_ERROR = re.compile(r"#[A-Z/0-9_]+[!?]?|Err:\d+|#+")
+
+
+def is_numeric(column: pd.Series) -> bool:
+    """Whether a column holds numbers, or true and false, by its type."""
+    return pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column)
+
+
+def is_time(column: pd.Series) -> bool:
+    """Whether a column holds dates or durations, by its type."""
+    return pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column)
+
+
+def plain_numeral(text: str) -> tuple[str, float]:
+    """Return a numeral without brackets, per cent sign and Unicode minus, and what its number is divided by.
+
+    (1.5) is -1.5, as in accounts; 12 % is 0.12.
+    """
+    text, divisor = text.strip().translate(_DASHES), 1.0
+    for _ in range(2):  # the sign may stand inside the brackets or behind them
+        if text.endswith("%"):
+            text, divisor = text[:-1].rstrip(), divisor * _PERCENT
+        if bare := _IN_BRACKETS.fullmatch(text):
+            text = f"-{bare[1].rstrip()}"
+    return text, divisor
+
+
+def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
+    """Return the decimal mark of a column of text that is mostly numbers in another form than the table's own.
+
+    So 1.234,5 and 1,234.5, or 1.234 alone if the mark that is `usual` in the table is the comma. None for any other
+    column, of plain numbers too.
+    """
+    if is_numeric(column):
+        return None
+    texts = [plain_numeral(written(value))[0] for value in column.dropna()]
+    found = {mark: sum(bool(form.fullmatch(text)) for text in texts) for mark, form in _GROUPED.items()}
+    best = max(found, key=lambda mark: (found[mark], mark == usual))
+    # To this table, 1.5 is no number if its mark is the comma.
+    plain = numeric(column if usual == "." else pd.Series([t.replace(".", "x").replace(",", ".") for t in texts]))
+    n_plain = plain.notna().sum()
+    return best if found[best] > n_plain and found[best] > MOSTLY * len(texts) else None
+
+
+def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
+    """Return a column as numbers, NaN for a cell that is none; of text, written with this decimal mark."""
+    if is_numeric(column):
+        return pd.to_numeric(column, errors="coerce")
+    plain = column if mark is None else pd.Series(_marked(column, mark), column.index, dtype=object)
+    values = _to_numeric(plain.where(column.notna()))
+    others = np.flatnonzero((values.isna() & column.notna()).to_numpy())
+    if not len(others):
+        return values
+    rewritten = [plain_numeral(written(value)) for value in column.iloc[others]]
+    texts = pd.Series([text for text, _ in rewritten], dtype=object)
+    numbers = _to_numeric(texts if mark is None else pd.Series(_marked(texts, mark), dtype=object))
+    found = values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+    found[others] = numbers.to_numpy(dtype=np.float64) / np.array([divisor for _, divisor in rewritten])
+    return pd.Series(found, column.index)
+
+
+def _marked(column: pd.Series, mark: str) -> list[str]:
+    """Return numerals of a decimal mark of their own as Python writes them; other text stays."""
+    form, between = _GROUPED[mark], str.maketrans("", "", _GROUPS[mark])
+    texts = [written(value) for value in column]
+    return [t.translate(between).replace(mark, ".") if form.fullmatch(t) else t for t in texts]
+
+
+def _to_numeric(column: pd.Series) -> pd.Series:
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:  # a whole number beyond all floats
+        return pd.to_numeric(column.map(written, na_action="ignore"), errors="coerce")
+
+
+@dataclass
+class Mistakes:
+    """Cells of a column that should be numbers and are none: how many, and the first one."""
+
+    n: int = 0
+    first: str = ""
+    row: int = 0
+
+    def add(self, column: pd.Series, is_wrong: NDArray[np.bool_]) -> None:
+        """Count the cells that are marked."""
+        if not is_wrong.any():
+            return
+        if not self.n:
+            i = int(np.argmax(is_wrong))
+            self.first, self.row = printable(written(column.iloc[i])), row_number(column, i)
+        self.n += int(is_wrong.sum())
+
+    def check(self, name: str) -> None:
+        """Refuse the column if there are mistakes."""
+        if not self.n:
+            return
+        kind = " (a spreadsheet's error)" if _SPREADSHEET_ERROR.fullmatch(self.first) else ""
+        several = "" if self.n == 1 else f", the first of {self.n:,} cells that are no numbers"
+        it, its = ("it", "its word") if self.n == 1 else ("them", "their words")
+        raise DataError(
+            f"column {name!r} must hold numbers, got {self.first!r}{kind} in row {self.row}{several}: correct {it}, make the "
+            f"column a category or text, let {its} mean missing (--na), or leave the column out (--drop)"
+        )
+
+
+def row_number(column: pd.Series, i: int) -> int:
+    """Return the number of a row as people count: the first one below the header is row 1."""
+    return int(column.index[i]) + 1
+
+
+def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
+    """Return a column as numbers, NaN if they are missing; refuse a cell that is no number or too large, with its row.
+
+    Of text, `mark` is the decimal mark of numbers with thousands set apart.
+    """
+    mistakes = Mistakes()
+    values = numbers_and(mistakes, column, mark)
+    mistakes.check(str(column.name))
+    return values
+
+
+def numbers_and(mistakes: Mistakes, column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
+    """Return a column as numbers, NaN if they are missing or no numbers; those are counted among the mistakes."""
+    name = str(column.name)
+    if is_time(column):
+        raise DataError(f"column {name!r} holds dates, which are no numbers: ignore it (--drop)")
+    if np.iscomplexobj(column):
+        raise DataError(f"column {name!r} holds complex numbers, and only real ones can be used: ignore it (--drop)")
+    values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
+    mistakes.add(column, np.isnan(values) & column.notna().to_numpy())
+    # One pass in the usual case: NaN is passed over by fmax.
+    if len(values) and np.fmax.reduce(np.abs(values)) > LARGEST:
+        i = int(np.flatnonzero(np.abs(values) > LARGEST)[0])
+        raise DataError(
+            f"column {name!r} must hold finite numbers of at most {LARGEST:g} in size, got {values[i]:g} in row "
+            f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
+        )
+    return values
