@@ -81,7 +81,13 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
     fit.add_argument("--label", required=True, metavar="COLUMN", help="the labels; -1, or none, where a row has none")
     fit.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets model.npz and fit.json")
-    fit.add_argument("--features", metavar="A,B,..", help="the columns that are coordinates (default: all others)")
+    fit.add_argument(
+        "--features", metavar="A,B,..", help="the columns that are coordinates (default: all others but an index)"
+    )
+    fit.add_argument("--drop", action="append", default=[], metavar="COLUMN", help="leave a column out; may come again")
+    fit.add_argument(
+        "--na", metavar="A,B,..", help="labels that mean missing (default: those of pandas' read_csv, and ?)"
+    )
     fit.add_argument(
         "--missing", metavar="HOW", help="mean, median or most frequent for missing numbers (default: an error)"
     )

@@ -187,8 +187,8 @@ def test_a_set_of_the_archives_knows_its_columns(monkeypatch, tmp_path, capsys):
     [
         (["describe", "nowhere.csv"], "there is no file 'nowhere.csv'"),
         (["convert", "nowhere.csv", "--out", "x"], "there is no file 'nowhere.csv'"),
-        (["convert", "GOOD", "--out", "OUT", "--ignore", "bogus"], "gives 'bogus' the role ignore"),
-        (["convert", "GOOD", "--out", "OUT", "--label", "bogus"], "'bogus' the role label"),
+        (["convert", "GOOD", "--out", "OUT", "--ignore", "bogus"], "there is no column 'bogus'"),
+        (["convert", "GOOD", "--out", "OUT", "--label", "bogus"], "there is no column 'bogus'"),
         (["convert", "GOOD", "--out", "OUT", "--bins", "1"], "bins must be a whole number"),
         (["convert", "EMPTY", "--out", "OUT"], "the file is empty"),
         (["convert", "FOLDER", "--out", "OUT"], "it is not a readable file"),

@@ -81,12 +81,12 @@ BROKEN = {
     "targets in y": (
         {"X": points(), "y": Y + 0.5},
         {},
-        "y must hold whole numbers or text, got 0.5 in row 0",
+        "y must hold whole numbers or text, got 0.5 in row 1",
     ),
-    "NaN in y": ({"X": points(), "y": np.where(Y, np.nan, 1)}, {}, "got nan in row 1"),
-    "NaN in X": ({"X": with_value(np.nan), "y": Y}, {}, "X must be finite.*got nan in row 4, column 1"),
-    "infinite X": ({"X": with_value(-np.inf), "y": Y}, {}, "got -inf in row 4, column 1"),
-    "huge X": ({"X": with_value(1e300), "y": Y}, {}, "got 1e.300 in row 4, column 1"),
+    "NaN in y": ({"X": points(), "y": np.where(Y, np.nan, 1)}, {}, "got nan in row 2"),
+    "NaN in X": ({"X": with_value(np.nan), "y": Y}, {}, "X must be finite.*got nan in row 5, column 2"),
+    "infinite X": ({"X": with_value(-np.inf), "y": Y}, {}, "got -inf in row 5, column 2"),
+    "huge X": ({"X": with_value(1e300), "y": Y}, {}, "got 1e.300 in row 5, column 2"),
     "one class": ({"X": points(), "y": Y * 0}, {}, "y must have between 2 and 1000 classes, got '0' alone"),
     "1001 classes": (
         {"X": points(1001), "y": np.arange(1001)},

@@ -200,7 +200,7 @@ def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_th
     [
         (["--scaling", "logarithm"], "scaling must be one of unit, standard, none, got 'logarithm'"),
         (["--missing", "zero"], "missing must be one of mean, median, most frequent"),
-        (["--scaling", "unit"], "numbers are missing, or infinite: say what replaces missing ones"),
+        (["--scaling", "unit"], "numbers are missing, the first in row "),
     ],
 )
 def test_what_is_done_to_rows_is_asked_for_in_known_words(with_gaps, tmp_path, options, said, capsys):

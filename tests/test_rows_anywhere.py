@@ -183,7 +183,7 @@ def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
     X[2100, 1] = np.nan
     as_parquet(tmp_path, X, y, CUTS[1])
     with pytest.raises(
-        DataError, match=r"part 6 of 8 \(part-003.parquet, row group 0\) holds NaN.* row 51, column 'x1'"
+        DataError, match=r"part 6 of 8 \(part-003.parquet, row group 0\) holds NaN.* row 52, column 'x1'"
     ):
         make(QSGS2AUC, batch_size=512).fit(folder, label)
     (folder / "part-002.parquet").write_bytes(b"no such thing")

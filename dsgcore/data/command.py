@@ -18,10 +18,11 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
 from dsgcore.data.reading import MISSING, Recipe
 from dsgcore.data.reading.limits import shown_size
-from dsgcore.data.reading.recipe import MISSING_WORDS
+from dsgcore.data.reading.names import listed_names
 from dsgcore.data.registry import DATASETS
 
 _LINE_SECONDS = 0.5
+NA_HELP = "words that mean missing, besides an empty cell (default: those of pandas' read_csv, and ?)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,12 +46,18 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", choices=LABELS, default="classes", help="what is to be learned (default: classes)")
     parser.add_argument("--label", metavar="COLUMN", help="the column of labels, instead of the one guessed")
     parser.add_argument(
-        "--features", metavar="A,B,..", help="the columns that are features (default: all but an index, dates and the like)"
+        "--features",
+        metavar="A,B,..",
+        help="the columns that are features (default: all but an index, dates and the like)",
     )
     parser.add_argument(
-        *("--drop", "--ignore"), action="append", default=[], metavar="COLUMN", help="leave a column out; may come again"
+        *("--drop", "--ignore"),
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="leave a column out; may come again",
     )
-    parser.add_argument("--na", metavar="A,B,..", help=f"cells that mean missing (default: {', '.join(MISSING_WORDS[1:])})")
+    parser.add_argument("--na", metavar="A,B,..", help=NA_HELP)
     parser.add_argument("--positive", metavar="LABEL", help="the label that is positive, for --labels binary")
     parser.add_argument("--bins", type=int, metavar="K", help="cut a label that is a number into so many bins")
     parser.add_argument("--missing", choices=MISSING, help="what is done about missing numbers (default: mean)")
@@ -160,11 +167,6 @@ def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> 
     ).to_dict()
     plain |= {name: value for name in ("positive", "bins", "missing") if (value := getattr(given, name)) is not None}
     return Recipe.from_dict(plain)
-
-
-def listed_names(given: str | None) -> list[str] | None:
-    """Return the names, or words, in a list that is separated by commas; None if nothing is given."""
-    return None if given is None else [name for one in given.split(",") if (name := one.strip())]
 
 
 def _convert(given: argparse.Namespace) -> None:

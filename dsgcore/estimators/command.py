@@ -17,6 +17,8 @@ from dsgcore.core.model_files import ModelError
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
 from dsgcore.data.anywhere import Preparation, rows_of
+from dsgcore.data.reading.names import listed_names
+from dsgcore.data.reading.recipe import MISSING_WORDS
 from dsgcore.estimators.auc import QSGS2AUC
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO
@@ -99,10 +101,13 @@ def _train(
     estimator: FunctionalGradientEstimator, given: argparse.Namespace, checkpoint: Path, progress: _Progress
 ) -> Preparation | None:
     """Train, here or on a cluster, from the file's iterations on where there are some; return what was done to every row."""
-    features = None if given.features is None else given.features.split(",")
+    features = listed_names(given.features)
+    words = MISSING_WORDS if given.na is None else listed_names(given.na)
     with nullcontext() if given.dask is None else client_of(given.dask) as client:
         done = {"missing": given.missing, "scaling": given.scaling, "tell": progress.read}
-        rows, labels = rows_of(given.data, given.label, features=features, **done)
+        chosen = {"features": features, "drop": given.drop, "missing_words": words}
+        rows, labels = rows_of(given.data, given.label, **chosen, **done)
+        progress.say(rows.notes)
         estimator.fit(rows, labels, client=client, checkpoint=checkpoint, every=given.every, tell=progress.made)
     return rows.preparation
 
@@ -136,6 +141,12 @@ class _Progress:
     def made(self, t: int) -> None:
         """Say that an iteration is made."""
         self._show(f"{bar(t, self.n_iter)} {t} of at most {self.n_iter} iterations")
+
+    def say(self, notes: Sequence[str]) -> None:
+        """Print sentences on lines of their own, also if the bar is not wanted: they say what is learned from."""
+        if notes:
+            self.end()
+            print(*notes, sep="\n", file=sys.stderr)
 
     def _show(self, text: str) -> None:
         if not self.is_quiet:

@@ -6,13 +6,14 @@ import argparse
 import sys
 from contextlib import nullcontext
 
+from dsgcore.data.reading.names import listed_names
 from dsgcore.scoring.parquet import score_parquet
 from dsgcore.studies.command import INTERRUPTED, bar, on_cluster
 
 
 def predict(given: argparse.Namespace) -> int:
     """Write a model's values at the points of Parquet files; return the exit code."""
-    features = None if given.features is None else given.features.split(",")
+    features = listed_names(given.features)
     tell = (lambda done, of, new: None) if given.quiet else _show
     try:
         with nullcontext() if given.dask is None else on_cluster(given.dask) as cluster:

@@ -12,6 +12,8 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.indexes import is_index, may_be_index, sentence
 from dsgcore.data.reading.names import check_column, listed
 
+_SHOWN = 6
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -33,6 +35,7 @@ class Features:
 
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    guesses: tuple[str, ...] = ()  # those of the notes that the table itself does not say
 
 
 def features_of(
@@ -65,11 +68,13 @@ def features_of(
     names = tuple(name for name in known if name != asked.label and name not in asked.drop)
     maybe = [name for name in names if name not in index and may_be_index(name)]
     first = values(maybe) if maybe else pd.DataFrame()
-    own = [name for name in names if name in index or (name in maybe and is_index(name, first[name]))]
-    empty = [name for name in names if name in empty and name not in own]
-    notes = ([sentence(own)] if own else []) + ([f"{listed(empty)}: no value, left out."] if empty else [])
-    kept = tuple(name for name in names if name not in own and name not in empty)
-    return Features(_some(kept, " ".join(notes) or "the label is the only column"), tuple(notes))
+    said, guessed = [name for name in names if name in index], [name for name in maybe if is_index(name, first[name])]
+    left = [name for name in names if name in empty]
+    notes = [sentence(own) for own in (said, guessed) if own]
+    notes += [f"{listed(left)}: no value, so it is left out."] if left else []
+    kept = tuple(name for name in names if name not in (*said, *guessed, *left))
+    guesses = (sentence(guessed),) if guessed else ()
+    return Features(_some(kept, " ".join(notes) or "the label is the only column"), tuple(notes), guesses)
 
 
 def _some(names: tuple[str, ...], reason: str) -> tuple[str, ...]:
@@ -82,7 +87,13 @@ def check_numbers(held: dict[str, str]) -> None:
     """Refuse columns that hold no numbers, by what they hold."""
     if not held:
         return
-    shown = ", ".join(f"{quoted(name)} ({kind})" for name, kind in list(held.items())[:6])
-    one, more = len(held) == 1, f" and {len(held) - 6} more" if len(held) > 6 else ""
-    what = f"column {shown} holds no numbers" if one else f"columns {shown}{more} hold no numbers"
-    raise DataError(f"{what}: leave {'it' if one else 'them'} out (drop, --drop), or name the features (features, --features)")
+    if len(held) == 1:
+        ((name, kind),) = held.items()
+        what, them = f"column {quoted(name)} holds no numbers but {kind}", "it"
+    else:
+        shown = ", ".join(f"{quoted(name)} ({kind})" for name, kind in list(held.items())[:_SHOWN])
+        more = f" and {len(held) - _SHOWN} more" if len(held) > _SHOWN else ""
+        what, them = f"{len(held)} columns hold no numbers, {shown}{more}", "them"
+    raise DataError(
+        f"{what}: leave {them} out (drop, --drop), or name the columns that are features (features, --features)"
+    )

@@ -56,11 +56,14 @@ def reader_of_dask(X: Any, asked: Asked, tell: Tell) -> tuple[Reader, np.dtype]:
         _Partition(one, f"partition {i}", int(n))
         for i, (one, n) in enumerate(zip(table.to_delayed(), sizes, strict=True))
     ]
-    return Reader(parts, len(chosen.names), chosen.names, tell, notes=chosen.notes), np.result_type(*dtypes)
+    return Reader(
+        parts, len(chosen.names), chosen.names, tell, notes=chosen.notes, guesses=chosen.guesses
+    ), np.result_type(*dtypes)
 
 
 def _first_rows(X: Any, names: list[str]) -> pd.DataFrame:
-    return computed(X[names].get_partition(0))
+    parts = (computed(X[names].get_partition(i)) for i in range(X.npartitions))
+    return next((part for part in parts if len(part)), pd.DataFrame(columns=names))
 
 
 def _kind(dtype: Any) -> np.dtype | str:

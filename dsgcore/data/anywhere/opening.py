@@ -18,9 +18,10 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.anywhere.columns import Asked
 from dsgcore.data.anywhere.dask_parts import computed, is_dask, reader_of_dask
 from dsgcore.data.anywhere.parquet_files import labels_of_parquet, reader_of_parquet
-from dsgcore.data.anywhere.preparation import Preparation
+from dsgcore.data.anywhere.preparation import MISSING, Preparation
 from dsgcore.data.anywhere.rows import SAMPLE, Reader, Rows, Tell
 from dsgcore.data.datasets import DataError
+from dsgcore.data.options import SCALING, checked
 from dsgcore.data.reading.missing import Seen, blanked
 from dsgcore.data.reading.missing import sentence as missing_sentence
 from dsgcore.data.reading.recipe import MISSING_WORDS
@@ -46,8 +47,8 @@ def opened(X: Any, y: Any) -> tuple[Any, Any]:
     if not is_elsewhere:
         return X, y
     rows, labels = rows_of(X, y)
-    for note in rows.notes:
-        warnings.warn(note, UserWarning, stacklevel=3)
+    for guess in rows.guesses:
+        warnings.warn(guess, UserWarning, stacklevel=3)
     return rows, labels
 
 
@@ -144,6 +145,8 @@ def _learned(reader: Reader, dtype: np.dtype, missing: str | None, scaling: str,
     if missing is None and scaling == "none":
         return None
     reader.is_checked = False  # what is missing is no error yet
+    MISSING.check(missing)
+    checked(SCALING, scaling)
     taken = evenly_spread(len(reader), sample)
     some = Rows(reader, dtype)[taken]
     reader.is_checked = True
@@ -162,7 +165,9 @@ def _check_finite(reader: Reader, some: NDArray, taken: NDArray, *, is_filled: b
         raise DataError(
             f"numbers must be finite, got one that is infinite or too large for {some.dtype} {where}: correct it"
         )
-    raise DataError(f"numbers are missing, the first {where}: say what replaces them (missing='mean' or --missing mean)")
+    raise DataError(
+        f"numbers are missing, the first {where}: say what replaces them (missing='mean' or --missing mean)"
+    )
 
 
 def _labels(X: Any, y: Any, reader: Reader, missing_words: Sequence[str]) -> Any:
@@ -172,7 +177,8 @@ def _labels(X: Any, y: Any, reader: Reader, missing_words: Sequence[str]) -> Any
         seen = Seen()
         given = pd.Series(computed(X[y]) if is_dask(X) else labels_of_parquet(reader, y), name=y)
         labels = blanked(given, missing_words, seen)
-        reader.notes += tuple(filter(None, [missing_sentence(seen)]))
+        said = tuple(filter(None, [missing_sentence(seen)]))
+        reader.notes, reader.guesses = reader.notes + said, reader.guesses + said
     elif is_dask(y):
         labels = computed(y)
     else:

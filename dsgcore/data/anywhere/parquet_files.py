@@ -58,7 +58,7 @@ def reader_of_parquet(folder: Path, asked: Asked, tell: Tell) -> tuple[Reader, n
     check_numbers({name: kind for name, kind in kinds.items() if isinstance(kind, str)})
     dtype = np.result_type(*(kind for kind in kinds.values() if not isinstance(kind, str)))
     parts = [part for file in files for part in _row_groups(file, schema, chosen.names)]
-    return Reader(parts, len(chosen.names), chosen.names, tell, notes=chosen.notes), dtype
+    return Reader(parts, len(chosen.names), chosen.names, tell, notes=chosen.notes, guesses=chosen.guesses), dtype
 
 
 def _first_rows(dataset: Any, types: Any, names: list[str]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from scipy.stats import mode
 
 from dsgcore.core.parameters import Choice
 from dsgcore.data.datasets import DataError
-from dsgcore.data.options import SCALING, checked
+from dsgcore.data.options import SCALING
 from dsgcore.data.scaling import Scaling, fit_scaling
 
 MISSING = Choice("missing", None, options=("mean", "median", "most frequent"), optional=True)
@@ -28,12 +28,8 @@ class Preparation:
     @classmethod
     def learned(cls, sample: NDArray, missing: str | None, scaling: str) -> Self:
         """Learn it from a sample of the rows, of shape (n, d), with NaN for a missing number."""
-        MISSING.check(missing)
-        checked(SCALING, scaling)
         fill = None if missing is None else np.array([_fill(column, missing) for column in sample.T])
         full = _filled(sample, fill)
-        if not np.isfinite(full).all():
-            raise DataError("numbers are missing, or infinite: say what replaces missing ones (missing='mean')")
         return cls(fill, fit_scaling(full.astype(np.float32), np.arange(len(full)), scaling))
 
     @property

@@ -59,7 +59,8 @@ class Reader:
     tell: Tell
     preparation: Preparation | None = None
     is_checked: bool = True
-    notes: tuple[str, ...] = ()  # sentences about columns that are left out
+    notes: tuple[str, ...] = ()  # sentences about columns that are left out, and labels that were read as missing
+    guesses: tuple[str, ...] = ()  # those of the notes that the data do not say themselves
     starts: NDArray = field(init=False)
     reads: int = field(init=False, default=0)
 
@@ -166,6 +167,11 @@ class Rows:
     def notes(self) -> tuple[str, ...]:
         """Sentences about columns that are left out, and about labels that were read as missing."""
         return self._reader.notes
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """The notes that the data do not say themselves: an index that is one by its name and values, and missing words."""
+        return self._reader.guesses
 
     @property
     def parts_read(self) -> int:

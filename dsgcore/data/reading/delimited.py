@@ -185,9 +185,7 @@ def _is_blank(row: list[str]) -> bool:
     return not row or (len(row) == 1 and not row[0].strip())
 
 
-def _checked_lines(
-    source: Source, recipe: Recipe, limits: Limits
-) -> tuple[list[str], int, Counter[tuple[str, int]]]:
+def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str], int, Counter[tuple[str, int]]]:
     """Return the columns' names, the number of rows, and how many cells of each missing word each column has.
 
     Lines with more or fewer cells than the first are refused, and NULs.

@@ -89,4 +89,6 @@ def sentence(names: Sequence[str]) -> str:
     """Say that columns are left out as an index."""
     if len(names) == 1:
         return f"{listed(names)} names or numbers the rows, so it is no feature (name it among the features to use it)."
-    return f"{listed(names)} name or number the rows, so they are no features (name them among the features to use them)."
+    return (
+        f"{listed(names)} name or number the rows, so they are no features (name them among the features to use them)."
+    )

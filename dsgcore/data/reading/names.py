@@ -94,3 +94,8 @@ def listed(names: Iterable[str]) -> str:
     shown = [repr(printable(name)) for name in names]
     more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
     return ", ".join(shown[:_SHOWN]) + more
+
+
+def listed_names(given: str | None) -> list[str] | None:
+    """Return the names, or words, in a list that is separated by commas; None if nothing is given."""
+    return None if given is None else [name for one in given.split(",") if (name := one.strip())]

@@ -33,14 +33,14 @@ def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Ite
     """Yield the table in pieces of so many rows (None: in one)."""
     arrow = _pyarrow()
     with _readable(arrow), source.open() as stream:
-            schema = arrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
-            # A text that stands once in the file and is named in many rows is one text until all of them are counted.
-            texts = [field.name for field in schema if _is_text(field.type, arrow.types)]
-            file = arrow.parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
-            _check(file.metadata, schema, limits, arrow.types)
-            names, notes = column_names(schema.names)
-            batches = _batches(file, schema, min(rows or BATCH, BATCH), arrow)
-            yield from ((frame, notes) for frame in _gathered(batches, names, limits, rows, arrow))
+        schema = arrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
+        # A text that stands once in the file and is named in many rows is one text until all of them are counted.
+        texts = [field.name for field in schema if _is_text(field.type, arrow.types)]
+        file = arrow.parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
+        _check(file.metadata, schema, limits, arrow.types)
+        names, notes = column_names(schema.names)
+        batches = _batches(file, schema, min(rows or BATCH, BATCH), arrow)
+        yield from ((frame, notes) for frame in _gathered(batches, names, limits, rows, arrow))
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from dsgcore.data.reading.recipe import DELIMITERS, Recipe
 from dsgcore.data.reading.sources import Piece, Source, binary_format
 from dsgcore.data.reading.svmlight import read_svmlight
 
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table as it was read."""

@@ -1,0 +1,237 @@
+"""Files as strangers write them: the same columns are features in every way to read them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from dsgcore import QSGS2AUC
+from dsgcore.__main__ import main
+from dsgcore.data import DataError, rows_of
+from dsgcore.data.converting import convert_file, describe_file, sniff_file
+from dsgcore.data.reading import AskFormat, answers, read, sniff
+
+pa = pytest.importorskip("pyarrow")
+N = 60
+SMALL = {"n_iter": 4, "n_features": 8, "batch_size": 8, "random_state": 0, "tol": None}
+
+
+def frame(index=None):
+    rng = np.random.default_rng(0)
+    label = np.arange(N) % 3 == 0
+    table = {"a": rng.normal(size=N), "b": rng.normal(size=N) + label, "label": label.astype(int)}
+    return pd.DataFrame(table, index=index)
+
+
+SHUFFLED = np.random.default_rng(1).permutation(N)
+INDEXES = {
+    "default": None,
+    "shifted": pd.RangeIndex(7, 7 + N),
+    "unnamed": SHUFFLED,
+    "named": pd.Index(SHUFFLED, name="row of before"),
+    "several levels": pd.MultiIndex.from_arrays([SHUFFLED, np.arange(N) % 7], names=["sample", None]),
+    "text": pd.Index([f"s{i}" for i in range(N)], name="name"),
+    "dates": pd.date_range("2020-01-01", periods=N, name="day"),
+    "fractions": pd.Index(np.linspace(0, 1, N), name="position"),
+}
+
+
+def without_metadata(table, path):
+    whole = pa.Table.from_pandas(table).replace_schema_metadata(None)
+    pa.parquet.write_table(whole, path)
+
+
+def by_polars(path, column):
+    polars = pytest.importorskip("polars")
+    table = polars.from_pandas(frame()).with_row_index(column)
+    (table.write_parquet if path.suffix == ".parquet" else table.write_csv)(path)
+
+
+def by_dask(path, table):
+    frames = pytest.importorskip("dask.dataframe")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Dask calls what pandas has deprecated
+        parts = frames.from_pandas(table, npartitions=3, sort=False)
+        parts.to_parquet(path, compute_kwargs={"scheduler": "synchronous"})
+
+
+def in_parts(path, table):
+    path.mkdir()
+    for number, part in enumerate(np.split(np.arange(N), 3)):
+        table.iloc[part].reset_index(drop=True).rename_axis("id").reset_index().to_parquet(path / f"{number}.parquet")
+
+
+def in_one_csv(path):
+    parts = [frame().iloc[part].reset_index(drop=True) for part in np.split(np.arange(N), 3)]
+    pd.concat(parts).to_csv(path)
+
+
+def numbered(name, start=0):
+    table = frame()
+    table.insert(0, name, np.arange(start, start + N))
+    return table
+
+
+WRITERS = {
+    **{
+        f"pandas, {name} index": ("t.parquet", lambda path, index=index: frame(index).to_parquet(path, index=None))
+        for name, index in INDEXES.items()
+    },
+    "pandas, index kept": ("t.parquet", lambda path: frame().to_parquet(path, index=True)),
+    "pyarrow, without metadata": ("t.parquet", lambda path: without_metadata(frame(SHUFFLED), path)),
+    "polars": ("t.parquet", lambda path: by_polars(path, "index")),
+    "Dask, unnamed index": ("folder", lambda path: by_dask(path, frame(SHUFFLED))),
+    "Dask, named index": ("folder", lambda path: by_dask(path, frame(pd.Index(SHUFFLED, name="place")))),
+    "a number that begins again in each part": ("folder", lambda path: in_parts(path, frame())),
+    "a number in Parquet": ("t.parquet", lambda path: numbered("ID", 1).to_parquet(path)),
+    "CSV, default index": ("t.csv", lambda path: frame().to_csv(path)),
+    "CSV, shuffled index": ("t.csv", lambda path: frame(SHUFFLED).to_csv(path)),
+    "CSV of CSV": ("t.csv", lambda path: frame().reset_index(names="Unnamed: 0").to_csv(path)),
+    "CSV of parts": ("t.csv", in_one_csv),
+    "CSV by polars": ("t.csv", lambda path: by_polars(path, "row_nr")),
+    "TSV": ("t.tsv", lambda path: frame().to_csv(path, sep="\t", index_label="index")),
+    "LIBSVM": ("t.txt", lambda path: dump_svmlight_file(frame()[["a", "b"]], frame().label, str(path))),
+    "npz": ("t.npz", lambda path: np.savez(path, X=frame()[["a", "b"]], y=frame().label, id=np.arange(N))),
+    **{
+        f"CSV, {name} from {start}": ("t.csv", lambda path, own=(name, start): numbered(*own).to_csv(path, index=False))
+        for name in ("id", "ID", "Id", "row", "Row", "index", "row_id", "PassengerId", "customer_id", "#", "No.", "")
+        for start in (0, 1)
+    },
+}
+
+
+def features_of_estimator(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = QSGS2AUC(**SMALL).fit(path, "label")
+    return list(model.feature_names_in_)
+
+
+def features_of_fit_command(path):
+    import json
+
+    out = path.parent / "out"
+    given = ["--label", "label", "--out", str(out), "--quiet", "--set", "n_iter=4", "--set", "n_features=8"]
+    assert main(["fit", "QSGS2AUC", str(path), *given]) == 0
+    return json.loads((out / "fit.json").read_text())["features"]
+
+
+def features_of_upload(path):
+    *_, (_, points) = answers(path.read_bytes(), path.name, AskFormat("binary"))
+    return list(points.feature_names)
+
+
+OF_TABLES = {
+    "sniffed": lambda path: list(read(path.read_bytes(), sniff(path.read_bytes(), path.name)).feature_names),
+    "describe": lambda path: list(describe_file(path, sniff_file(path)).looked.features.names),
+    "upload": features_of_upload,
+}
+OF_PARQUET = {
+    "rows_of": lambda path: list(rows_of(path, "label")[0].names),
+    "estimator": features_of_estimator,
+    "fit": features_of_fit_command,
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_an_index_is_no_feature_in_whichever_way_its_file_is_read(writer, tmp_path):
+    name, write = WRITERS[writer]
+    path = tmp_path / name
+    write(path)
+    ways = OF_TABLES if path.is_file() else {}
+    if path.suffix in (".parquet", ""):
+        ways = {**ways, **OF_PARQUET}
+    expected = ["x1", "x2"] if path.suffix in (".txt", ".npz") else ["a", "b"]
+    assert {way: read(path) for way, read in ways.items()} == dict.fromkeys(ways, expected)
+
+
+@pytest.mark.parametrize("name", ["x", "time", "position", "grid", "humid", "id"])
+def test_a_feature_that_only_looks_like_an_index_stays_one(name, tmp_path):
+    values = np.arange(N) % 7 if name == "id" else np.arange(N)
+    table = frame()
+    table.insert(0, name, values)
+    table.to_parquet(tmp_path / "t.parquet")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert features_of_upload(tmp_path / "t.csv") == [name, "a", "b"]
+    assert list(rows_of(tmp_path / "t.parquet", "label")[0].names) == [name, "a", "b"]
+
+
+def test_an_index_that_a_person_names_is_used(tmp_path, capsys):
+    path, csv = tmp_path / "t.parquet", tmp_path / "t.csv"
+    frame(pd.Index(SHUFFLED, name="place")).to_parquet(path)
+    frame().to_csv(csv, index_label="id")
+    rows, _ = rows_of(path, "label", features=["place", "a"])
+    assert rows.names == ("place", "a")
+    assert np.array_equal(rows[:][:, 0], SHUFFLED)
+    assert rows_of(path, "place")[1].tolist() == SHUFFLED.tolist()
+    assert main(["data", "describe", str(csv), "--features", "id,b"]) == 0
+    assert "2 features" in capsys.readouterr().out
+    assert sniff_file(csv, features=["id", "b"]).to_dict()["roles"] == {"label": "label", "a": "ignore"}
+    converted = convert_file(csv, tmp_path / "out", sniff_file(csv, features=["id"]))
+    assert np.load(converted.points)[:, 0].tolist() == list(range(N))
+
+
+def test_an_index_that_is_left_out_is_said(tmp_path, capsys):
+    path, csv = tmp_path / "t.parquet", tmp_path / "t.csv"
+    numbered("id").to_parquet(path)
+    numbered("id").to_csv(csv, index=False)
+    said = "'id' names or numbers the rows, so it is no feature"
+    given = ["--label", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
+    assert main(["fit", "QSGS2AUC", str(path), *given]) == 0
+    assert said in capsys.readouterr().err
+    for file in (path, csv):
+        assert main(["data", "describe", str(file)]) == 0
+        assert said in capsys.readouterr().out
+        assert said in " ".join(read(file.read_bytes(), sniff(file.read_bytes(), file.name)).report)
+    with pytest.warns(UserWarning, match=said):
+        QSGS2AUC(**SMALL).fit(path, "label")
+
+
+def test_a_model_predicts_files_with_another_index_or_none(tmp_path):
+    for name, index in INDEXES.items():
+        frame(index).to_parquet(tmp_path / f"{name}.parquet")
+    given = ["--label", "label", "--out", str(tmp_path / "out"), "--quiet", "--scaling", "unit", "--set", "n_iter=2"]
+    assert main(["fit", "QSGS2AUC", str(tmp_path / "named.parquet"), *given]) == 0
+    scores = []
+    for name in INDEXES:
+        to = tmp_path / f"scores of {name}"
+        assert (
+            main(["predict", str(tmp_path / "out"), str(tmp_path / f"{name}.parquet"), "--out", str(to), "--quiet"])
+            == 0
+        )
+        scores.append(pd.read_parquet(to)["score"].to_numpy())
+    assert all(np.array_equal(one, scores[0]) for one in scores)
+
+
+def test_an_index_of_a_dask_table_that_was_reset_is_no_feature():
+    frames = pytest.importorskip("dask.dataframe")
+    table = frames.from_pandas(frame(), npartitions=3).reset_index()
+    rows, _ = rows_of(table, "label")
+    assert rows.names == ("a", "b")
+    assert rows_of(table, "label", features=["index", "a"])[0].names == ("index", "a")
+
+
+@pytest.mark.parametrize("wrong", ["lable", "Label", "outcome"])
+def test_a_wrong_label_is_named_with_those_that_there_are(wrong, tmp_path, capsys):
+    path, csv = tmp_path / "t.parquet", tmp_path / "t.csv"
+    table = frame().assign(town="x")
+    table.to_parquet(path)
+    table.to_csv(csv, index=False)
+    hint = "" if wrong == "outcome" else r" \(did you mean 'label'\?\)"
+    said = rf"there is no column '{wrong}'{hint}: the table has 'a', 'b', 'label', 'town'"
+    with pytest.raises(DataError, match=said):
+        rows_of(path, wrong)
+    with pytest.raises(DataError, match=said):
+        QSGS2AUC().fit(path, wrong)
+    with pytest.raises(DataError, match=said):
+        sniff_file(csv, label=wrong)
+    assert main(["fit", "QSGS2AUC", str(path), "--label", wrong, "--out", str(tmp_path / "out")]) == 2
+    assert "did you mean" in (errors := capsys.readouterr().err) or wrong == "outcome"
+    assert errors.count("\n") == 1
+    frames = pytest.importorskip("dask.dataframe")
+    with pytest.raises(DataError, match=said):
+        rows_of(frames.from_pandas(table, npartitions=2), wrong)
