@@ -230,3 +230,16 @@ def test_a_drawing_that_a_click_ends_leaves_no_control_without_the_value_that_su
     app = give(open_own(), "iris.csv", iris_csv()).run()
     spec = run_of(app).spec
     assert (spec.kernel, spec.data) == (undisturbed.kernel, undisturbed.data)
+
+
+def test_an_index_and_cells_that_are_read_as_missing_are_said_without_opening_anything():
+    rows = "\n".join(f"{i},{'NA' if i % 10 == 0 else i * 7 % 11},{'ab'[i % 2]}" for i in range(60))
+    app = give(open_own(), "table.csv", f",size,label\n{rows}\n".encode())
+    texts = [one.value.replace("\\", "") for one in app.markdown]
+    assert any(
+        "1 of 3 columns is left out: 'column 1' ('column 1': names or numbers the rows)" in text for text in texts
+    )
+    assert any("Read as missing: 6 cells 'NA' (in 'size'). Under Format you can change these words" in t for t in texts)
+    app.text_input(key=next(one.key for one in app.text_input if one.key and one.key.endswith("-words"))).set_value("?")
+    app.run()
+    assert any("'size' must hold numbers, got 'NA' in row 1" in error for error in errors(app))

@@ -24,6 +24,7 @@ ROLE_NAMES = {
     "category": "feature: category",
     "text": "feature: text",
     "pair": "pair id",
+    "index": "row index: left out",
     "ignore": "ignore",
 }
 _ROLES = {name: role for role, name in ROLE_NAMES.items()}

@@ -142,16 +142,20 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGe
             icon=":material/link_off:",
         )
     st.caption(f"{own.n:,} rows, {own.d:,} features, {len(own.class_names)} classes: {plain(_few(own.class_names))}")
+    if look.missing:
+        place.markdown(f":orange[:material/backspace:] {plain(look.missing)} Under Format you can change these words.")
     if own.left_out:
-        _say_left_out(own.left_out, look, place)
+        _say_left_out(own, look, place)
 
 
-def _say_left_out(names: tuple[str, ...], look: Look, place: DeltaGenerator) -> None:
-    """Say which columns have no part in the points, where it is seen without opening anything."""
-    are = "is" if len(names) == 1 else "are"
+def _say_left_out(own: OwnFile, look: Look, place: DeltaGenerator) -> None:
+    """Say which columns have no part in the points, outside of the box that opens."""
+    names = own.left_out
+    index = [name for name in names if own.recipe.role(name) == "index"]
+    is_index = f" ({listed(index)}: names or numbers the rows)" if index else ""
     place.markdown(
-        f":orange[:material/visibility_off:] {len(names)} of {len(look.names)} columns {are} left out: "
-        f"{plain(listed(names))}. What a column is used as can be set under Columns."
+        f":orange[:material/visibility_off:] {len(names)} of {len(look.names)} columns {'is' if len(names) == 1 else 'are'} "
+        f"left out: {plain(listed(names) + is_index)}. Under Columns you can set what a column is used as."
     )
 
 

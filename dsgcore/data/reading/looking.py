@@ -169,7 +169,8 @@ class Look:
     first: pd.DataFrame  # the first rows, as text that is safe to show
     names: tuple[str, ...]  # of the columns
     recipe: Recipe  # with the roles that the columns most likely have
-    alone: tuple[str, ...]  # the role of each column where it is neither the label nor a pair id
+    alone: tuple[str, ...]  # the role of each column if it is neither the label nor a pair id
+    missing: str = ""  # which words were read as missing, in how many cells
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ class AskLook(_OfRecipe):
         frame, names = table.frame, tuple(str(name) for name in table.frame.columns)
         alone = tuple(guess_role(column, self.recipe, file.limits) for _, column in frame.items())
         recipe = guess_roles(frame, self.recipe, file.limits, dict(zip(names, alone, strict=True)))
-        return Look(len(frame), table.head(), names, recipe, alone)
+        return Look(len(frame), table.head(), names, recipe, alone, table.missing)
 
     def next(self, look: Look) -> Question:
         """Return what is usually asked next; where no column is called a label, the last is taken for it."""

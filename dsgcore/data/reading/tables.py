@@ -28,6 +28,7 @@ class Table:
 
     frame: pd.DataFrame  # its columns have the names that roles refer to; its index counts the rows from 0
     notes: tuple[str, ...]  # what was done to read it, a sentence each
+    missing: str = ""  # which words were read as missing, in how many cells
 
     def head(self, rows: int = 50) -> pd.DataFrame:
         """Return the first rows as text that is safe to show and to save, counted from 1."""
@@ -46,7 +47,7 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
     seen = Seen()
     frame, notes = next(pieces(source, recipe, limits, seen=seen))
     missing = missing_sentence(seen)
-    return Table(frame, (_sentence(frame, recipe), *notes, *([missing] if missing else [])))
+    return Table(frame, (_sentence(frame, recipe), *notes, *([missing] if missing else [])), missing)
 
 
 def pieces(
