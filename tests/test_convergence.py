@@ -279,12 +279,9 @@ def test_slopes_come_with_the_error_of_resampling_the_seeds():
     assert np.isnan(fitted(t, values[:1]).error)
 
 
-def test_other_settings_and_too_many_points_are_refused_in_a_sentence():
+def test_other_settings_are_refused_in_a_sentence():
     with pytest.raises(DiagnosticsError, match="has none"):
         convergence(default_spec("multiclass"), 1)
-    many = replace(load_split(small("auc")), X_train=np.zeros((4001, 2)))
-    with pytest.raises(DiagnosticsError, match="at most 4,000, got 4,001"):
-        convergence(small("auc"), 1, split=many)
 
 
 def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
@@ -307,8 +304,13 @@ def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
 def test_ways_have_their_price_first_and_what_cannot_be_measured_is_refused():
     small_price, large_price = (price_of(Ways((small("auc", data={"n": n}),), (0,), 0)) for n in (200, 2000))
     assert large_price.memory > small_price.memory + 32 * 1400**2 - 32 * 140**2
-    with pytest.raises(SpecError, match="at most 4,000"):
-        price_of(Ways((small("auc", data={"n": 10_000}),), (0,), 0))
+    with pytest.raises(SpecError, match="has none"):
+        price_of(Ways((default_spec("multiclass"),), (0,), 0))
+
+
+def test_a_way_on_many_points_is_not_priced_as_if_it_had_a_matrix_of_all():
+    prices = [price_of(Ways((small("auc", data={"n": n}),), (0,), 0)) for n in (6000, 20_000)]
+    assert prices[1].memory - prices[0].memory < 32 * 4000**2
 
 
 @pytest.mark.parametrize(

@@ -65,11 +65,18 @@ def test_settings_without_such_a_way_are_not_offered():
     assert profile_of(SETTINGS["multiclass"]).short not in select.options
 
 
-def test_what_cannot_be_measured_is_refused_in_a_sentence():
-    app = opened(v_n="10000")
-    (error,) = app.error
-    assert "at most 4,000, got 7,000" in error.value.replace("\\", "")
-    assert asked(app).made is None
+def test_more_than_4000_training_points_are_not_refused(store):  # noqa: F811
+    app = opened(v_n="10000", v_n_iter="100", v_seeds="2")
+    assert not app.error
+    assert app.button(key="ways-start")
+
+
+def test_curves_on_a_part_of_the_points_say_so(store, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("dsgcore.diagnostics.subsample.MAX_POINTS", 60)
+    app = answered(store, **SMALL)
+    said = next(c.value for c in app.caption if "training points" in c.value)
+    assert "Measured on 60 of the 140 training points, drawn at random." in said
+    assert "Each seed (0, 1) draws its own points." in said
 
 
 def test_curves_have_seeds_median_band_bound_and_the_promised_slope(store):  # noqa: F811

@@ -131,9 +131,7 @@ def test_where_there_is_no_exact_optimum_the_way_goes_on_without_noise():
     assert np.isfinite(found.parts["together"])
 
 
-def test_too_many_points_and_another_kind_of_method_get_one_sentence():
-    with pytest.raises(DiagnosticsError, match=r"at most 4,000, got 7,000; take fewer points"):
-        limits(Spec.from_dict({"setting": "auc", "data": {"name": "two_moons", "n": 10_000}}))
+def test_another_kind_of_method_gets_one_sentence():
     with pytest.raises(DiagnosticsError, match="stochastic functional gradients"):
         limits(Spec.from_dict({"setting": "multiclass"}))
 

@@ -6,15 +6,18 @@ import argparse
 import json
 import sys
 
+from dsgcore.diagnostics.four_runs import check_possible
 from dsgcore.diagnostics.limits import Limits, limits
-from dsgcore.experiments.loading import read_spec
+from dsgcore.experiments.loading import load_split, read_spec
 
 NOT_CONVERGED = 1
 
 
 def check(given: argparse.Namespace) -> int:
-    """Print what limits a run; return 0 where it has converged, else 1."""
-    found = limits(read_spec(given.spec), given.seeds)
+    """Print what limits a run; return 0 if it has converged, else 1."""
+    spec = read_spec(given.spec)
+    check_possible(spec)
+    found = limits(spec, given.seeds, split=load_split(spec, folder=given.spec.parent))
     if given.json is not None:
         given.json.write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
     print(words(found))
@@ -25,7 +28,7 @@ def check(given: argparse.Namespace) -> int:
 def words(found: Limits) -> str:
     """Return the verdict in lines: whether it has converged, the parts and shares, the slopes, what to change."""
     if any(run.has_grown for run in found.runs):
-        return f"The run grows without end. {found.remedy}\nSeeds: {', '.join(map(str, found.seeds))}."
+        return f"The run grows without end. {found.remedy}\n{_seeds(found)}"
     state = "has converged" if found.converged else "has not converged"
     optimum = "the optimum f*" if found.runs[0].is_exact else "where it would go on to without noise, f*"
     lines = [f"The run {state}: at the end it is {found.parts['together']:.3g} ||f*|| away from {optimum}."]
@@ -36,5 +39,11 @@ def words(found: Limits) -> str:
     lines.append(
         f"Slopes over the second half: |f - h|^2 {found.slopes['error']:+.2f}, |f - f*|^2 {found.slopes['distance']:+.2f}."
     )
-    lines.append(f"Seeds: {', '.join(map(str, found.seeds))}.")
+    lines.append(_seeds(found))
     return "\n".join(lines)
+
+
+def _seeds(found: Limits) -> str:
+    if found.subsample is not None:
+        return found.subsample.sentence()
+    return f"Seeds: {', '.join(map(str, found.seeds))}."

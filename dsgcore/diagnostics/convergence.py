@@ -12,6 +12,7 @@ from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import seeds_of
 from dsgcore.diagnostics.way import DISTANCE, ERROR, NORM, WORDS, ground_of, way
+from dsgcore.diagnostics.subsample import Subsample, is_sampled
 from dsgcore.experiments import Spec, load_split, theory_of
 from dsgcore.settings import Constant, Measured, profile_of
 
@@ -68,6 +69,13 @@ class Convergence:
     def quantities(self) -> tuple[str, ...]:
         """What was measured, by the names of its columns."""
         return tuple(name for name in WORDS if name in self.columns)
+
+    @property
+    def subsample(self) -> Subsample | None:
+        """The training points used; None if all of them were."""
+        if "of_points" not in self.columns or not len(self.t):
+            return None
+        return Subsample.of_points(int(np.nanmax(self.columns["of_points"])), self.seeds)
 
     @property
     def n_diverged(self) -> int:
@@ -133,9 +141,13 @@ def convergence(
     """Measure how a spec's run converges; parameters, and what is raised, as of `dsgcore.diagnostics.limits`."""
     used = seeds_of(spec, seeds)
     split = load_split(spec) if split is None else split
-    ground, ways = ground_of(spec, split), {}
+    has_own, ground, ways = is_sampled(len(split.X_train)), None, {}
     for i, seed in enumerate(used):
-        ways[seed] = way(replace(spec, seed=seed), split, ground)
+        own = replace(spec, seed=seed)
+        if ground is None or has_own:
+            ground = None  # before the next kernel matrix is made
+            ground = ground_of(own if has_own else spec, split)
+        ways[seed] = way(own, split, ground)
         tell((i + 1) / len(used))
     return Convergence.of(spec, ways)
 

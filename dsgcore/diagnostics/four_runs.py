@@ -11,6 +11,7 @@ coefficients and so reacts to f's errors: the two parts are strongly correlated,
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -24,7 +25,6 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.carried import AllPoints
 from dsgcore.core.diagnostics import (
-    MAX_EXACT_POINTS,
     DiagnosticsError,
     DualCoefficients,
     GradientNorm,
@@ -35,11 +35,10 @@ from dsgcore.core.schedules import Step
 from dsgcore.core.solver import Iterate, solve
 from dsgcore.core.task import Task
 from dsgcore.data import Split
+from dsgcore.diagnostics.subsample import is_sampled, on_some_points
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.stochastic_task import task_of
 
-# Up to so many training points the kernel matrix is made; above, a diagnosis is refused.
-MAX_POINTS = 4000
 # Where there is no exact optimum, g goes on to at most so many times the run's length, for where it leads to.
 LONGEST_WAY = 10
 # And ends when a step moves it by less than this, relative to its size.
@@ -148,15 +147,31 @@ def runs_of_seeds(
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
 ) -> tuple[FourRuns, ...]:
-    """Make the four runs with each of several seeds; what has no noise is made once. Parameters as of `limits`."""
+    """Make the four runs with each of several seeds. Parameters as of `limits`.
+
+    The noiseless run is made once, or once a seed if each seed draws its own training points.
+    """
     check_possible(spec)
     task = settled_task(spec, load_split(spec) if split is None else split)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        still = _noiseless(task, lambda share: tell(share / (1 + len(seeds))))
-        return tuple(
-            _measured(replace(task, seed=seed), still, lambda share, i=i: tell((i + share) / (1 + len(seeds))))  # type: ignore[misc]
-            for i, seed in enumerate(seeds, start=1)
-        )
+        return tuple(_runs(task, seeds, tell))
+
+
+def _runs(task: Task, seeds: Sequence[int], tell: Callable[[float], object]) -> Iterator[FourRuns]:
+    has_own = is_sampled(len(task.X))
+    parts, n_parts = itertools.count(), len(seeds) + (len(seeds) if has_own else 1)
+
+    def next_part() -> Callable[[float], object]:
+        part = next(parts)
+        return lambda share: tell((part + share) / n_parts)
+
+    still = None
+    for seed in seeds:
+        own = on_some_points(replace(task, seed=seed))
+        if still is None or has_own:
+            still = None  # before the next kernel matrix is made
+            still = _noiseless(own, next_part())
+        yield _measured(own, still, next_part())
 
 
 def seeds_of(spec: Spec, seeds: int | Sequence[int]) -> tuple[int, ...]:
@@ -164,21 +179,17 @@ def seeds_of(spec: Spec, seeds: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
 
 
-def check_possible(spec: Spec, n: int = 0) -> None:
-    """Raise `DiagnosticsError`, with the reason, where the four runs cannot be made of a spec with `n` training points."""
+def check_possible(spec: Spec) -> None:
+    """Raise `DiagnosticsError`, with the reason, if the four runs cannot be made of a spec."""
     if spec.problem.engine != "stochastic":
         raise DiagnosticsError(
             f"what limits a run is found for stochastic functional gradients; {spec.problem.title} has none"
         )
-    if n > min(MAX_POINTS, MAX_EXACT_POINTS):
-        raise DiagnosticsError(
-            f"the kernel matrix of all training points is needed: at most {MAX_POINTS:,}, got {n:,}; take fewer points (n)"
-        )
 
 
 def settled_task(spec: Spec, split: Split) -> Task:
-    """Return what the solver is to do for a spec, its automatic step known; raise `DiagnosticsError` as `check_possible`."""
-    check_possible(spec, len(split.X_train))
+    """Return the solver's task for a spec, with its automatic step; raise `DiagnosticsError` as `check_possible`."""
+    check_possible(spec)
     task = task_of(spec, split)
     settle_step(task)
     return task

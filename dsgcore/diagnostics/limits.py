@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from dsgcore.core.automatic_step import step_sizes
 from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, runs_of_seeds, seeds_of
+from dsgcore.diagnostics.subsample import MAX_POINTS, Subsample
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.experiments.settings import FILE
@@ -59,6 +60,8 @@ class Limits:
         The constant step above which the run grows without end, where there is one.
     runs : tuple of FourRuns
         One a seed.
+    subsample : Subsample or None
+        The training points used; None if all of them were.
     """
 
     converged: bool
@@ -72,11 +75,13 @@ class Limits:
     largest_step: float | None
     seeds: tuple[int, ...]
     runs: tuple[FourRuns, ...]
+    subsample: Subsample | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data; what is not finite is None."""
         names = ("converged", "leading", "shares", "remedy", "slopes", "parts", "changes", "expected", "largest_step")
-        plain = {name: getattr(self, name) for name in names} | {"seeds": list(self.seeds)}
+        subsample = None if self.subsample is None else self.subsample.to_dict()
+        plain = {name: getattr(self, name) for name in names} | {"seeds": list(self.seeds), "subsample": subsample}
         return {name: _finite(value) for name, value in plain.items()}
 
 
@@ -98,7 +103,8 @@ def limits(
     Parameters
     ----------
     spec : Spec
-        Of one of the stochastic settings, with at most some 4,000 training points.
+        Of one of the stochastic settings. With more than 4,000 training points each seed draws that many of them at random,
+        and `Limits.subsample` says so.
     seeds : int or sequence of int, default 5
         Of batches and features; a number stands for so many from the spec's own on. The data stay the same.
     split : Split, optional
@@ -109,14 +115,15 @@ def limits(
     Raises
     ------
     DiagnosticsError
-        If the setting's gradient is not a stochastic functional one, or there are too many training points.
+        If the setting's gradient is not a stochastic functional one.
     """
     used = seeds_of(spec, seeds)
     check_possible(spec)
     split = load_split(spec) if split is None else split
     runs = runs_of_seeds(spec, used, split=split, tell=tell)
     largest = step_sizes(task_of(spec, split)).largest
-    return _verdict(spec, used, runs, largest)
+    found = _verdict(spec, used, runs, largest)
+    return replace(found, subsample=Subsample.of_points(len(split.X_train), used))
 
 
 def _verdict(spec: Spec, seeds: tuple[int, ...], runs: tuple[FourRuns, ...], largest: float | None) -> Limits:
@@ -213,8 +220,8 @@ def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> J
     The data are loaded again from the spec, except where they came from a file, which may be gone. Options are `lease` and
     `is_wanted` of `JobQueue.submit`. What `limits` refuses is refused before anything is begun.
     """
-    n = len(split.X_train)
-    check_possible(spec, n)
+    n = min(len(split.X_train), MAX_POINTS)
+    check_possible(spec)
     held = split if spec.data.name == FILE else None
     return queue.submit(find_limits, spec.to_json(), held, memory_limit=ARRAYS * BYTES * n * n + ALLOWANCE, **options)
 

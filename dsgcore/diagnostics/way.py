@@ -20,6 +20,7 @@ from dsgcore.core.solver import Iterate, solve
 from dsgcore.core.task import Task
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import Ground, settled_task
+from dsgcore.diagnostics.subsample import MAX_POINTS, is_sampled, on_some_points
 from dsgcore.experiments import Spec, theory_of
 
 ERROR, DISTANCE, AVERAGE, NORM = "error", "distance", "average", "norm"
@@ -41,16 +42,20 @@ SECONDS_A_PAIR, SECONDS_A_TRIPLE = 1e-9, 1e-10
 
 
 def ground_of(spec: Spec, split: Split) -> Ground:
-    """Return the ground of a spec's way; raise `DiagnosticsError` where it has too many training points, or no such way."""
-    task = settled_task(spec, split)
+    """Return the ground of a spec's way; raise `DiagnosticsError` if the spec has none.
+
+    With many training points the spec's seed draws those used, so that each seed has its own ground.
+    """
+    task = on_some_points(settled_task(spec, split))
     with single_threaded_blas():
         return Ground.of(task)
 
 
 def way_cost(spec: Spec, n_train: int) -> Cost:
     """Return about what is needed besides the run: bytes, and seconds an iteration."""
-    pairs = n_train**2
-    seconds = 2 * pairs * SECONDS_A_PAIR + pairs * n_train * SECONDS_A_TRIPLE / spec.solver.n_iter
+    n = min(n_train, MAX_POINTS)
+    pairs = n**2
+    seconds = 2 * pairs * SECONDS_A_PAIR + pairs * n * SECONDS_A_TRIPLE / spec.solver.n_iter
     return Cost(BYTES_A_PAIR * pairs, seconds)
 
 
@@ -62,7 +67,7 @@ def way(
     Parameters
     ----------
     spec : Spec
-        Of one of the stochastic settings; its seed is that of batches and features.
+        Of one of the stochastic settings; its seed is that of batches and features, and of the subsample of many points.
     split : Split
         The data, of whatever seed.
     ground : Ground, optional
@@ -77,12 +82,13 @@ def way(
         "squared_steps" Σ|a|². With an optimum: "distance" |f − f*|², "average" (the same of the mean of the iterates after
         t/2), "norm" ‖h − f*‖²_H, "scale", the mean of f*², "f_star_norm" ‖f*‖²_H and "curvature" L, the sum of the sizes of the
         risk's second derivatives. Without, or where the theorem speaks of it: "gradient" ‖∇J(h_t)‖² and "gradient_mean", its
-        running mean. The run ends at the first value that is not finite.
+        running mean. The run ends at the first value that is not finite. With a subsample also "points", the training points
+        used, and "of_points", all of them.
     """
     ground = ground_of(spec, split) if ground is None else ground
-    task = settled_task(spec, split)
+    task = on_some_points(settled_task(spec, split))
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        followed = _Followed(task, ground, with_gradient=GRADIENT_MEAN in theory_of(spec).rates)
+        followed = _Followed(task, ground, len(split.X_train), with_gradient=GRADIENT_MEAN in theory_of(spec).rates)
         rows = list(_rows(followed, until))
     names = rows[0] if rows else followed.row(0, 0.0)
     return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
@@ -114,8 +120,8 @@ def _rows(followed: _Followed, until: Callable[[], bool]) -> Iterator[dict[str, 
 class _Followed:
     """A run's f at the training points, its twin h by dual coefficients, and what follows from both."""
 
-    def __init__(self, task: Task, ground: Ground, *, with_gradient: bool) -> None:
-        self.task, self.ground, self.model = task, ground, task.new_model()
+    def __init__(self, task: Task, ground: Ground, of_points: int, *, with_gradient: bool) -> None:
+        self.task, self.ground, self.of_points, self.model = task, ground, of_points, task.new_model()
         self.points, self.dual = AllPoints(task, self.model), DualCoefficients(len(task.X))
         self.lemma = ExactTwin(task.kernel, task.X[:1])
         self.f_star: NDArray | None = None if ground.optimum is None else ground.K @ ground.optimum
@@ -150,6 +156,8 @@ class _Followed:
             "largest_weight": self.lemma.largest_weight,
             "squared_steps": self.lemma.squared_steps,
         }
+        if is_sampled(self.of_points):
+            found |= {"points": len(f), "of_points": self.of_points}
         if self.has_gradient:
             found |= {GRADIENT: self.gradient, GRADIENT_MEAN: self.gradients / max(t, 1)}
         if self.f_star is not None and self.ground.optimum is not None:

@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from dsgcore.core.cost import Cost
-from dsgcore.core.errors import DSGError
+from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics.convergence import Convergence
 from dsgcore.diagnostics.four_runs import Ground, check_possible
+from dsgcore.diagnostics.subsample import is_sampled
 from dsgcore.diagnostics.way import ground_of, way, way_cost
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
@@ -81,7 +82,10 @@ def make_way(text: str, folder: str | None = None) -> Made:
     plain = json.loads(text)
     spec = Spec.from_dict(plain["spec"])
     on_data = replace(spec, seed=plain["way_on"])
-    columns = way(spec, split_of(on_data, folder), _ground(_same_ground(on_data), folder), is_given_up)
+    split = split_of(on_data, folder)
+    # Each seed draws its own points from many, and so has its own ground.
+    seed = spec.seed if is_sampled(len(split.X_train)) else on_data.seed
+    columns = way(spec, split, _ground(_same_ground(on_data), folder, seed), is_given_up)
     if is_given_up():
         raise GivenUpError
     t = columns["t"]
@@ -104,10 +108,10 @@ def _same_ground(spec: Spec) -> str:
     return json.dumps(spec.to_dict() | {"solver": usual, "changes": []}, sort_keys=True)
 
 
-@lru_cache(maxsize=2)
-def _ground(text: str, folder: str | None) -> Ground:
+@lru_cache(maxsize=1)  # a kernel matrix each
+def _ground(text: str, folder: str | None, seed: int) -> Ground:
     spec = Spec.from_json(text)
-    return ground_of(spec, split_of(spec, folder))
+    return ground_of(replace(spec, seed=seed), split_of(spec, folder))
 
 
 def cost_of_way(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
@@ -115,8 +119,8 @@ def cost_of_way(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
     n, _ = shape_of(spec) if shape is None else shape
     n_train = n - round(spec.data.test_share * n)
     try:
-        check_possible(spec, n_train)
-    except DSGError as error:
+        check_possible(spec)
+    except DiagnosticsError as error:
         raise SpecError(str(error)) from None
     return cost_of(spec, shape) + way_cost(spec, n_train)
 

@@ -192,6 +192,8 @@ def draw_table(asked: AskedWays, shown: list[Shown], quantity: str) -> None:
                 {"curve": label, "at the end": "", **_compared(fitted(x, values), rate, holds=holds), "seeds": ""}
             )
     st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
+    if shown[0].found.subsample is not None:
+        st.caption(shown[0].found.subsample.sentence())
     st.caption(
         "Slopes are those of the mean over the seeds on logarithmic scales, over the last decade, ± the standard error of "
         "resampling the seeds. A theorem bounds from above: what falls faster keeps to it."

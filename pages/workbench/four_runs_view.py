@@ -46,7 +46,7 @@ def four_runs_tab(bench: Bench, theme: str) -> None:
     assert bench.live is not None
     run = bench.live.run
     try:
-        check_possible(run.spec, len(run.split.X_train))
+        check_possible(run.spec)
     except DiagnosticsError as error:
         st.info(f"Not here: {plain(str(error))}.", icon=":material/info:")
         return
@@ -121,6 +121,8 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
     if found.before is not None:
         st.success(_brought(found.before, limits), icon=":material/compare_arrows:")
     _words(bench, found, limits)
+    if limits.subsample is not None:
+        st.caption(limits.subsample.sentence())
     runs = [run for run in limits.runs if len(run.t) == len(limits.runs[0].t)]
     if any(run.has_grown for run in limits.runs) or not runs:
         return
