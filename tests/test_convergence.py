@@ -15,7 +15,7 @@ from dsgcore.core.schedules import Change
 from dsgcore.diagnostics import convergence, fitted, four_runs
 from dsgcore.diagnostics.convergence import Slope
 from dsgcore.diagnostics.way import recorded
-from dsgcore.experiments import SETTINGS, SpecError, breaches, broken_by, default_spec, kept_to, load_split, theory_of
+from dsgcore.experiments import SETTINGS, SpecError, breaches, broken_by, default_spec, kept_to, theory_of
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store, StudyRuns, Ways, carry_out, convergences, price_of
 

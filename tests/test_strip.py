@@ -7,8 +7,9 @@ import pytest
 
 from dsgcore.core.gauges import BatchSpread, Gauges
 from dsgcore.core.kernels import KERNELS
-from dsgcore.diagnostics import Light, strip
-from dsgcore.experiments import SETTINGS, Run, Spec, default_spec
+from dsgcore.diagnostics import Gauge, Light, Strip, strip
+from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
+from dsgcore.experiments.verdict import Verdict, compare
 
 # Runs to their ends: without the compiler they take long, and nothing here depends on it.
 pytestmark = pytest.mark.compiled
@@ -100,6 +101,31 @@ def effect(name, seed):
 @pytest.mark.slow
 def test_larger_batches_bring_what_is_said():
     assert 1 / 1.5 <= np.median([effect(name, 1) for name in DATA]) <= 1.5
+
+
+WORSE = {
+    "setting": "s3vm",
+    "problem": {"C_star": 10.0},
+    "data": {"name": "diabetes", "n_labeled": 200},
+    "solver": {"n_iter": 400},
+}
+
+
+def test_a_run_that_scores_worse_than_labels_only_is_never_said_to_be_limited_by_nothing():
+    live = LiveRun(Spec.from_dict(WORSE))
+    live.advance()
+    assert compare(live.run, live.supervised).verdict is Verdict.WORSE
+    found = strip(live.run, twin=live.supervised)
+    assert found.leading is None
+    assert found.summary().startswith("No gauge limits this run, yet it scores worse than labels only.")
+    assert strip(live.run).summary() == "Nothing limits this run."
+
+
+def test_a_cause_without_a_remedy_is_not_nothing():
+    limiting = Gauge("Batches", Light.LIMITS, "120%", "The largest batches are used already.")
+    assert Strip((limiting,)).summary() == "Batches: limits this run."
+    too_early = Gauge("Features", Light.UNKNOWN, "…", "A single feature has no spread.")
+    assert "Nothing" not in Strip((Gauge("Step", Light.GOOD, "1%", ""), too_early)).summary()
 
 
 def test_nothing_is_said_before_anything_can_be_told():

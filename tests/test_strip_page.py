@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
-from test_app import open_auc
+from test_app import open_auc, open_page
+from test_strip import WORSE
+
+from dsgcore.experiments import Spec
+from pages.studies.links import link_to_run
 
 pytestmark = pytest.mark.compiled
 
@@ -48,3 +52,15 @@ def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():
     said = next(caption.value for caption in app.caption if "diverges above" in caption.value)
     assert f"{run.engine.largest_step:.2g}" in said
     assert f"{run.engine.automatic_step:.2g}" in said
+
+
+def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_labels_only():
+    app = open_page("s3vm", **link_to_run(Spec.from_dict(WORSE)), svm_at="400")
+    while not app.session_state["_bench_s3vm"].live.is_finished:
+        app.run()
+    app.run()
+    assert not app.exception
+    assert any("worse than labels only" in metric.delta for metric in app.metric)
+    said = " ".join(markdown.value for markdown in app.markdown)
+    assert "Nothing limits this run" not in said
+    assert "No gauge limits this run, yet it scores worse than labels only." in said

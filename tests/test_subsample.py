@@ -76,7 +76,11 @@ def test_few_enough_points_are_all_used():
 def test_what_limits_a_run_on_many_points_is_found_and_says_on_which(setting, few):
     told = []
     found = limits(spec_of(setting), seeds=2, tell=told.append)
-    assert found.to_dict()["subsample"] == {"points": 100, "of": len(load_split(spec_of(setting)).X_train), "seeds": [0, 1]}
+    assert found.to_dict()["subsample"] == {
+        "points": 100,
+        "of": len(load_split(spec_of(setting)).X_train),
+        "seeds": [0, 1],
+    }
     assert "Measured on 100 of the" in words(found)
     assert "Each seed (0, 1) draws its own points." in words(found)
     assert np.isfinite(found.parts["together"])
@@ -107,7 +111,10 @@ def test_a_part_tells_about_what_all_points_tell(monkeypatch):
 def big_file():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_000, 2))
-    rows = (f"{a:.4f},{b:.4f},{'yes' if a * b + 0.3 * c > 0 else 'no'}" for (a, b), c in zip(X, rng.normal(size=10_000), strict=True))
+    rows = (
+        f"{a:.4f},{b:.4f},{'yes' if a * b + 0.3 * c > 0 else 'no'}"
+        for (a, b), c in zip(X, rng.normal(size=10_000), strict=True)
+    )
     return "\n".join(["a,b,label", *rows]).encode()
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import seeds_of
-from dsgcore.diagnostics.way import DISTANCE, ERROR, NORM, WORDS, ground_of, way
 from dsgcore.diagnostics.subsample import Subsample, is_sampled
+from dsgcore.diagnostics.way import DISTANCE, ERROR, NORM, WORDS, ground_of, way
 from dsgcore.experiments import Spec, load_split, theory_of
 from dsgcore.settings import Constant, Measured, profile_of
 

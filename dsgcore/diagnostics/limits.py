@@ -186,7 +186,7 @@ def _remedy(
     """Return what to change in the solver's section, and a sentence."""
     solver = spec.solver
     if leading == "none":
-        return {}, "Nothing: neither more iterations nor larger batches nor more features would move it visibly."
+        return {}, "More iterations, larger batches or more features would hardly move it."
     if has_grown:
         step = 0.5 * min(x for x in (largest, spec.solver.step_size) if x is not None)
         above = "" if largest is None else f": above about {largest:.3g} the run grows without end"

@@ -16,6 +16,7 @@ import numpy as np
 
 from dsgcore.diagnostics.gauged import Gauged
 from dsgcore.experiments.run import Run, StopReason
+from dsgcore.experiments.verdict import Verdict, compare
 
 # Relative to the size of f: more noise than this limits a run.
 MUCH_OF_FEATURES, MUCH_OF_BATCHES, MUCH_WANDER = 0.1, 1.0, 0.1
@@ -79,9 +80,17 @@ class Gauge:
 
 @dataclass(frozen=True)
 class Strip:
-    """The gauges that have a meaning for a run, after some iterations of it."""
+    """The gauges that have a meaning for a run, after some iterations of it.
+
+    Attributes
+    ----------
+    gauges : tuple of Gauge
+    beaten_by : str
+        The twin's name if no gauge shows a limit and the run scores worse than its twin; else empty.
+    """
 
     gauges: tuple[Gauge, ...]
+    beaten_by: str = ""
 
     @property
     def leading(self) -> Gauge | None:
@@ -90,9 +99,32 @@ class Strip:
         causes = [gauge for gauge in limiting if gauge.name != WANDERING] or limiting
         return max(causes, key=lambda gauge: gauge.severity, default=None)
 
+    def summary(self) -> str:
+        """Return in a sentence or two what the gauges come to."""
+        if self.leading is not None:
+            return f"{self.leading.name}: {self.leading.light.value}."
+        if any(gauge.light is Light.OPEN for gauge in self.gauges):
+            return STILL
+        if any(gauge.light is Light.UNKNOWN for gauge in self.gauges):
+            return EARLY
+        return BEATEN.format(self.beaten_by) if self.beaten_by else NOTHING
 
-def strip(run: Run, t: int | None = None) -> Strip:
-    """Return what limits a run after `t` iterations, by default as it stands: the gauges that have a meaning in its setting."""
+
+STILL = "It is still on its way."
+NOTHING, EARLY = "Nothing limits this run.", "What limits this run is not known yet."
+BEATEN = "No gauge limits this run, yet it scores worse than {}. Change the problem's parameters or the kernel."
+
+
+def strip(run: Run, t: int | None = None, *, twin: Run | None = None) -> Strip:
+    """Return the gauges of a run after `t` iterations, by default as it stands.
+
+    Parameters
+    ----------
+    run : Run
+    t : int, optional
+    twin : Run, optional
+        The run that the score is compared with, as it stands.
+    """
     t = run.model_t if t is None else t
     if run.stop_reason is StopReason.DIVERGED:
         return Strip((_grown(run),))
@@ -100,7 +132,14 @@ def strip(run: Run, t: int | None = None) -> Strip:
     if len(readings) < FEWEST_READINGS or t < EARLIEST * run.n_iter:
         return Strip(tuple(Gauge(name, Light.UNKNOWN, "…", _EARLY) for name in run.engine.gauged))
     at = Gauged(run, t, readings)
-    return Strip(tuple(_GAUGES[name](at) for name in run.engine.gauged))
+    gauges = tuple(_GAUGES[name](at) for name in run.engine.gauged)
+    is_fine = all(gauge.light is Light.GOOD for gauge in gauges)
+    return Strip(gauges, run.problem.twin_name if is_fine and _is_worse(run, twin) else "")
+
+
+def _is_worse(run: Run, twin: Run | None) -> bool:
+    made = None if twin is None else compare(run, twin)
+    return made is not None and made.verdict is Verdict.WORSE
 
 
 # What to change, and the same as values.

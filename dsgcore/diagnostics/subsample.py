@@ -45,9 +45,7 @@ class Subsample:
         if not many:
             return f"{used} with seed {self.seeds[0]}. Other seeds draw other points."
         listed = ", ".join(map(str, self.seeds))
-        return (
-            f"{used}. Each seed ({listed}) draws its own points. The intervals over the seeds include this choice and are wider."
-        )
+        return f"{used}. Each seed ({listed}) draws its own points. The intervals over the seeds include this choice and are wider."
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""

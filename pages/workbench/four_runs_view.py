@@ -160,7 +160,7 @@ _LEADS = {
     "optimisation": "The way still to go limits it",
     "batches": "The batches' noise limits it",
     "features": "The features' noise limits it",
-    "none": "Nothing limits it that is worth a word",
+    "none": "It is at the minimum of its objective",
 }
 
 

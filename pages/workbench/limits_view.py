@@ -21,14 +21,13 @@ MARKS = {
     Light.OPEN: ":blue[↗]",
     Light.LIMITS: ":orange[▲]",
 }
-STILL = "It is still on its way."
-NOTHING, EARLY = "Nothing limits this run.", "What limits this run is not known yet."
 
 
 def limits_strip(bench: Bench, place: DeltaGenerator) -> None:
     """Draw the gauges, and what leads with its remedy."""
     assert bench.live is not None
-    shown = strip(seen(bench).run)
+    live = seen(bench)
+    shown = strip(live.run, twin=live.supervised)
     with place.container(key="part-limits", horizontal=True, vertical_alignment="center", gap="xsmall"):
         for gauge in shown.gauges:
             _gauge(bench, gauge)
@@ -67,10 +66,8 @@ def _verdict(bench: Bench, shown: Strip) -> None:
     leading = shown.leading or next(iter(open_ones), None)
     if leading is not None and leading.remedy:
         _remedy(bench, leading, "leading")
-    elif leading is not None:
-        st.markdown(STILL, width="content")
-    elif not brought:
-        st.markdown(EARLY if shown.gauges[0].light is Light.UNKNOWN else NOTHING, width="content")
+    elif leading is not None or not brought or shown.beaten_by:
+        st.markdown(shown.summary(), width="content")
 
 
 def _brought(bench: Bench, shown: Strip) -> str:
