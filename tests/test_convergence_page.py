@@ -75,7 +75,7 @@ def test_curves_on_a_part_of_the_points_say_so(store, monkeypatch):  # noqa: F81
     monkeypatch.setattr("dsgcore.diagnostics.subsample.MAX_POINTS", 60)
     app = answered(store, **SMALL)
     said = next(c.value for c in app.caption if "training points" in c.value)
-    assert "Measured on 60 of the 140 training points, drawn at random." in said
+    assert "Measured on 60 of the 105 training points, drawn at random." in said
     assert "Each seed (0, 1) draws its own points." in said
 
 
