@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -47,3 +49,52 @@ def test_a_phone_answers_and_the_histogram_moves(open_page, wait_ready, browser,
         assert not found, "\n".join(found)
     finally:
         context.close()
+
+
+def ask_the_class(lecturer):
+    """Open a room; return the cookie that holds its key."""
+    lecturer.keyboard.press("ArrowRight")
+    with lecturer.expect_response("**/room-key") as kept:
+        lecturer.get_by_role("button", name="Ask the class").click()
+    assert kept.value.status == 204
+    (cookie,) = [one for one in lecturer.context.cookies() if one["name"].startswith("dsglab_room_")]
+    return cookie
+
+
+def all_that_is_there(page):
+    """What a page's scripts can reach, and its reader can copy."""
+    stored = "() => JSON.stringify([localStorage, sessionStorage, document.cookie, document.title, history.state])"
+    return [page.url, page.content(), page.evaluate(stored), *(frame.url for frame in page.frames)]
+
+
+def test_a_reload_keeps_the_room_and_nothing_but_a_cookie_holds_its_key(open_page, wait_ready, browser):
+    lecturer, asked = open_page("auc?present=1&lesson=unlabeled&speed=instant"), []
+    lecturer.on("request", lambda request: asked.append(f"{request.url} {request.post_data}"))
+    cookie = ask_the_class(lecturer)
+    code = cookie["name"].removeprefix("dsglab_room_")
+    assert cookie["httpOnly"]
+    assert cookie["sameSite"] == "Strict"
+    found = all_that_is_there(lecturer)
+    lecturer.wait_for_url(re.compile(rf"room={code}(&|$)"))
+    lecturer.reload()
+    wait_ready(lecturer)
+    lecturer.keyboard.press("ArrowRight")
+    expect(lecturer.locator(".st-key-presented")).to_contain_text(code)
+    expect(lecturer.locator(".room-bars")).to_be_visible()
+    found += all_that_is_there(lecturer)
+    # What the lecturer copies from the address bar gives nobody else the room.
+    context = browser.new_context()
+    try:
+        other = context.new_page()
+        other.goto(lecturer.url)
+        expect(other.get_by_text("one that this browser has opened")).to_be_visible(timeout=30_000)
+    finally:
+        context.close()
+    lecturer.goto(lecturer.url.replace("present=1&", ""))
+    wait_ready(lecturer)
+    lecturer.get_by_role("tab", name="Code").click()
+    snippet = lecturer.get_by_test_id("stCode").filter(has_text="<iframe")
+    expect(snippet).to_contain_text("embed=true", timeout=30_000)
+    assert code not in snippet.inner_text()
+    found += [*all_that_is_there(lecturer), *asked]
+    assert [text for text in found if cookie["value"] in text] == []
