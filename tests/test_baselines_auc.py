@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import oracle_files
 import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import PredefinedSplit
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsgcore.baselines.linear_system import IllPosedWarning
 from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
@@ -315,26 +312,3 @@ def test_the_choice_is_refitted_to_all_points_and_takes_the_first_of_equals():
     assert found.parameters == {"eta": 0.4, "lam": 0.1, "sigma": 0.3}
     again = PNUAUC(prior=0.6, centers=30, random_state=0, eta=0.4, lam=0.1, sigma=0.3).fit(X, few)
     np.testing.assert_array_equal(found.estimator.decision_function(X), again.decision_function(X))
-
-
-def deviations(estimator):
-    """Checks of scikit-learn that are not met, each with its reason."""
-    return {
-        "check_classifiers_classes": "uses -1 as a class; here -1 marks unlabeled points, as in sklearn.semi_supervised"
-    }
-
-
-CHECKED = [
-    PNUAUC(random_state=0),
-    SAMULT(random_state=0),
-    MPNUAUC(random_state=0),
-    MSAMULT(penalty="half rkhs", random_state=0),
-]
-
-
-@parametrize_with_checks(CHECKED, expected_failed_checks=deviations)
-def test_scikit_learns_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IllPosedWarning)
-        warnings.filterwarnings("ignore", message="thresholds coincide")
-        check(estimator)

@@ -19,7 +19,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC, SVR
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsgcore.baselines import (
     COMPETITORS,
@@ -208,22 +207,6 @@ def test_libsvm_takes_no_more_of_the_machine_than_was_said():
     said = subprocess.run([sys.executable, "-c", RESIDENT], capture_output=True, text=True, check=True).stdout
     peak, announced = json.loads(said)
     assert 0.3 * announced < peak < announced + 5e6
-
-
-# --- scikit-learn's own checks
-
-
-def deviations(estimator):
-    """Checks of scikit-learn that are not met, each with its reason."""
-    return {
-        "check_classifiers_classes": "uses -1 as a class; here -1 marks unlabeled points, as in sklearn.semi_supervised"
-    }
-
-
-@pytest.mark.filterwarnings("ignore:Everyday.* has not converged")  # a check allows one iteration
-@parametrize_with_checks([seeded(cls) for cls in (*CLASSIFIERS, *ORDINAL)], expected_failed_checks=deviations)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)
 
 
 def test_the_example_in_the_docstring_runs():

@@ -12,7 +12,6 @@ import pytest
 from scipy.optimize import lsq_linear, minimize
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsgcore.baselines import COMPETITORS, Cancelled, MemoryLimitError
 from dsgcore.baselines.svorex import SVOREX, _middle
@@ -179,18 +178,6 @@ def test_points_of_a_huge_scale_get_one_sentence():
     X = np.array([-1e9, -1e8, -1e-3, 1e-3, 1e8, 1e9])[:, None]
     with pytest.raises(ValueError, match=r"^SVOREX needs points of a smaller scale: f reaches "):
         SVOREX("linear", C=1e6).fit(X, [0, 0, 0, 1, 1, 1])
-
-
-def deviations(estimator):
-    """Checks of scikit-learn that are not met, each with its reason."""
-    return {
-        "check_classifiers_classes": "uses -1 as a class; here -1 marks unlabeled points, as in sklearn.semi_supervised"
-    }
-
-
-@parametrize_with_checks([SVOREX()], expected_failed_checks=deviations)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)
 
 
 def test_it_is_the_settings_competitor():

@@ -12,7 +12,6 @@ from scipy.optimize import check_grad
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsgcore.baselines import COMPETITORS, Cancelled, MemoryLimitError
 from dsgcore.baselines.bgs3vm import BGS3VM
@@ -352,18 +351,3 @@ def test_bad_parameters_get_one_sentence(moons, cls, parameters, said):
     X, _, few = moons
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         make(cls, **parameters).fit(X, few)
-
-
-def deviations(estimator):
-    """Checks of scikit-learn that are not met, each with its reason."""
-    return {
-        "check_classifiers_classes": "uses -1 as a class; here -1 marks unlabeled points, as in sklearn.semi_supervised"
-    }
-
-
-@parametrize_with_checks(
-    [S3VMLight(), BLS3VM(), QNS3VM(), BGS3VM(random_state=0), FRS3VM(random_state=0)],
-    expected_failed_checks=deviations,
-)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import re
-import warnings
 
 import numpy as np
 import oracle_files
 import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsgcore.baselines.cuu import CUU
 from dsgcore.baselines.sudh import SUDH
@@ -342,26 +340,3 @@ def test_the_prior_is_estimated_where_none_is_given():
 def test_zero_one_loss_is_for_measuring_only():
     assert "zero-one" in LOSSES_BY_NAME
     assert "zero-one" not in MARGIN_LOSSES
-
-
-def deviations(estimator):
-    """Checks of scikit-learn that are not met, each with its reason."""
-    return {
-        "check_classifiers_classes": "uses -1 as a class; here -1 marks unlabeled points, as in sklearn.semi_supervised"
-    }
-
-
-# On estimators that learn from pair ids scikit-learn's checks say nothing: their y holds class labels.
-CHECKED = [
-    SUSL(y_holds="classes", prior=0.7, lam=0.1, random_state=0),
-    SUSL(y_holds="classes", prior=0.7, lam=0.1, penalty="half rkhs", random_state=0),
-    SUDH(y_holds="classes", prior=0.7, lam=0.1, random_state=0),
-    CUU(y_holds="classes", prior=0.7, lam=0.1, n_iter=20, batch_size=50, centers=20, random_state=0),
-]
-
-
-@parametrize_with_checks(CHECKED, expected_failed_checks=deviations)
-def test_scikit_learns_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)

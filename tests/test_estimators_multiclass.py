@@ -10,7 +10,6 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
 from dsgcore.multiclass.loop import descend
@@ -28,37 +27,6 @@ PRINTED = {
     "n_features": 256,
     "loss": "hinge",
 }
-
-
-def expected_failures(estimator):
-    """The checks that scikit-learn's own conventions for y = -1 rule out, with the reason."""
-    return {
-        "check_classifiers_classes": "it takes -1 for the name of a class; here y = -1 means unlabeled, "
-        "as in sklearn.semi_supervised"
-    }
-
-
-@parametrize_with_checks(
-    [cls(n_iter=300, tol=None, random_state=0) for cls in ALL], expected_failed_checks=expected_failures
-)
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks(
-    [PS3VT(n_iter=300, tol=None, features="fourier", n_features=64, random_state=0)],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learns_own_checks_with_fourier_features(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks(
-    [PS3VT(**PRINTED | {"step_size": 100.0}, variant="released", n_iter=300, random_state=0)],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learns_own_checks_as_released(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
