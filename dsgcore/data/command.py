@@ -51,6 +51,9 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         help="the columns that are features (default: all but an index, dates and the like)",
     )
     parser.add_argument(
+        "--category", action="append", default=[], metavar="COLUMN", help="a column of categories; may come again"
+    )
+    parser.add_argument(
         *("--drop", "--ignore"),
         action="append",
         default=[],
@@ -162,6 +165,7 @@ def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> 
         given.labels,
         given.label or (remote.label if remote else None),
         features=listed_names(given.features),
+        category=given.category,
         drop=[*given.drop, *(remote.ignored if remote else ())],
         missing_words=listed_names(given.na),
     ).to_dict()

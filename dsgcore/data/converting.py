@@ -55,6 +55,7 @@ def sniff_file(
     label: str | None = None,
     *,
     features: Sequence[str] | None = None,
+    category: Sequence[str] = (),
     drop: Sequence[str] = (),
     missing_words: Sequence[str] | None = None,
 ) -> Recipe:
@@ -68,6 +69,8 @@ def sniff_file(
         The label's column; by default it is guessed.
     features : sequence of str, optional
         The columns that become features, an index among them if it is named; by default all that can.
+    category : sequence of str
+        Columns that are categories, each of which becomes a feature.
     drop : sequence of str
         Columns that are left out.
     missing_words : sequence of str, optional
@@ -78,7 +81,7 @@ def sniff_file(
     if missing_words is not None:
         recipe = replace(recipe, missing_words=tuple(dict.fromkeys(["", *missing_words])))
     frame = _first_rows(source, recipe)
-    return choose(guessed(frame, recipe, labels, IN_PIECES, label), frame, features, drop)
+    return choose(guessed(frame, recipe, labels, IN_PIECES, label), frame, features, category, drop)
 
 
 def _first_rows(source: Source, recipe: Recipe) -> pd.DataFrame:

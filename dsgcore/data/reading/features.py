@@ -18,8 +18,8 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.indexes import sentence as index_sentence
 from dsgcore.data.reading.labels import ordered_names
 from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import as_cell, listed, printable
-from dsgcore.data.reading.numerals import Mistakes, is_time, numbers, numbers_and, numeric
+from dsgcore.data.reading.names import as_cell, listed, printable, written
+from dsgcore.data.reading.numerals import Mistakes, is_numeric, is_time, numbers, numbers_and, numeric
 from dsgcore.data.reading.parquet import NESTED
 from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.tables import labels_of
@@ -294,7 +294,7 @@ def _reason(column: pd.Series) -> str:
         return "lists or other nested values"
     if isinstance(present.iloc[0], bytes):
         return "bytes"
-    return ""
+    return "" if is_numeric(column) else f"text, such as {printable(written(present.iloc[0]))!r}"
 
 
 def _counted(n: int, one: str, several: str) -> str:

@@ -66,8 +66,8 @@ def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
     best = max(found, key=lambda mark: (found[mark], mark == usual))
     # To this table, 1.5 is no number if its mark is the comma.
     plain = numeric(column if usual == "." else pd.Series([t.replace(".", "x").replace(",", ".") for t in texts]))
-    n_plain = plain.notna().sum()
-    return best if found[best] > n_plain and found[best] > MOSTLY * len(texts) else None
+    is_needed = found[best] > plain.notna().sum() or usual == ","
+    return best if is_needed and found[best] > MOSTLY * len(texts) else None
 
 
 def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
@@ -91,7 +91,12 @@ def _marked(column: pd.Series, mark: str) -> list[str]:
     """Return numerals of a decimal mark of their own as Python writes them; other text stays."""
     form, between = _GROUPED[mark], str.maketrans("", "", _GROUPS[mark])
     texts = [written(value) for value in column]
-    return [t.translate(between).replace(mark, ".") if form.fullmatch(t) else t for t in texts]
+    others = str.maketrans(",", ".") if mark == "," else {}  # 1,5e3 and ,5
+    return [t.translate(between).replace(mark, ".") if form.fullmatch(t) else _without_point(t, others) for t in texts]
+
+
+def _without_point(text: str, others: dict[int, int]) -> str:
+    return text if "." in text else text.translate(others)
 
 
 def _to_numeric(column: pd.Series) -> pd.Series:
@@ -126,8 +131,8 @@ class Mistakes:
         several = "" if self.n == 1 else f", the first of {self.n:,} cells that are no numbers"
         it, its = ("it", "its word") if self.n == 1 else ("them", "their words")
         raise DataError(
-            f"column {name!r} must hold numbers, got {self.first!r}{kind} in row {self.row}{several}: correct {it}, make the "
-            f"column a category or text, let {its} mean missing (--na), or leave the column out (--drop)"
+            f"column {name!r} must hold numbers, got {self.first!r}{kind} in row {self.row}{several}: correct {it}, let "
+            f"{its} mean missing (--na), make the column a category (--category), or leave it out (--drop)"
         )
 
 

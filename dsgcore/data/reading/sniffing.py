@@ -69,10 +69,12 @@ def guessed(frame: pd.DataFrame, recipe: Recipe, labels: str, limits: Limits, la
     return suit(recipe, frame, labels)
 
 
-def choose(recipe: Recipe, frame: pd.DataFrame, features: Sequence[str] | None, drop: Sequence[str]) -> Recipe:
-    """Return a recipe with these columns as features, and none besides them; and without those that are dropped."""
+def choose(
+    recipe: Recipe, frame: pd.DataFrame, features: Sequence[str] | None, category: Sequence[str], drop: Sequence[str]
+) -> Recipe:
+    """Return a recipe with these columns as features, and none besides them; categories; and columns that are dropped."""
     known, label = [str(name) for name in frame.columns], recipe.column("label")
-    for name in (*(features or ()), *drop):
+    for name in (*(features or ()), *category, *drop):
         check_column(name, known)
         if name == label:
             raise DataError(f"column {quoted(name)} is the label: it can be neither a feature nor left out")
@@ -81,7 +83,7 @@ def choose(recipe: Recipe, frame: pd.DataFrame, features: Sequence[str] | None, 
         singles = (label, recipe.column("pair"))
         roles |= {name: "ignore" for name in known if name not in singles}
         roles |= {name: feature_role(frame[name], recipe, IN_PIECES) for name in features}
-    return recipe.with_roles(roles | dict.fromkeys(drop, "ignore"))
+    return recipe.with_roles(roles | dict.fromkeys(category, "category") | dict.fromkeys(drop, "ignore"))
 
 
 def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:

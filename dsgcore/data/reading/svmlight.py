@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from dsgcore.data.reading.sources import Piece, Source
 
 # Also with what is wrong in it: the reading says so.
 _LINE = re.compile(r"\s*[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+\s*(#.*)?")
+_PAIRS = re.compile(r"\s*\d{1,10}:[^\s,;:]+(\s+\d{1,10}:[^\s,;:]+)+\s*(#.*)?")
 _UNREADABLE = (ValueError, OverflowError, MemoryError, IndexError, SystemError)
 _SNIFFED_LINES = 50
 _LARGEST_INDEX = 2**31 - 1
@@ -26,9 +27,17 @@ TARGET = "label"
 
 
 def is_svmlight(head: str) -> bool:
-    """Whether the first lines of a text are a label and index:value pairs each."""
+    """Whether the first lines of a text are index:value pairs each, most with a label before them."""
     lines = [line for line in head.splitlines()[:_SNIFFED_LINES] if line.strip() and line[0] != "#"]
-    return sum(bool(_LINE.fullmatch(line)) for line in lines) > len(lines) / 2
+    return sum(bool(_LINE.fullmatch(line) or _is_without_label(line)) for line in lines) > len(lines) / 2
+
+
+def _is_without_label(line: str) -> bool:
+    """Whether a line is two index:value pairs or more, with increasing indices from the second one on."""
+    if not _PAIRS.fullmatch(line):
+        return False
+    indices = [int(word.partition(":")[0]) for word in line.split("#")[0].split()[1:]]
+    return all(one < other for one, other in pairwise(indices))
 
 
 def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
@@ -60,7 +69,9 @@ def _extent(source: Source, limits: Limits, rows: int | None) -> tuple[int, int,
             low, high = min(low, int(X.indices.min())), max(high, int(X.indices.max()))
             if high > limits.columns:
                 row = n + int(np.searchsorted(X.indptr, int(X.indices.argmax()), side="right"))
-                raise DataError(f"an index must be at most {limits.columns}, got {high} in row {row}")
+                raise DataError(
+                    f"an index must be at most {limits.columns}, got {high} in row {row}: such columns are too many"
+                )
         n += X.shape[0]
     return n, low, high
 
@@ -90,9 +101,18 @@ def _blame(lines: list[bytes], start: int, error: BaseException) -> str:
     return f"the file cannot be read as LIBSVM text: {reason_of(error)}"
 
 
+def _remedy(first: str) -> str:
+    """Say what is in the label's place, and what can be done."""
+    if ":" in first:
+        return ", an index:value pair: the label is missing, so write one before it"
+    if "," in first:
+        return ", several labels: keep one of them, or make a file for each label"
+    return ": number the classes"
+
+
 def _wrong(words: list[str]) -> str:
     if as_number(words[0]) is None:
-        return f"must begin with one number as its label, got {quoted(words[0])}"
+        return f"must begin with one number as its label, got {quoted(words[0])}{_remedy(words[0])}"
     previous = -1
     for word in words[1:]:
         index, colon, value = word.partition(":")
