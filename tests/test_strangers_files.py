@@ -335,8 +335,8 @@ def test_fit_says_which_labels_it_reads_as_missing(tmp_path, capsys):
     given = ["fit", "QSGS2AUC", str(tmp_path / "t.parquet"), "--label", "label", "--quiet", "--set", "n_iter=2"]
     assert main([*given, "--out", str(tmp_path / "out")]) == 0
     assert "Read as missing: 15 cells 'NA' (in 'label')." in capsys.readouterr().err
-    assert main([*given, "--out", str(tmp_path / "other"), "--na", "?"]) == 2
-    assert "two classes" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="got 3 classes"):
+        QSGS2AUC(**SMALL).fit(*rows_of(tmp_path / "t.parquet", "label", missing_words=["?"]))
 
 
 def test_a_number_can_mean_missing_in_every_format(tmp_path):
