@@ -103,3 +103,25 @@ def test_what_is_handed_on_leads_below_the_prefix(open_page, wait_ready, asked, 
     wait_ready(page)
     assert page.get_by_text("Page not found").count() == 0
     assert urlsplit(page.url).path.startswith(f"/{PREFIX}/")
+
+
+def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(open_page, wait_ready, asked, app_url):
+    lecturer = asked(open_page("auc?present=1&lesson=unlabeled&speed=instant"))
+    lecturer.keyboard.press("ArrowRight")
+    with lecturer.expect_response("**/room-key"):
+        lecturer.get_by_role("button", name="Ask the class").click()
+    (cookie,) = [one for one in lecturer.context.cookies() if one["name"].startswith("dsglab_room_")]
+    assert cookie["path"] == f"/{PREFIX}"  # no other app on this host is sent it
+    address = lecturer.locator(".st-key-presented a", has_text="open").get_attribute("href")
+    assert urlsplit(address).path == f"/{PREFIX}/room"
+    phone = asked(open_page("glossary"))
+    phone.goto(f"{app_url}/room?{urlsplit(address).query}")
+    phone.get_by_role("button", name="about the same").click()
+    expect(phone.get_by_role("status")).to_contain_text("Your answer is in")
+    bars = lecturer.locator(".room-bars")
+    expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0", timeout=LONG)
+    lecturer.wait_for_url(re.compile("room=[A-Z0-9]{8}(&|$)"))
+    lecturer.reload()
+    wait_ready(lecturer)
+    lecturer.keyboard.press("ArrowRight")
+    expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0", timeout=LONG)
