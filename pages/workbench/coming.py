@@ -94,7 +94,7 @@ def _take_room(problem: type[Setting], bench: Bench, own: dict[str, str]) -> Non
         return
     code = own[name] = own[name].partition(".")[0]
     bench.room = kept_key(code) or bench.room
-    if bench.room is None and code and is_presented():
+    if code and is_presented() and (bench.room is None or bench.room.code != code):
         bench.notices.append(
             f"In the link, room must be one that this browser has opened, got {refused(code)}; ask the class to open another."
         )
