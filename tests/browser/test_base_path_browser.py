@@ -58,7 +58,7 @@ def asked(app_url, open_page):
 
     def note(url):
         parts = urlsplit(url)
-        if parts.scheme in ("http", "ws") and not parts.path.startswith(f"/{PREFIX}/"):
+        if parts.scheme in ("http", "ws") and not f"{parts.path}/".startswith(f"/{PREFIX}/"):
             astray.append(url)
 
     yield watch
