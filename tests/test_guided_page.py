@@ -68,7 +68,7 @@ def test_a_goal_is_reached_by_its_solution_and_not_before():
 def test_a_number_is_guessed_and_drawn_beside_the_outcome():
     app = open_lesson("random-features:1:0.4")
     finished(app)
-    assert "you said 0.40, and the share came to" in words(app)
+    assert "you said 0.40, and the share is" in words(app)
 
 
 def test_a_link_holds_the_step_and_the_guess():

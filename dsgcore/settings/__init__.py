@@ -1,4 +1,4 @@
-"""The words and choices around the problems, one file each: names, defaults, theorem, lessons. All of them optional."""
+"""Profiles of the settings, one file each: names, defaults, theorem and lessons. All of them are optional."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROFILES: dict[str, Profile] = {
 
 
 def profile_of(problem: Any) -> Profile:
-    """Return the words and choices around a `Setting` or a type of it: its file's, else what can be made from the problem."""
+    """Return the profile of a `Setting` or its type. Missing texts are made from the problem."""
     return _profile_of(problem if isinstance(problem, type) else type(problem))
 
 

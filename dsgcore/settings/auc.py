@@ -1,4 +1,4 @@
-"""Semi-supervised AUC (QSG-S2AUC): its words and choices."""
+"""Texts, defaults, figures and lessons of semi-supervised AUC (QSG-S2AUC)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _details(run: Run) -> panels.Details:
-    """Show how the scores of positives, negatives and unlabeled points lie to each other."""
+    """Draw the scores of positives, negatives and unlabeled points."""
     y, f, names = run.split.y_test, run.test_values, run.split.class_names
     samples = [
         panels.Sample(f"{names[0]} (test)", f[y == 0], panels.NEGATIVE),
@@ -27,10 +27,10 @@ def _details(run: Run) -> panels.Details:
 
 
 _OVERLAP = panels.Words(
-    "The AUC is the share of (positive, negative) pairs in the right order: the less the two overlap, the higher. "
-    "It does not depend on where the scores lie, only on their order."
+    "The AUC is the share of (positive, negative) pairs in the right order. The less the two "
+    "histograms overlap, the higher it is. Only the order of the scores counts, not their values."
 )
-# The paper's experiments, as studies of our method.
+# The paper's experiments as studies.
 _PAPERS_RUN = {"n_features": 128, "n_iter": 200}
 
 _FIGURES = (
@@ -38,10 +38,14 @@ _FIGURES = (
         "fig1",
         "Fig. 1",
         "Time against the number of unlabeled points",
-        "With 200 labels QSG-S2AUC is always faster than SAMULT and PNU-AUC, which end where their kernel matrices do not fit into "
-        "memory.",
-        "A made set, and a fixed number of iterations: what remains of the time's growth is the reading of the data and the test. "
-        "The competitors' times can be had by a race on the setting's page.",
+        (
+            "With 200 labels, QSG-S2AUC is always faster than SAMULT and PNU-AUC. Those two stop when their "
+            "kernel matrices no longer fit into memory."
+        ),
+        (
+            "The data are generated, and the number of iterations is fixed. So only reading and testing take "
+            "longer when the data grow. To get the competitors' times, start a race on the setting's page."
+        ),
         {"data": {"name": "gaussian_mixture", "n_labeled": 200, "n": 4000}, "solver": _PAPERS_RUN},
         ({"name": "data.n", "from": 500, "to": 20_000, "n": 6},),
         measure="seconds",
@@ -51,9 +55,14 @@ _FIGURES = (
         "fig2",
         "Fig. 2",
         "AUC over ten draws of the labels",
-        "QSG-S2AUC has about the AUC of SAMULT and PNU-AUC on most sets, and the highest on covtype and ijcnn1.",
-        "Breast cancer with 50 labels in place of the eight sets, and γ as the axis: at 1 the labels alone decide, and below "
-        "it pairs with unlabeled points do, too.",
+        (
+            "On most sets QSG-S2AUC has about the same AUC as SAMULT and PNU-AUC. It has the highest AUC on "
+            "covtype and ijcnn1."
+        ),
+        (
+            "Breast cancer with 50 labels replaces the paper's eight sets, and γ is on the axis. At γ = 1 "
+            "only the labels count. Below 1, pairs with unlabeled points count as well."
+        ),
         {"data": {"name": "breast_cancer", "n_labeled": 50}, "solver": _PAPERS_RUN},
         ({"name": "problem.gamma", "from": 0.0, "to": 1.0, "n": 6},),
         seeds=10,
@@ -68,7 +77,7 @@ AUC = Profile(
     icon=":material/leaderboard:",
     prefix="",
     headline="Rank with few labels",
-    card="Rank positives above negatives with a few labels and many unlabeled points.",
+    card="Rank positives above negatives, with a few labels and many unlabeled points.",
     defaults={
         "data": {"name": "circles", "n_labeled": 10},
         "kernel": {"sigma": 0.5},
@@ -87,27 +96,34 @@ AUC = Profile(
     lessons=(
         Lesson(
             "works",
-            "A circle within a circle and ten labels: by the labels alone the score leans to one side; the unlabeled points all "
-            "around make leaning dear, and the AUC rises: on 17 of 20 seeds and more, for some ten labels lie well by themselves.",
+            (
+                "Two circles and ten labels. Learned from the labels alone, the score leans to one side. The "
+                "unlabeled points surround the centre and correct that, so the AUC rises (on at least 17 of 20 "
+                "seeds)."
+            ),
             claims=(BETTER,),
         ),
         Lesson(
             "too big a step",
-            "Each step overshoots: the objective grows from iteration to iteration until the numbers overflow.",
+            ("Each step overshoots. The objective grows from iteration to iteration until the numbers overflow."),
             {"step_size": 20.0},
             claims=(DIVERGES,),
         ),
         Lesson(
             "too few features",
-            "Digits with four random features an iteration: their error is a third and more of the function itself, and the "
-            "AUC falls below that of the labels alone.",
+            (
+                "Digits with four random features in each iteration. Their error is at least a third of the "
+                "function itself, and the AUC falls below that of the labels alone."
+            ),
             {"data": "digits", "n_labeled": 200, "sigma": 0.5, "lam": 0.01, "n_features": 4},
             claims=(Claim("error_share", low=1 / 3), Claim("lag", low=0.02), WORSE),
         ),
         Lesson(
             "unlabeled data hurts",
-            "Digits with 20 labels: pairs with unlabeled points drown the few labels, and the labels alone do better, by eight "
-            "points and more.",
+            (
+                "Digits with 20 labels. Pairs with unlabeled points outweigh the few labels, and the labels alone "
+                "are better, by at least eight points."
+            ),
             {"data": "digits", "n_labeled": 20, "sigma": 0.5, "lam": 0.01},
             claims=(WORSE, Claim("gain", high=-0.08)),
         ),

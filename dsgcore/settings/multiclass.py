@@ -1,4 +1,4 @@
-"""Several classes (PS3VT): its words and choices."""
+"""Texts, defaults, figures and lessons of multi-class learning (PS3VT)."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
     from dsgcore.multiclass.setting import MultiClassSetting
 
-_STATEMENT = """**Theorem 1 of PS3VT.** It bounds the error of what is learned, not the path to it: with $n$ labeled \
+_STATEMENT = """**Theorem 1 of PS3VT.** It bounds the error of the learned function, not the speed of learning. With $n$ labeled \
 and $u$ unlabeled points, a
 loss within $[0, 1]$ and $\\|W\\| \\leq 1$, the excess risk is $O(K \\sum_{j>\\theta} \\lambda_j(W) / \\sqrt{n + u} + 1/n)$, against
-$O(K/\\sqrt{n})$ without unlabeled points. Hence the two penalties: on the tail of the singular values, and on differences between
-neighbouring points, for which no label is needed.
+$O(K/\\sqrt{n})$ without unlabeled points. This is the reason for the two penalties: on the tail of the singular values, and on
+differences between neighbouring points. Neither needs a label.
 
 **Proposition 1.** After each sub-gradient step on loss, ridge and graph, the singular values after the first
-$\\theta$ are made smaller by $\\tau_S/\\mu$, not below zero. With $\\tau_S = 0$ this is SS-MC, with $\\tau_I = 0$ LRC-MC,
-and with both zero Linear-MC, the twin drawn beside the run. The gradients sum to zero over the classes, and so do the
-weights: with as many features as classes or more, one singular value is always zero.
+$\\theta$ shrink by $\\tau_S/\\mu$, but not below zero. With $\\tau_S = 0$ the method is SS-MC, with $\\tau_I = 0$ it is LRC-MC,
+and with both zero it is Linear-MC, the dotted curve beside the run. The gradients and the weights sum to zero over
+the classes. So one singular value is always zero, if there are at least as many features as classes.
 
-Random features are drawn once here, and not anew in each step as in the other settings: their error does
+Here the random features are drawn once, not in each step as in the other settings. So their error does
 not average out."""
 
 STEP_IN_BALL = 0.1
-# Times 1 / (n n_l): what the graph weighs on data that were not made for the method, with ten neighbours about as one label.
+# Weight of the graph on real data, times 1 / (n n_l): with ten neighbours it counts about as much as one label.
 GRAPH = 0.2
 
 
@@ -56,7 +56,7 @@ def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
         Assumption(
             f"The weights stay in the ball of radius 1 (here: {radius:g}).",
             radius == 1.0,
-            # In a small ball a step of its own size leaves no more of the weights than the last batch.
+            # In a small ball, a step of the ball's size keeps only the last mini-batch in the weights.
             remedy={
                 "problem": {"radius": 1.0},
                 "solver": {"step_size": min(s.step_size or STEP_IN_BALL, STEP_IN_BALL)},
@@ -71,7 +71,7 @@ def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
 
 
 def _like_linear(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
-    """Return the ridge by its other name, all labeled points in a step where the run takes them, and a weight of the graph."""
+    """Convert the ridge to tau_A, and pass the mini-batch and the weight of the graph."""
     problem: Any = spec.problem
     return {
         "tau_A": spec.solver.lam,
@@ -81,7 +81,7 @@ def _like_linear(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]
 
 
 def _details(run: Run) -> panels.Details:
-    """Show which classes are taken for which, and how the highest score leads on right and wrong points."""
+    """Draw the confusion matrix, and the lead of the highest score on right and wrong points."""
     scores = run.result_test_values
     given = scores.argmax(axis=1)
     is_right = given == run.split.y_test
@@ -101,7 +101,7 @@ def _details(run: Run) -> panels.Details:
 
 
 def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
-    """Return what PS3VT(features="fourier") has, with fewer features, and its linear features' weight of the graph."""
+    """Return the defaults of PS3VT(features="fourier"), but with fewer features and another weight of the graph."""
     return usual_run(
         features="fourier",
         n_features=256,
@@ -109,28 +109,28 @@ def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
         lam=short(RIDGE["fourier", "hinge"] / n_labeled),
         tau_I=short(GRAPH / (n * n_labeled)),
         tau_S=TAIL["fourier"],
-        radius=short((n_labeled / RIDGE["fourier", "hinge"]) ** 0.5),  # has the minimiser in it
+        radius=short((n_labeled / RIDGE["fourier", "hinge"]) ** 0.5),  # the ball contains the minimiser
         fit_intercept=True,
     )
 
 
-# The paper's experiments, as studies of our method.
+# The paper's experiments as studies.
 _DIGITS = {"name": "ten_digits", "n_labeled": 380}
 _LINEAR = {"features": "linear", "tau_I": 1e-7, "tau_S": 0.01, "theta": 0.6}
 _PAPERS_RUN = {"n_iter": 400, "step_size": 1.0}
-# A logarithmic axis has no zero: with so little of it the graph, or the tail of singular values, does nothing.
+# A logarithmic axis has no zero. These small values switch the graph, or the tail, off.
 _GRAPH_AXIS = {"name": "problem.tau_I", "from": 1e-9, "to": 1e-4, "n": 2}
 _TAIL_AXIS = {"name": "problem.tau_S", "from": 1e-7, "to": 0.1, "n": 2}
-_WHERE = "Digits in place of pendigits, with 30 % of the training points labeled; "
+_WHERE = "Digits replace pendigits, with 30 % of the training points labeled. "
 
 _FIGURES = (
     PaperFigure(
         "fig1-left",
         "Fig. 1, left",
-        "Test score as training goes on, with and without the graph",
-        "PS3VT reaches a lower error than the others; all of them converge at about the same speed.",
+        "Test score during training, with and without the graph",
+        "PS3VT reaches a lower error than the others. All of them converge at about the same speed.",
         _WHERE
-        + "scores and not errors; with next to none of the graph (τ_I = 10⁻⁹) it is LRC-MC, with more of it PS3VT.",
+        + "The axis shows scores, not errors. With almost no graph (τ_I = 10⁻⁹) the method is LRC-MC, with more of it PS3VT.",
         {"data": _DIGITS, "problem": _LINEAR, "solver": _PAPERS_RUN},
         ({"name": "solver.n_iter", "from": 16, "to": 1024, "n": 7}, _GRAPH_AXIS),
         full_axes={"solver.n_iter": {"to": 4096, "n": 9}},
@@ -140,8 +140,12 @@ _FIGURES = (
         "fig1-right",
         "Fig. 1, right",
         "Test score against the number of labels, with and without the graph",
-        "All errors fall as labels are added; PS3VT has the lowest, and is like LRC-MC where all points are labeled.",
-        _WHERE.split(",")[0] + ", scores and not errors; with next to none of the graph (τ_I = 10⁻⁹) it is LRC-MC.",
+        (
+            "All errors fall when labels are added. PS3VT has the lowest error, and equals LRC-MC when all "
+            "points are labeled."
+        ),
+        _WHERE.split(",")[0]
+        + ". The axis shows scores, not errors. With almost no graph (τ_I = 10⁻⁹) the method is LRC-MC.",
         {"data": _DIGITS, "problem": _LINEAR, "solver": _PAPERS_RUN},
         ({"name": "data.n_labeled", "from": 50, "to": 1200, "n": 6}, _GRAPH_AXIS),
         full_seeds=30,
@@ -150,8 +154,8 @@ _FIGURES = (
         "table3",
         "Table 3",
         "The four methods: with and without the graph, with and without the tail of singular values",
-        "PS3VT has the lowest error on nearly all of 15 sets; Linear-MC is behind the others on all of them.",
-        _WHERE + "the corners are Linear-MC (both weights next to zero), LRC-MC, SS-MC and PS3VT, which has both.",
+        ("PS3VT has the lowest error on nearly all of 15 sets. Linear-MC is worse than the others on all of them."),
+        _WHERE + "The corners are Linear-MC (both weights almost zero), LRC-MC, SS-MC, and PS3VT with both.",
         {"data": _DIGITS, "problem": _LINEAR, "solver": _PAPERS_RUN},
         (_GRAPH_AXIS, _TAIL_AXIS),
         seeds=10,
@@ -164,8 +168,8 @@ MULTICLASS = Profile(
     paper="PS3VT",
     icon=":material/category:",
     prefix="mc_",
-    headline="Tell many classes apart",
-    card="Tell many classes apart with a graph over unlabeled points and a penalty on small singular values.",
+    headline="Separate many classes",
+    card=("Separate many classes, with a graph over unlabeled points and a penalty on small singular values."),
     defaults={
         "data": {"name": "spirals", "n_labeled": 20},
         "kernel": {"sigma": 30.0},
@@ -193,33 +197,43 @@ MULTICLASS = Profile(
     lessons=(
         Lesson(
             "works",
-            "Four arms, five labels on each: the graph spreads them along the arms, and the accuracy rises.",
+            ("Four arms, with five labels on each. The graph spreads them along the arms, and the accuracy rises."),
             claims=(BETTER, Claim("score", low=0.8)),
         ),
         Lesson(
             "too big a step",
-            "With so much weight on the graph, each step overshoots: the scores jump about, and the objective rises a "
-            "hundredfold.",
+            (
+                "With so much weight on the graph, each step overshoots. The scores jump, and the objective rises "
+                "a hundredfold."
+            ),
             {"tau_I": 0.1},
             claims=(Claim("growth", low=100.0),),
         ),
         Lesson(
             "low rank",
-            "A strong pull: the third singular value reaches zero, and two directions cannot tell four classes apart "
-            "(on 17 of 20 seeds and more it is worse than the labels alone).",
+            (
+                "A strong pull makes the third singular value zero. Two directions cannot separate four classes "
+                "(on at least 17 of 20 seeds it is worse than the labels alone)."
+            ),
             {"tau_S": 0.5},
             claims=(Claim("rank", high=2.0), WORSE),
         ),
         Lesson(
             "too few features",
-            "Labels only, and eight random features: the similarity of points is mostly noise, the regions no longer "
-            "follow the arms, and the kernel itself would have five points more right (on 14 of 20 seeds and more).",
+            (
+                "Only labels, and eight random features. The similarity of points is mostly noise, and the "
+                "regions no longer follow the arms. The exact kernel would get five points more right (on at "
+                "least 14 of 20 seeds)."
+            ),
             {"n_features": 8, "tau_I": 0.0, "tau_S": 0.0},
             claims=(Claim("error_share", low=0.6), Claim("lag", low=0.05)),
         ),
         Lesson(
             "unlabeled data hurts",
-            "Linear features on ten digits: straight lines cannot follow the graph, so it holds the scores back.",
+            (
+                "Linear features on ten digits. Straight lines cannot follow the graph, so the graph makes the "
+                "scores worse."
+            ),
             {
                 "data": "ten_digits",
                 "features": "linear",

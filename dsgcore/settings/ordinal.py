@@ -1,4 +1,4 @@
-"""Ordered classes (QS3ORAO): its words and choices."""
+"""Texts, defaults, figures and lessons of ordinal regression (QS3ORAO)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def _slacks(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
-    """Weight of each slack, of which every labeled point has several, beside the run's ridge."""
+    """Convert the ridge to a weight for each slack."""
     return {"C": 1.0 / (spec.solver.lam or 1.0)}
 
 
 def _details(run: Run) -> panels.Details:
-    """Show the thresholds on the score axis, the sub-problems' AUC and the confusion by rank."""
+    """Draw the thresholds on the score axis, the AUC of each sub-problem and the confusion matrix."""
     y, f, b = run.split.y_test, run.test_values, _thresholds(run)
     scores = panels.Histogram(
         "Scores and thresholds, test points",
@@ -40,7 +40,7 @@ def _details(run: Run) -> panels.Details:
 
 
 def _thresholds(run: Run) -> NDArray:
-    """Return the thresholds that the labeled points give; where some coincide, the confusion shows it."""
+    """Return the thresholds that suit the labeled points. Some may coincide; the confusion matrix shows it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return thresholds(run.split.y_train[run.labeled_rows], run.labeled_values, margin=0.0)
@@ -59,7 +59,7 @@ def _sub_problems(run: Run, b: NDArray) -> panels.Table:
     )
 
 
-# The paper's experiments, as studies of our method.
+# The paper's experiments as studies.
 _PAPERS_RUN = {"n_features": 128, "n_iter": 200}
 
 _FIGURES = (
@@ -67,10 +67,15 @@ _FIGURES = (
         "fig1",
         "Fig. 1",
         "Time against the number of unlabeled points",
-        "With 500 labels QS3ORAO is faster than M-SAMULT and M-PNU-AUC from 10,000 unlabeled points on; these end where "
-        "their kernel matrices do not fit into memory.",
-        "Friedman's made regression in five classes, and a fixed number of iterations: what remains of the time's growth is the "
-        "reading of the data and the test. The competitors' times can be had by a race on the setting's page.",
+        (
+            "With 500 labels, QS3ORAO is faster than M-SAMULT and M-PNU-AUC from 10,000 unlabeled points on. "
+            "Those two stop when their kernel matrices no longer fit into memory."
+        ),
+        (
+            "Friedman's generated regression in five classes, with a fixed number of iterations. So only "
+            "reading and testing take longer when the data grow. To get the competitors' times, start a race "
+            "on the setting's page."
+        ),
         {"data": {"name": "friedman", "n_labeled": 500, "n": 4000}, "solver": _PAPERS_RUN},
         ({"name": "data.n", "from": 1000, "to": 20_000, "n": 5},),
         measure="seconds",
@@ -80,8 +85,14 @@ _FIGURES = (
         "fig2",
         "Fig. 2",
         "Mean AUC over ten draws of the labels",
-        "In most cases QS3ORAO has the highest AUC, higher than SVOREX, which learns from the 500 labels alone.",
-        "Friedman's made regression with 100 labels in place of the eight sets, and γ as the axis: at 1 the labels alone decide.",
+        (
+            "In most cases QS3ORAO has the highest AUC. It is higher than that of SVOREX, which learns from "
+            "the 500 labels alone."
+        ),
+        (
+            "Friedman's generated regression with 100 labels replaces the paper's eight sets, and γ is on the "
+            "axis. At γ = 1 only the labels count."
+        ),
         {"data": {"name": "friedman", "n_labeled": 100, "n": 2000}, "solver": {**_PAPERS_RUN, "lam": 0.01}},
         ({"name": "problem.gamma", "from": 0.0, "to": 1.0, "n": 6},),
         seeds=10,
@@ -96,7 +107,7 @@ ORDINAL = Profile(
     icon=":material/format_list_numbered:",
     prefix="ord_",
     headline="Rank classes that have an order",
-    card="Rank points whose classes have an order, with few of them labeled.",
+    card="Rank points whose classes have an order, with only a few labels.",
     defaults={
         "data": {"name": "ordinal_rings", "n_labeled": 10},
         "kernel": {"sigma": 0.5},
@@ -115,19 +126,22 @@ ORDINAL = Profile(
     lessons=(
         Lesson(
             "works",
-            "Five rings, two labels in each: the unlabeled points help to rank them from the centre outwards.",
+            ("Five rings with two labels in each. The unlabeled points help to rank them from the centre outwards."),
             claims=(BETTER, Claim("score", low=0.7)),
         ),
         Lesson(
             "too big a step",
-            "Each step overshoots: the objective grows until the numbers overflow.",
+            "Each step overshoots. The objective grows until the numbers overflow.",
             {"step_size": 20.0},
             claims=(DIVERGES,),
         ),
         Lesson(
             "too few features",
-            "One random feature an iteration for a sharp kernel: its error is a third and more of the function itself, and the "
-            "ranking is worse than by the labels alone (on 17 of 20 seeds and more). Compare f with h on the map.",
+            (
+                "One random feature in each iteration for a narrow kernel. Its error is at least a third of the "
+                "function itself, and the ranking is worse than with the labels alone (on at least 17 of 20 "
+                "seeds). Compare f with h on the map."
+            ),
             {"n_features": 1, "n_labeled": 50, "sigma": 20.0, "lam": 0.01},
             claims=(Claim("error_share", low=1 / 3), WORSE),
         ),

@@ -1,4 +1,4 @@
-"""What a setting's details show, as plain data: a page draws them, from any setting alike."""
+"""Panels of a setting's Details tab, as plain data. One page draws them for every setting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Role:
-    """What is drawn, from which its colour follows: of `kind` "class" and "rank", the `number`-th of `n`.
+    """Role of a drawn thing, which decides its colour. "class" and "rank" have a `number` out of `n`.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ POSITIVE, NEGATIVE, UNLABELED, INK = Role("positive"), Role("negative"), Role("u
 
 @dataclass(frozen=True)
 class Sample:
-    """Values of some points; `is_line` for an outline without filling."""
+    """Values of some points. `is_line` draws an outline without filling."""
 
     name: str
     values: NDArray
@@ -42,7 +42,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Mark:
-    """A vertical line with a name."""
+    """Vertical line with a name."""
 
     x: float
     name: str
@@ -50,7 +50,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Samples over the same bins, as shares of each or counted, with marks on the axis and a shaded band."""
+    """Histogram of several samples, as shares or counts, with marks on the axis and a shaded band."""
 
     title: str
     axis: str
@@ -63,7 +63,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Line:
-    """One line over the iterations; `is_rule` for a thin dotted one without a name."""
+    """Line over the iterations. `is_rule` draws a thin dotted line without a name."""
 
     name: str
     y: NDArray
@@ -83,7 +83,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Confusion:
-    """How many points of each class are given each class."""
+    """Confusion matrix: true classes against predicted classes."""
 
     title: str
     y: NDArray
@@ -100,7 +100,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number with its name."""
+    """Number with its name."""
 
     label: str
     value: str
@@ -108,9 +108,9 @@ class Metric:
 
 @dataclass(frozen=True)
 class OnRequest:
-    """A number that takes its time: a button until it is asked for.
+    """Number that takes time to compute. The page shows a button until somebody presses it.
 
-    `compute` returns the number, or raises a ValueError whose message is one sentence.
+    `compute` returns the number, or raises a DSGError.
     """
 
     name: str
@@ -129,23 +129,23 @@ class Metrics:
 
 @dataclass(frozen=True)
 class Words:
-    """Markdown."""
+    """Text in Markdown."""
 
     text: str
 
 
 Panel = Histogram | Curves | Confusion | Table | Metrics | Words
-# Rows of panels; those of a row stand side by side.
+# Rows of panels. Panels of one row are drawn side by side.
 Details = tuple[tuple[Panel, ...], ...]
 
 
 def confusion(run: Run, predicted: NDArray) -> Confusion:
-    """Return which classes the test points are given."""
+    """Return the confusion matrix of the test points."""
     return Confusion("Classes given to the test points", run.split.y_test, predicted, run.split.class_names)
 
 
 def by_class(run: Run) -> list[Sample]:
-    """Return the values at the test points, class by class in their order."""
+    """Return the values at the test points, in the order of the classes."""
     y, names = run.split.y_test, run.split.class_names
     roles = [NEGATIVE, POSITIVE] if len(names) == 2 else [Role("rank", j, len(names)) for j in range(len(names))]
     return [
@@ -154,7 +154,7 @@ def by_class(run: Run) -> list[Sample]:
 
 
 def plain_details(run: Run) -> Details:
-    """Return what can be shown of any run: the values at the test points by class, or which classes have the highest score."""
+    """Return panels that suit any run: scores by class, or the confusion matrix if there are several scores."""
     if run.test_values.ndim > 1:
         return ((confusion(run, np.argmax(run.test_values, axis=1)),),)
     return ((Histogram("Scores, test points", "score f", by_class(run), "Histograms of the scores by class."),),)

@@ -1,4 +1,4 @@
-"""What a setting is called and begins with, and what is said about it: words and choices, all of them optional."""
+"""Profile of a setting: its names, defaults, lessons and texts. All fields are optional."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from dsgcore.experiments.run import Run
     from dsgcore.experiments.spec import Spec
 
-# Half of what is drawn stays near the value that is there: within this share of the way, on a logarithmic scale.
+# Half of the draws stay near the present value: within this share of the range, on a logarithmic scale.
 NEAR = 0.4
-# Values of a spec by section, where they differ from those that are there.
+# Values of a spec that differ from the present ones, by section.
 Sections = Mapping[str, Mapping[str, Any]]
-# A competitor's parameters from a run's spec and its numbers of labeled and unlabeled points.
+# Function from a spec and the numbers of labeled and unlabeled points to a competitor's parameters.
 Translation = Callable[["Spec", int, int], dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A starting point named by what it shows.
+    """Starting point of the workbench, named after its subject.
 
     Attributes
     ----------
     sentence : str
-        What to see in it.
+        Text beside the run.
     values : mapping of str to any
-        The controls that differ from the defaults.
+        Controls that differ from the defaults.
     claims : tuple of Claim
-        What the name and the sentence say, as numbers: each holds at the end of the run on nine of ten seeds and more.
+        The statements of the text as numbers. Each holds at the end of the run on at least nine of ten seeds.
     """
 
     name: str
@@ -48,30 +48,30 @@ class Lesson:
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """What a figure or table of a paper shows, and the study of our method that asks the same: at a laptop's size or its own.
+    """Figure or table of a paper, with a study of our method that asks the same question.
 
     Attributes
     ----------
     name : str
-        Short, for the command line.
+        Short name, for the command line.
     title : str
-        What the paper calls it.
+        Name in the paper.
     asks : str
-        What is drawn against what.
+        The two quantities that are drawn against each other.
     says : str
-        What the paper says of it, in a sentence.
+        The paper's statement about it.
     differs : str
-        What is otherwise in the study, and why.
+        Differences of the study from the paper, with reasons.
     spec : mapping
-        What differs from the setting's own defaults.
+        Values that differ from the setting's defaults.
     axes : tuple of mapping
-        As a study's plain data have them.
+        Axes, in the form of a study's plain data.
     seeds : int
-        The study has so many, from 0 on.
+        Number of seeds, from 0 on.
     measure : str
-        What its points are compared by at first, one of `dsgcore.studies.MEASURES`.
+        Measure that is shown first, one of `dsgcore.studies.MEASURES`.
     full, full_axes, full_seeds
-        What the paper's size changes: in `spec`, in the axes by their names, and how many seeds it has.
+        Changes for a study of the paper's size: in `spec`, in the axes by name, and the number of seeds.
     """
 
     name: str
@@ -88,7 +88,7 @@ class PaperFigure:
     full_seeds: int = 10
 
     def study(self, setting: str, *, is_full: bool = False) -> dict[str, Any]:
-        """Return the study of a setting as plain data, at the laptop's size or the paper's."""
+        """Return the study as plain data, at a laptop's size or the paper's."""
         more, said = (self.full, self.full_axes) if is_full else ({}, {})
         sections = {name: {**self.spec.get(name, {}), **more.get(name, {})} for name in {**self.spec, **more}}
         return {
@@ -100,12 +100,12 @@ class PaperFigure:
 
 @dataclass(frozen=True)
 class Times:
-    """A number that is drawn as a multiple, up to `most` times larger or smaller, of the value that is there."""
+    """Random multiple of the present value, up to `most` times larger or smaller."""
 
     most: float
 
     def draw(self, drawn: np.random.Generator, value: Any, parameter: Parameter) -> Any:
-        """Return one, within the parameter's range and of three digits; what the run finds by itself it goes on to find."""
+        """Return a value of three digits within the parameter's range. An automatic value (None) stays automatic."""
         if value is None or not isinstance(parameter, Real | Integer):
             return value
         reach = np.log(self.most) * (NEAR if drawn.random() < 0.5 else 1.0)
@@ -116,73 +116,70 @@ class Times:
 
 @dataclass(frozen=True)
 class Among:
-    """A parameter that is drawn among a few values."""
+    """Random choice from a few values."""
 
     values: tuple[Any, ...]
 
     def draw(self, drawn: np.random.Generator, value: Any, parameter: Parameter) -> Any:
-        """Return one of them."""
+        """Return one of the values."""
         return self.values[int(drawn.integers(len(self.values)))]
 
 
 TRUST = Among((0.2, 0.4, 0.6, 0.8, 0.9, 1.0))
-# Width of the kernel, ridge and step: what matters in any setting.
+# Bandwidth, ridge and step size matter in every setting.
 USUAL: dict[str, Times | Among] = {"sigma": Times(16.0), "lam": Times(100.0), "step_size": Times(4.0)}
 
 
 def usual_run(**more: Any) -> dict[str, Any]:
-    """Return what the estimators' runs have in common: a step that knows its scale, many small steps, and their mean."""
+    """Return the values that all estimators share: an automatic step size, many iterations, and their average."""
     steps = {"step_size": None, "schedule": "constant", "average": "tail"}
     return steps | {"n_iter": 800, "n_features": 64, "batch_size": 64} | more
 
 
 def short(value: float) -> float:
-    """Return a value in two digits, as a slider shows it."""
+    """Round a value to two digits, as a slider shows it."""
     return float(f"{value:.2g}")
 
 
 @dataclass(frozen=True)
 class Profile:
-    """The words and choices around a problem. What is left out is made from the problem itself.
+    """Texts and choices around a problem. Missing ones are made from the problem itself.
 
     Attributes
     ----------
     short : str
-        Its name where there is little room.
+        Short name, for the navigation.
     icon : str
-        A Material symbol, as Streamlit writes them.
+        Material symbol, in Streamlit's notation.
     prefix : str or None
-        What the names of its controls begin with in a link; None: its name.
+        Prefix of its controls' names in a link. None stands for its name.
     headline, card : str
-        On the home page: what it is for in a few words, and in a sentence.
+        Its purpose in a few words and in a sentence, for the home page.
     paper : str
-        The method's name.
+        Name of the method.
     defaults : mapping
-        What a spec begins with, by section, where it differs from the parameters' own defaults; chosen so that the first
-        lesson works.
+        Initial values of a spec that differ from the parameters' defaults, by section. The first lesson uses them.
     elsewhere : mapping
-        In the same form, what differs on any other data set than the one of `defaults`; of their data and kernel sections
-        nothing goes there.
+        Values for all data sets except the one in `defaults`, in the same form. They replace its data and kernel sections.
     usual : callable
-        From the numbers of training points and of labels (or pairs), and the share of the rarest class: by name, what a page
-        begins with on data that were not made for the method, a real set or a person's own file. As the estimator's defaults;
-        empty where it begins with the same on all data.
+        Initial values on real data sets and uploaded files, by name. They follow from the numbers of training points and of
+        labels (or pairs) and the share of the rarest class, and equal the estimator's defaults. Empty for none.
     suggested : mapping of str to Times or Among
-        The parameters that matter most, and how they are drawn where good ones are looked for.
+        The parameters that a search varies, and how it draws their values.
     steerable : tuple of str
-        What can be changed during a run; the first three are what a page shows first.
+        Parameters that can change during a run. A page shows the first three of them at first.
     kernels, dtypes : tuple of str
-        The kernels and precisions that there are; empty: all.
+        The allowed kernels and precisions. Empty for all.
     seldom : tuple of str
-        Those of the problem's own parameters that are seldom moved.
+        Parameters of the problem that people seldom change.
     figures : tuple of PaperFigure
-        The figures and tables of its paper's experiments.
+        Figures and tables of its paper.
     translations : mapping of str to callable
-        By the name of a competitor's class: its parameters where they have another name or unit than the run's.
+        Parameters that have another name or unit in a competitor, by the name of its class.
     details : callable
-        From a run that has made an iteration: what only this setting has to show of it.
+        Function from a run with at least one iteration to this setting's own panels.
     risks : callable
-        From the same: lines over its iterations, of risks that the objective's parts estimate and that cannot be negative in truth.
+        Function from such a run to lines of estimated risks, which cannot be negative in truth.
     """
 
     short: str = ""

@@ -1,4 +1,4 @@
-"""The semi-supervised SVM (TSGS3VM): its words and choices."""
+"""Texts, defaults, figures and lessons of the semi-supervised SVM (TSGS3VM)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 def _sums(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
-    """Weights of each point's loss beside half of the squared norm; the run has weights of means, and a ridge."""
+    """Convert weights of mean losses and a ridge to one weight for each point's loss."""
     C, C_star = _weights(spec, n_labeled, n_unlabeled)
     ridge = spec.solver.lam or 1.0
     return {"C": C / (ridge * n_labeled), "C_star": C_star / (ridge * max(1, n_unlabeled))}
 
 
 def _ridges(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
-    """Return a ridge on the squared norm, and the weight of the unlabeled points, beside a weight of 1 for the labels."""
+    """Convert to a ridge and a weight of the unlabeled points, for labels of weight 1."""
     C, C_star = _weights(spec, n_labeled, n_unlabeled)
     return {"lam": spec.solver.lam / (2.0 * C), "lam_u": C_star / C}
 
 
 def _decaying(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
-    """Weights beside a ridge of 1, and steps theta / t: the run's theta, where its steps are of that kind."""
+    """Convert to weights for a ridge of 1 and to a step theta / t, if the run's steps are of that kind."""
     C, C_star = _weights(spec, n_labeled, n_unlabeled)
     ridge = spec.solver.lam or 1.0
     step = spec.solver.step_size if spec.solver.schedule == "theta/t" else None
@@ -58,39 +58,46 @@ def _details(run: Run) -> panels.Details:
         band=(-1.0, 1.0),
     )
     said = panels.Words(
-        f"**{inside:.0%}** of the unlabeled points lie within the margin (shaded), where they cost: the boundary is pushed "
-        "to where they are few. With C* = 0 nothing keeps them out."
+        f"**{inside:.0%}** of the unlabeled points lie inside the margin (shaded), and each of them costs something. So "
+        "the boundary moves to a place with few points. With C* = 0 they cost nothing."
     )
     return (scores,), (said,)
 
 
 def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
-    """Return that batches' gradients are right on average, and that the risk's gradient is Lipschitz: with one loss it is."""
+    """Return the assumptions on the risk: unbiased mini-batches and a Lipschitz gradient."""
     problem: Any = spec.problem
     is_smooth = problem.loss == "exponential"
     here = "" if is_smooth else f" (here it jumps at the kinks of the {problem.loss})"
     return (
         unbiased_batches(
             spec,
-            why="the balance takes the batch's own mean, which the smaller batches are the less is the sample's",
+            why=(
+                "the balance uses the mean of the mini-batch, and the smaller the mini-batch, the further that is "
+                "from the sample's mean"
+            ),
             name="is_balanced",
             without=False,
             breach=Breach(
                 "the balance kept",
                 {"problem": {"is_balanced": True}},
-                "The proof says nothing then. No harm was seen on two moons: longer runs end as much nearer as without the "
-                "balance.",
+                (
+                    "The proof no longer applies. On two moons this did no harm: longer runs came as much closer as "
+                    "without the balance."
+                ),
             ),
         ),
         Assumption(
-            f"The gradient of the risk is Lipschitz{here}, as its rate needs; that the labels' hinge has a kink, too, the paper "
-            "passes over.",
+            f"The gradient of the risk is Lipschitz{here}. The paper's rate needs it, although the labels' hinge has a kink, too.",
             is_smooth,
             {"problem": {"loss": "exponential"}},
             breach=Breach(
                 "a loss with kinks",
                 {"problem": {"loss": "symmetric hinge"}},
-                "At a kink the gradient jumps however small the step is, and the proof says nothing of how fast its mean falls.",
+                (
+                    "At a kink the gradient jumps, however small the step is. The proof does not say how fast its "
+                    "mean falls."
+                ),
             ),
         ),
     )
@@ -106,7 +113,7 @@ def _constant(spec: Spec, measured: Measured) -> Constant | None:
     return Constant("error", D, Rate(-0.5, "T", "1/√T"), "θ² M² (√κ + √φ)² / √T", ingredients)
 
 
-# The paper's experiments, as studies of our method.
+# The paper's experiments as studies.
 _PAPERS_RUN = {"n_features": 128, "n_iter": 200}
 
 _FIGURES = (
@@ -114,9 +121,15 @@ _FIGURES = (
         "fig2",
         "Fig. 2",
         "Time against the size of the training set",
-        "TSGS3VM runs much faster than the others, on sets of a million points too; BLS3VM and S3VM-light are often out of memory.",
-        "A made set, and a fixed number of iterations where the paper makes one pass: so the time hardly grows. The competitors' "
-        "times can be had by a race on the setting's page.",
+        (
+            "TSGS3VM is much faster than the others, also on sets with a million points. BLS3VM and "
+            "S3VM-light often run out of memory."
+        ),
+        (
+            "The data are generated. The number of iterations is fixed, while the paper makes one pass over "
+            "the data. So the time hardly grows. To get the competitors' times, start a race on the setting's "
+            "page."
+        ),
         {"data": {"name": "two_moons", "n_labeled": 200, "n": 4000}, "solver": _PAPERS_RUN},
         ({"name": "data.n", "from": 500, "to": 20_000, "n": 6},),
         measure="seconds",
@@ -126,9 +139,12 @@ _FIGURES = (
         "fig3",
         "Fig. 3",
         "Test score over ten draws of the labels",
-        "TSGS3VM generalises about as well as BLS3VM, S3VM-light and BGS3VM, and better than fixed random features.",
-        "Breast cancer with 50 labels in place of the eight sets, scores and not errors, and the loss of unlabeled points as the "
-        "axis in place of the method: the four losses of the paper's Table 2.",
+        ("TSGS3VM generalises about as well as BLS3VM, S3VM-light and BGS3VM, and better than fixed random features."),
+        (
+            "Breast cancer with 50 labels replaces the paper's eight sets, and scores replace errors. The "
+            "axis shows the loss of unlabeled points instead of the method: the four losses of the paper's "
+            "Table 2."
+        ),
         {"data": {"name": "breast_cancer", "n_labeled": 50}, "solver": _PAPERS_RUN},
         ({"name": "problem.loss", "values": ["symmetric hinge", "squared symmetric hinge", "ramp", "exponential"]},),
         seeds=10,
@@ -142,7 +158,7 @@ S3VM = Profile(
     icon=":material/call_split:",
     prefix="svm_",
     headline="Let the gaps draw the boundary",
-    card="Push the decision boundary through the gaps between unlabeled points.",
+    card="Move the decision boundary into the gaps between unlabeled points.",
     defaults={
         "data": {"name": "two_moons", "noise": 0.05, "n_labeled": 6},
         "kernel": {"sigma": 50.0},
@@ -168,8 +184,10 @@ $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|
         rates={"error": Rate(-0.5, "T", "1/√T"), "gradient_mean": Rate(-0.25, "T", "1/T^¼")},
         of_risk=_of_risk,
         constant=_constant,
-        cost="Without the balance all unlabeled points can fall to one side: the test score can fall by much. Another loss of "
-        "unlabeled points is another boundary.",
+        cost=(
+            "Without the balance, all unlabeled points can end on one side, and the test score can fall by a "
+            "lot. Another loss for unlabeled points gives another boundary."
+        ),
         step_size=5.0,
         # Chosen to show the rate soon: with weights of 10, T = 50 to 800 gave a slope of -0.20 +- 0.02.
         C=4.0,
@@ -180,26 +198,34 @@ $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|
     lessons=(
         Lesson(
             "works",
-            "Six labels and the shape of the unlabeled points: the boundary moves into the gap between the moons, and nearly "
-            "every point is on its side.",
+            (
+                "Six labels and the shape of the unlabeled points. The boundary moves into the gap between the "
+                "moons, and nearly every point is on the right side."
+            ),
             claims=(BETTER, Claim("gain", low=0.04), Claim("score", low=0.93)),
         ),
         Lesson(
             "too big a step",
-            "Each step overshoots: the boundary jumps about, and the objective rises a hundredfold and more.",
+            "Each step overshoots. The boundary jumps, and the objective rises at least a hundredfold.",
             {"step_size": 2.0},
             claims=(Claim("growth", low=100.0), Claim("score", high=0.8)),
         ),
         Lesson(
             "too few features",
-            "Labels only, 50 of them, and one random feature an iteration: its error is half as large as the function itself and "
-            "more. Compare f with h on the map: h has three points more and better right.",
+            (
+                "Only labels, 50 of them, and one random feature in each iteration. Its error is at least half as "
+                "large as the function itself. Compare f with h on the map: h gets at least three points more "
+                "right."
+            ),
             {"n_features": 1, "step_size": 0.3, "n_labeled": 50, "C_star": 0.0, "is_balanced": False},
             claims=(Claim("error_share", low=0.5), Claim("lag", low=0.03)),
         ),
         Lesson(
             "unlabeled data hurts",
-            "A gap between two bands, but the classes are left and right: the boundary goes to the gap, where it does not belong.",
+            (
+                "There is a gap between two bands, but the classes are left and right. The boundary moves into "
+                "the gap, which is the wrong place."
+            ),
             {"data": "misleading_gap", "sigma": 2.0, "n_labeled": 20, "is_balanced": False, "C_star": 10.0},
             claims=(WORSE, Claim("gain", high=-0.1)),
         ),

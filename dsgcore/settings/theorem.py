@@ -1,4 +1,4 @@
-"""What a paper's theorem promises of a run, what it assumes, and what breaks that."""
+"""Theorems of the papers: statements, assumptions, and ways to break an assumption."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Breach:
-    """What breaks an assumption: its name, values of a spec by section (its "changes" are a list), and what then happens."""
+    """Way to break an assumption: a name, values of a spec by section ("changes" is a list), and the consequence."""
 
     name: str
     values: Mapping[str, Any]
@@ -21,16 +21,16 @@ class Breach:
 
 @dataclass(frozen=True)
 class Rate:
-    """How fast a theorem says that something falls.
+    """Rate at which a quantity falls, according to a theorem.
 
     Attributes
     ----------
     slope : float
-        The power of what it falls with.
+        Exponent of t or T.
     of : {"t", "T"}
         The iteration, or the length of the run.
     words : str
-        As people write it.
+        The rate in mathematical notation.
     """
 
     slope: float
@@ -40,16 +40,16 @@ class Rate:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a theorem's constants are made of, as it was met on the way.
+    """Measured quantities that a theorem's constants depend on.
 
     Attributes
     ----------
     M : float
-        The largest sum of a batch's coefficients' sizes.
+        Largest sum of the absolute coefficients of a mini-batch.
     L : float
-        The sum of the sizes of the risk's second derivatives: how fast those coefficients can change.
+        Sum of the absolute second derivatives of the risk. It limits how fast the coefficients change.
     f_star : float
-        The norm of f* in the kernel's space.
+        Norm of f* in the kernel's space.
     """
 
     M: float
@@ -59,14 +59,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Constant:
-    """A theorem's own bound: of a quantity of `dsgcore.diagnostics.way`, `value` times t or T to the power of the rate.
+    """Bound of a theorem on a quantity of `dsgcore.diagnostics.way`: `value` times a power of t or T.
 
     Attributes
     ----------
     words : str
-        The formula, in Markdown.
+        Formula in Markdown.
     ingredients : mapping of str to float
-        What goes into it, by the papers' symbols.
+        Values in the formula, by the paper's symbols.
     """
 
     of: str
@@ -78,16 +78,16 @@ class Constant:
 
 @dataclass(frozen=True)
 class Assumption:
-    """One thing that a theorem takes for granted.
+    """Assumption of a theorem.
 
     Attributes
     ----------
     remedy : mapping of str to mapping
-        What makes it hold: values of a spec, by section.
+        Values of a spec that make it hold, by section.
     why_not : str
-        Why nothing of the kind makes it hold; empty where something does.
+        Reason why no value makes it hold. Empty if there is a remedy.
     breach : Breach or None
-        How to break it in order to see what then happens.
+        Way to break it and see the consequence.
     """
 
     sentence: str
@@ -99,24 +99,24 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Theorem:
-    """What a paper proves.
+    """Theorem of a paper.
 
     Attributes
     ----------
     statement : str
-        Markdown.
+        Text in Markdown.
     assumptions : callable
-        From a spec: what the theorem takes for granted, and whether the spec keeps to it.
+        Function from a spec to the assumptions, and whether the spec meets them.
     rates : mapping of str to Rate
-        By the quantities of `dsgcore.diagnostics.way`: how fast they fall.
+        Rates, by the quantities of `dsgcore.diagnostics.way`.
     shown_with : mapping of str to any
-        Values with which the rates are seen soon.
+        Values with which the rates are visible after few iterations.
     names_kernel : bool
-        Whether its random features are those of the spec's kernel, about which there is more to say.
+        True if its random features are those of the spec's kernel.
     cost : str
-        What it can cost to keep to the assumptions.
+        Possible cost of meeting the assumptions.
     constant : callable
-        From a spec that keeps to them and what was measured of its runs: the bound with its constant, where the paper gives one.
+        Function from a spec that meets the assumptions, and the measured quantities, to the bound. None if the paper gives none.
     """
 
     statement: str
@@ -129,9 +129,9 @@ class Theorem:
 
     @property
     def error_slope(self) -> float | None:
-        """The predicted slope of log |f - h|^2 against log t; None where the theorem speaks of the run's length only."""
+        """Predicted slope of log |f - h|^2 against log t, or None if the theorem is about the length of the run only."""
         rate = self.rates.get("error")
         return None if rate is None or rate.of != "t" else rate.slope
 
 
-NO_THEOREM = Theorem("No theorem is known here of what this setting promises.")
+NO_THEOREM = Theorem("DSG Lab knows no theorem for this setting.")

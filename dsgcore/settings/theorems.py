@@ -1,4 +1,4 @@
-"""The theorems that several papers share: their sentences, assumptions and constants."""
+"""Theorems that several papers share: statements, assumptions and constants."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
 
 SPLIT = """The proof splits the error in two: $|f_t - f^*|^2 \\le 2\\,|f_t - h_t|^2 + 2\\kappa\\,\\|h_t - f^*\\|^2_{\\mathcal{H}}$,
-what the random features add and what the random data add."""
+the error of the random features and the error of the random data."""
 LEMMA = """The chart of $|f - h|^2$ is the features' part. Lemma 1 bounds it by $M^2(\\kappa+\\phi)^2 \\sum_i |a_t^i|^2$. The band
-is not a bound but an unbiased estimate: the spread of the single features' contributions, carried forward. **The bound lies
-far above both, by several powers of ten**: it holds for a single random feature as for a thousand, where the error falls as $1/m$;
-and it adds up $|c_b|$ as if the points of a batch all pulled the same way, where they pull both ways and mostly cancel."""
-NO_CONSTANT = """The losses are squared, so no constant $M$ bounds their derivatives beforehand: the bound is drawn with the
-largest $\\sum_b |c_b|$ met so far."""
+is an unbiased estimate, not a bound. It follows the spread of the contributions of single features. **The bound is far above
+both, by several powers of ten.** It is the same for one random feature and for a thousand, although the error falls as $1/m$.
+It also adds up $|c_b|$ as if all points of a mini-batch pulled in the same direction. In fact they mostly cancel."""
+NO_CONSTANT = """The losses are squared, so no constant $M$ bounds their derivatives in advance. The chart uses the largest
+$\\sum_b |c_b|$ so far."""
 CONVEX_RATE = """With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1, 2) \\cup \\mathbb{Z}_+$,
 $\\mathbb{E}\\,|f_t(x) - f^*(x)|^2 = O(1/t)$."""
 
 
-# Few features and small batches: their noise is what the rates are of.
+# Few features and small mini-batches: the rates are about their noise.
 _SEEN_SOON = {"n_features": 64, "batch_size": 32}
 
 
 def convex_theorem(title: str) -> Theorem:
-    """Return the theorem of a convex risk with squared losses: a rate in t, with steps theta / t."""
+    """Return the theorem for a convex risk with squared losses: a rate in t, with steps theta / t."""
     statement = f"**{title}** {CONVEX_RATE} {SPLIT}\n\n{LEMMA}\n\n{NO_CONSTANT}"
     return Theorem(
         statement,
@@ -40,7 +40,7 @@ def convex_theorem(title: str) -> Theorem:
         rates=dict.fromkeys(("distance", "error", "norm"), Rate(-1.0, "t", "1/t")),
         # A ridge of 1 keeps the first steps from overshooting.
         shown_with={"lam": 1.0, "n_iter": 2000, **_SEEN_SOON},
-        cost="A larger ridge pulls f towards zero and steps that shrink soon learn little more: the test score can fall by much.",
+        cost="A larger ridge pulls f towards zero, and shrinking steps soon learn little more. The test score can fall by a lot.",
         constant=_convex_constant,
     )
 
@@ -48,7 +48,7 @@ def convex_theorem(title: str) -> Theorem:
 def _convex_constant(spec: Spec, measured: Measured) -> Constant | None:
     """Return the bound on E |f - f*|^2 of QSG-S2AUC's and QS3ORAO's Theorem 1.
 
-    Of Q_0 the papers' statements have half as much as their proofs: here it is the proofs'.
+    The papers' statements have half of the Q_0 in their proofs. This function uses the proofs' value.
     """
     theta, lam, kappa, phi = spec.solver.step_size, spec.solver.lam, spec.kernel.bound, spec.kernel.feature_bound
     if theta is None:
@@ -74,7 +74,7 @@ def constant_step_theorem(
     cost: str = "",
     **shown_with: Any,
 ) -> Theorem:
-    """Return a theorem that assumes one step throughout, set by the run's length: no rate in t within a run."""
+    """Return a theorem that assumes a constant step, which depends on the length of the run. It gives no rate in t."""
     return Theorem(
         f"{statement}\n\n{LEMMA}",
         lambda spec: (_constant_step(spec, schedule), *of_risk(spec), *fresh_features(spec)),
@@ -86,14 +86,14 @@ def constant_step_theorem(
 
 
 def unbiased_batches(spec: Spec, *, why: str, name: str, without: Any, breach: Breach) -> Assumption:
-    """Return that batches' gradients are right on average, which they are at the value `without` of the problem's `name`."""
+    """Return the assumption that mini-batch gradients are unbiased. It holds if `name` of the problem is `without`."""
     holds = getattr(spec.problem, name) == without
-    sentence = f"The gradient of a batch is right on average{'' if holds else f' (here it is not: {why})'}."
+    sentence = f"The gradient of a mini-batch is unbiased{'' if holds else f' (here it is not: {why})'}."
     return Assumption(sentence, holds, {"problem": {name: without}}, breach=breach)
 
 
 def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
-    """Return what is assumed wherever each iteration draws its own random features."""
+    """Return the assumptions of all methods that draw new random features in each iteration."""
     kernel = spec.kernel
     is_bounded = math.isfinite(kernel.bound) and math.isfinite(kernel.feature_bound)
     here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
@@ -101,11 +101,11 @@ def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
         Assumption(
             f"Kernel and features are bounded: κ and φ are finite (here: {here}).",
             is_bounded,
-            why_not="It is so by the kernel itself: only another kernel has bounded features.",
+            why_not="This depends on the kernel. Choose a kernel with bounded features.",
             breach=Breach(
                 "unbounded features",
                 {"kernel": {"name": DotProduct.name}},
-                "No lemma bounds the error any more: what the features cost goes with the points' length.",
+                "No lemma bounds the error any more. The error of the features grows with the length of the points.",
             ),
         ),
         Assumption(
@@ -116,7 +116,7 @@ def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
             breach=Breach(
                 "orthogonal features",
                 {"kernel": {"name": OrthogonalGaussian.name}},
-                "The proof says nothing, and no harm is done: features in orthogonal blocks err as much or less, at the same rate.",
+                "The proof no longer applies, but it does no harm. Orthogonal features are at least as good.",
             ),
         ),
         _unchanged(spec),
@@ -124,31 +124,31 @@ def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
 
 
 def _unchanged(spec: Spec) -> Assumption:
-    """Return that nothing was changed on the way; broken by a step ten times as large from the run's middle on."""
+    """Return the assumption that no parameter changed. Its breach is a tenfold step from the middle of the run on."""
     s, changes = spec.solver, list[dict[str, Any]]()
     if s.step_size is not None and "step_size" in spec.steerable:
         changes = [{"t": s.n_iter // 2 + 1, "name": "step_size", "value": float(f"{LARGER * s.step_size:.4g}")}]
-    then = "At the change the noise of the steps jumps up, and from there on it has to fall again."
+    then = "At the change, the noise of the steps jumps up. Then it has to fall again."
     breach = Breach("step × 10 at half time", {"changes": changes}, then)
     return Assumption("Nothing was changed during the run.", not spec.changes, breach=breach)
 
 
-# Steps theta / t begin at theta: with a smaller ridge than this, theta = 1.5 / lam is so large that they overshoot for long.
+# Steps theta / t begin at theta. With a smaller ridge, theta = 1.5 / lam is so large that many steps overshoot.
 SMALLEST_RIDGE, PRODUCT = 0.2, 1.5
-# With steps θ = so much / lam the assumptions are broken: a constant one that does not grow, and a product that is too small.
+# Values of θ lam that break the assumptions: a constant step that does not diverge, and a product that is too small.
 CONSTANT, TOO_SMALL = 0.3, 0.1
 LARGER = 10.0
-# A step that is the theorem's for a run of this length, whatever the run's own.
+# Length of run for which the step of a broken assumption is the theorem's.
 SHORT = 50
 
 
 def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
     s = spec.solver
-    product = math.nan if s.step_size is None else s.step_size * s.lam  # the automatic step is known with the data only
+    product = math.nan if s.step_size is None else s.step_size * s.lam  # the automatic step depends on the data
     in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
     here = AUTOMATIC if math.isnan(product) else f"{product:g}"
     lam = max(s.lam, SMALLEST_RIDGE)
-    # Both at once: a theta that suits one schedule need not suit another.
+    # Both together, because a theta that suits one schedule may not suit another.
     remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}
     return (
         Assumption(
@@ -158,7 +158,7 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
             breach=Breach(
                 "constant step",
                 {"solver": {"schedule": "constant", "step_size": CONSTANT / lam}},
-                "f comes near sooner and then stands still where its noise holds it: the curves turn level. Their average goes on.",
+                "f comes close sooner, and then its noise stops it: the curves become flat. Their average still improves.",
             ),
         ),
         Assumption(
@@ -168,7 +168,7 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
             breach=Breach(
                 "θλ = 0.1",
                 {"solver": {"schedule": "theta/t", "step_size": TOO_SMALL / lam, "lam": lam}},
-                "The steps shrink before f has arrived: the distance falls as t^−0.2, for 2θλ = 0.2, instead of 1/t.",
+                "The steps shrink before f has arrived. The distance falls as t^−0.2 (2θλ = 0.2) instead of 1/t.",
             ),
         ),
     )
@@ -176,7 +176,7 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
 
 def _constant_step(spec: Spec, schedule: str) -> Assumption:
     used, T = spec.solver.schedule, spec.solver.n_iter
-    # The same step by another name; of one that decays, about its mean.
+    # The same step under another schedule. A decaying one is replaced by about its mean.
     given, theta = spec.solver.step_size, None
     if given is not None:
         step = SCHEDULES[used](given, math.ceil(T**0.5), T)
@@ -189,6 +189,6 @@ def _constant_step(spec: Spec, schedule: str) -> Assumption:
         breach=Breach(
             "a step that T does not shrink",
             {"solver": {"schedule": "constant", "step_size": theta and SCHEDULES[schedule](theta, 1, SHORT)}},
-            "Longer runs come no nearer: what is left is the noise of the step, which is now the same for all lengths.",
+            "Longer runs come no closer. The noise of the step remains, and it is now the same for all lengths.",
         ),
     )

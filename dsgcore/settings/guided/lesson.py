@@ -1,6 +1,6 @@
-"""A guided lesson as plain data: steps that ask for a guess, run, and say what came of it.
+"""Guided lessons as plain data: each step asks for a guess, runs, and explains the result.
 
-What is right is never written down: it is what the claims of an option find in the run that the reader sees.
+No right answer is written down. The claims of the options read it from the run that the reader sees.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Claim:
-    """Something said of a run as a number: a measure (of `experiments.outcome_of`) that lies in [low, high]."""
+    """Statement about a run: a measure of `experiments.outcome_of` lies in [low, high]."""
 
     measure: str
     low: float = -math.inf
     high: float = math.inf
 
     def holds(self, outcome: Mapping[str, float]) -> bool:
-        """Whether a run came to this; not where the measure is missing or is no number."""
+        """Return True if the statement holds. It does not if the measure is missing or not a number."""
         return self.low <= outcome.get(self.measure, math.nan) <= self.high
 
 
-# Where on the way a curve is drawn: at the first iteration, and at so many shares of all.
+# Points of a drawn curve: the first iteration, and these shares of all iterations.
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 BETTER, WORSE = Claim("verdict", low=1.0), Claim("verdict", high=-1.0)
 TIE = Claim("verdict", low=0.0, high=0.0)
@@ -33,26 +33,26 @@ DIVERGES = Claim("growth", low=math.inf)
 
 @dataclass(frozen=True)
 class Option:
-    """One of the answers to a question; it is right of a run of which all its claims hold."""
+    """Answer to a question. It is right if all its claims hold for the run."""
 
     words: str
     claims: tuple[Claim, ...]
 
     def holds(self, outcome: Mapping[str, float]) -> bool:
-        """Whether this is what a run came to."""
+        """Return True if all claims hold for the run."""
         return all(claim.holds(outcome) for claim in self.claims)
 
 
 @dataclass(frozen=True)
 class Pick:
-    """A question with a few answers.
+    """Question with a few answers.
 
     Attributes
     ----------
     options : tuple of Option
-        The first whose claims hold is right.
+        The answers. The first one whose claims hold is right.
     expected : int
-        The option that is right on nine of ten seeds and more: the one that the step explains.
+        Number of the option that is right on at least nine of ten seeds. The step explains this one.
     """
 
     text: str
@@ -60,45 +60,45 @@ class Pick:
     expected: int
 
     def right(self, outcome: Mapping[str, float]) -> Option | None:
-        """Return the option that is right of a run; None where the run came to none of them."""
+        """Return the option that is right for a run, or None if none is."""
         return next((option for option in self.options if option.holds(outcome)), None)
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that are read of its run."""
+        """Measures of the run that the question reads."""
         return tuple(claim.measure for option in self.options for claim in option.claims)
 
     def say(self, guess: float) -> str:
-        """Return an answer as a link says it."""
+        """Return an answer in the form of a link."""
         return f"{guess:g}"
 
     def read(self, text: str) -> int | None:
-        """Return the number of the option that a link says; None where it says none."""
+        """Return the number of the option in a link, or None if there is no such option."""
         return int(text) if text in map(str, range(len(self.options))) else None
 
     def answer(self, outcome: Mapping[str, float]) -> str:
-        """Say what is right of a run."""
+        """Return the right answer for a run, in words."""
         right = self.right(outcome)
-        return "none of these: another seed will" if right is None else right.words
+        return "none of these. Try another seed." if right is None else right.words
 
     def is_right(self, guess: float, outcome: Mapping[str, float]) -> bool | None:
-        """Whether an option is right of a run; None where the run came to none of them."""
+        """Return True if an option is right for a run, or None if no option is."""
         right = self.right(outcome)
         return None if right is None else right is self.options[int(guess)]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A question for a number: a measure of the run's end, to be guessed between `low` and `high`.
+    """Question for a number: a measure at the end of the run, between `low` and `high`.
 
     Attributes
     ----------
     measure, words : str
-        Of `experiments.outcome_of`, and what it is called beside the number.
+        Name of the measure in `experiments.outcome_of`, and its name on the page.
     low, high : float
-        The ends of the slider on which it is guessed.
+        Ends of the slider.
     near : float
-        A guess that is off by no more is called good.
+        Largest error of a good guess.
     """
 
     text: str
@@ -110,15 +110,15 @@ class Estimate:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measure that is read of its run."""
+        """Measure of the run that the question reads."""
         return (self.measure,)
 
     def say(self, guess: float) -> str:
-        """Return a guess as a link says it."""
+        """Return a guess in the form of a link."""
         return f"{guess:g}"
 
     def read(self, text: str) -> float | None:
-        """Return the guess that a link says; None where it says none on the slider."""
+        """Return the guess in a link, or None if it is not on the slider."""
         try:
             value = float(text)
         except ValueError:
@@ -126,27 +126,27 @@ class Estimate:
         return value if self.low <= value <= self.high else None
 
     def answer(self, outcome: Mapping[str, float]) -> str:
-        """Say what a run came to."""
-        return f"{self.words} came to {outcome.get(self.measure, math.nan):.2f}"
+        """Return the value of a run, in words."""
+        return f"{self.words} is {outcome.get(self.measure, math.nan):.2f}"
 
     def is_right(self, guess: float, outcome: Mapping[str, float]) -> bool | None:
-        """Whether a guess is near what a run came to; None where it came to no number."""
+        """Return True if a guess is close to the value of a run, or None if the run has no finite value."""
         came_to = outcome.get(self.measure, math.nan)
         return abs(guess - came_to) <= self.near if math.isfinite(came_to) else None
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A question for a curve: how a column of the run's history goes, from beginning to end, drawn by the reader.
+    """Question for a curve: the reader draws a column of the run's history.
 
     Attributes
     ----------
     column, words : str
-        Of the history, and what it is called on the axis.
+        Name of the column, and its name on the axis.
     low, high : float
-        The ends of the axis.
+        Ends of the axis.
     near : float
-        A curve that is off by no more, in the mean, is called good.
+        Largest mean error of a good curve.
     """
 
     text: str
@@ -158,15 +158,15 @@ class Curve:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What is read of its run: the column at so many shares of the way, as `experiments.outcome_of` calls it."""
+        """Measures of the run that the question reads: the column at each of `SHARES`."""
         return tuple(f"{self.column}@{share:g}" for share in SHARES)
 
     def say(self, guess: Sequence[float]) -> str:
-        """Return a curve as a link says it."""
+        """Return a curve in the form of a link."""
         return "~".join(f"{value:.3g}" for value in guess)
 
     def read(self, text: str) -> tuple[float, ...] | None:
-        """Return the curve that a link says; None where it says none on the axis."""
+        """Return the curve in a link, or None if it does not fit the axis."""
         try:
             values = tuple(map(float, text.split("~")))
         except ValueError:
@@ -175,19 +175,19 @@ class Curve:
         return values if is_one else None
 
     def came_to(self, outcome: Mapping[str, float]) -> list[float] | None:
-        """Return how it went, at the same shares of the way; None where the run has no such curve."""
+        """Return the column at `SHARES`, or None if the run has no such curve."""
         values = [outcome.get(measure, math.nan) for measure in self.measures]
         return values if all(map(math.isfinite, values)) else None
 
     def answer(self, outcome: Mapping[str, float]) -> str:
-        """Say how it went."""
+        """Return the curve of a run, in words."""
         came_to = self.came_to(outcome)
         if came_to is None:
             return "this run has no such curve"
         return f"{self.words}, from {came_to[0]:.2f} at the start to {came_to[-1]:.2f} at the end"
 
     def is_right(self, guess: Sequence[float], outcome: Mapping[str, float]) -> bool | None:
-        """Whether a drawn curve is near the one that came."""
+        """Return True if a drawn curve is close to the run's, or None if the run has none."""
         came_to = self.came_to(outcome)
         if came_to is None:
             return None
@@ -196,14 +196,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class Goal:
-    """What the reader is to bring about with the step's controls.
+    """Goal that the reader reaches with the controls of the step.
 
     Attributes
     ----------
     claims : tuple of Claim
-        All hold at the end of a run that reaches it, and not all of the run that the step begins with.
+        Claims that all hold for a run that reaches the goal. At least one fails for the first run of the step.
     solution : mapping
-        Values of the step's controls that reach it on nine of ten seeds and more, for those who want to be shown.
+        Values of the controls that reach the goal on at least nine of ten seeds.
     """
 
     text: str
@@ -211,32 +211,32 @@ class Goal:
     solution: Mapping[str, Any]
 
     def is_reached(self, outcome: Mapping[str, float]) -> bool:
-        """Whether a run has come to it."""
+        """Return True if a run has reached the goal."""
         return all(claim.holds(outcome) for claim in self.claims)
 
 
 @dataclass(frozen=True)
 class LessonStep:
-    """A text, a run, and what it teaches.
+    """Step of a lesson: a text, a run and an explanation.
 
     Attributes
     ----------
     text : str
-        What is there to see, before the run. Markdown with formulas.
+        Text before the run, as Markdown with formulas.
     explanation : str
-        What came of it, and why: shown when the run has ended.
+        Text after the run: the result and its reason.
     values : mapping
-        The controls that differ from the step before (of the first one: from the setting's defaults).
+        Controls that differ from the step before, or from the setting's defaults in the first step.
     controls : tuple of str
-        Those that it is about: they are lit up.
+        Controls that the step is about. The page highlights them.
     asks : Pick, Estimate, Curve or None
-        To be answered before the run begins.
+        Question before the run.
     goal : Goal or None
-        To be reached before the next step.
+        Goal before the next step.
     claims : tuple of Claim
-        What the explanation says of the run, as numbers: each holds on nine of ten seeds and more.
+        Statements of the explanation as numbers. Each holds on at least nine of ten seeds.
     notes : str
-        For who shows it to a class: what to say or to point at.
+        Notes for a lecturer.
     """
 
     text: str
@@ -250,7 +250,7 @@ class LessonStep:
 
     @property
     def measures(self) -> frozenset[str]:
-        """The measures that are read of its run."""
+        """Measures of the run that the question reads."""
         claims = [*self.claims, *(self.goal.claims if self.goal else ())]
         asked = self.asks.measures if self.asks is not None else ()
         return frozenset([*asked, *(claim.measure for claim in claims)])
@@ -258,18 +258,18 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class GuidedLesson:
-    """Three to seven steps that answer one question.
+    """Lesson of three to seven steps that answer one question.
 
     Attributes
     ----------
     name : str
-        In links.
+        Name in links.
     title : str
-        The question that it answers.
+        The question.
     learned : str
-        What one knows afterwards, in a sentence.
+        What the reader has learned, in a sentence or two.
     minutes : int
-        How long it takes.
+        Time it takes.
     """
 
     name: str
@@ -279,13 +279,13 @@ class GuidedLesson:
     steps: tuple[LessonStep, ...]
 
     def values_at(self, number: int) -> dict[str, Any]:
-        """Return by name what the controls say at a step, where that is not the setting's default."""
+        """Return the values of the controls at a step that differ from the setting's defaults, by name."""
         values: dict[str, Any] = {}
         for step in self.steps[: number + 1]:
             values |= step.values
         return values
 
     def solved_at(self, number: int) -> dict[str, Any]:
-        """Return the same with what reaches the step's goal, where it has one."""
+        """Return the same values, with those that reach the goal of the step, if it has one."""
         goal = self.steps[number].goal
         return self.values_at(number) | (dict(goal.solution) if goal is not None else {})

@@ -1,9 +1,9 @@
-"""Guided lessons as they are written: one TOML file each, in a folder for each setting; the file's name is the lesson's in links.
+"""Reader of lesson files: one TOML file per lesson, in a folder per setting. The file's name is the lesson's name in links.
 
-A file says ``title``, ``learned`` and ``minutes`` as `GuidedLesson` does, an ``order``, by which a setting's lessons are sorted,
-and its ``[[steps]]``. A step says what `LessonStep` does, and what it asks as one of ``pick``, ``estimate`` and ``curve``; the
-option that is expected of a pick has ``is_expected = true``. A claim is a table or a name of `NAMED`. As in links, "auto" is the
-value of a control that the run finds by itself.
+A file has the fields ``title``, ``learned`` and ``minutes`` of `GuidedLesson`. ``order`` sorts the lessons of a setting.
+Each of its ``[[steps]]`` has the fields of `LessonStep`, and at most one question: ``pick``, ``estimate`` or ``curve``.
+The expected option of a pick has ``is_expected = true``. A claim is a table or a name in `NAMED`. The value "auto" lets the
+run choose, as in links.
 """
 
 from __future__ import annotations
@@ -32,36 +32,36 @@ from dsgcore.settings.guided.lesson import (
 )
 
 HERE = Path(__file__).parent
-# Claims of many lessons, by what stands for them in a file.
+# Short names of frequent claims.
 NAMED = {"better": BETTER, "tie": TIE, "worse": WORSE, "diverges": DIVERGES}
 KINDS_OF_QUESTIONS = ("pick", "estimate", "curve")
 
-# From where a value stands and what is given there: what it makes.
+# Function from a place in a file and the value there to an object.
 Reader = Callable[[str, Any], Any]
 
 
 class LessonError(DSGError):
-    """A lesson's file is not valid. The message says where, what was given and what is allowed."""
+    """Error in a lesson file. The message says where it is, the value given, and what is allowed."""
 
 
 def lessons_of(setting: str, folder: Path = HERE) -> tuple[GuidedLesson, ...]:
-    """Return a setting's lessons by their `order`; those with the same one by their names.
+    """Return the lessons of a setting, sorted by `order` and name.
 
     Raises
     ------
     LessonError
-        With one sentence: the file and the place in it, what was given, what is allowed.
+        If a file is not valid. The message names the file, the place, the value given, and what is allowed.
     """
     read = [_read(file) for file in sorted((folder / setting).glob("*.toml"))]
     return tuple(lesson for _, lesson in sorted(read, key=lambda of_one: of_one[0]))
 
 
 def _read(file: Path) -> tuple[int, GuidedLesson]:
-    """Return a lesson after its order."""
+    """Return the order of a lesson, and the lesson."""
     place = f"{file.parent.name}/{file.name}"
     try:
-        given = tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors begin a file with a mark
-    except ValueError as error:  # also for what is not UTF-8
+        given = tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors write a byte order mark
+    except ValueError as error:  # also if the file is not UTF-8
         raise LessonError(f"{place} is not valid TOML: {error}") from None
     found = _LESSON(place, given)
     return found.pop("order"), GuidedLesson(name=file.stem, **found)
@@ -76,7 +76,7 @@ def _is_number(given: object) -> bool:
 
 
 def _one(allowed: str, is_allowed: Callable[[Any], bool], make: Callable[[Any], Any] = lambda given: given) -> Reader:
-    """Read one value, made into something else where `make` says so."""
+    """Read one value, and convert it with `make`."""
 
     def reader(place: str, given: Any) -> Any:
         if not is_allowed(given):
@@ -107,7 +107,7 @@ def _list_of(read: Reader) -> Reader:
     def reader(place: str, given: Any) -> tuple[Any, ...]:
         if not isinstance(given, list):
             raise _refused(place, "a list", given)
-        one = place.removesuffix("s")  # of "steps" the second is "step 2"
+        one = place.removesuffix("s")  # the second of "steps" is "step 2"
         return tuple(read(f"{one} {number}", value) for number, value in enumerate(given, start=1))
 
     return reader
@@ -116,7 +116,7 @@ def _list_of(read: Reader) -> Reader:
 def _table(
     make: Callable[..., Any], needed: Mapping[str, Reader], optional: Mapping[str, Reader] | None = None
 ) -> Reader:
-    """Read a table with these keys; what `make` refuses of them together is said of the table."""
+    """Read a table with these keys. An error of `make` names the table."""
     known = {**needed, **(optional or {})}
 
     def reader(place: str, given: Any) -> Any:
