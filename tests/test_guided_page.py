@@ -41,7 +41,7 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     app.button(key="lesson-run").click().run()
     finished(app)
     assert (
-        "You guessed *below the dotted curve: they hurt*. It came otherwise: *above the dotted curve: unlabeled points help*"
+        "You guessed *below the dotted curve: they hurt*. The run gave: *above the dotted curve: unlabeled points help*"
         in words(app)
     )
     app.button(key="lesson-next").click().run()
@@ -61,8 +61,8 @@ def test_a_goal_is_reached_by_its_solution_and_not_before():
     app.run()
     assert bench(app).live.run.spec.solver.step_size is None
     finished(app)
-    assert "Reached" in words(app)
-    assert "What you know now" in words(app)
+    assert "Goal reached" in words(app)
+    assert "What you learned" in words(app)
 
 
 def test_a_number_is_guessed_and_drawn_beside_the_outcome():
@@ -103,7 +103,7 @@ def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
         if app.session_state["_bench_s3vm"].place.outcome is not None:
             break
         app.run()
-    assert "in the mean" in words(app)
+    assert "your mean error is" in words(app)
 
 
 @pytest.mark.parametrize("text", ["0.5~0.6", "0.5~0.6~0.7~0.8~0.9~7", "a~b~c~d~e~f", "nan~1~1~1~1~1"])
@@ -139,4 +139,4 @@ def test_the_box_with_what_a_step_is_about_is_open_and_the_other_is_closed():
 def test_an_asterisk_in_an_answer_ends_no_emphasis():
     app = open_lesson("decaying-step:3:1")
     finished(app)
-    assert "It came otherwise: *below 1\N{NO-BREAK SPACE}% of |f\\*|²*." in words(app)
+    assert "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|²*." in words(app)

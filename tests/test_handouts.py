@@ -169,9 +169,9 @@ def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
     app.button(key="lesson-run").click().run()
     finished(app)
     said = words(app)
-    assert "Your guess is kept." in said
+    assert "Your guess is saved." in said
     assert "leans to the side" not in said
-    assert "It came otherwise" not in said
+    assert "The run gave" not in said
     assert "lesson-next" not in [button.key for button in app.button]
     assert bench(app).place.text == "unlabeled:1:1"
 
@@ -183,7 +183,7 @@ def test_an_answers_link_shows_it_and_a_goals_link_what_reaches_it():
     assert "**Answer:** *above the dotted curve: unlabeled points help*" in words(app)
     app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-step-size")], 2) | AT_ONCE)
     finished(app)
-    assert "Reached" in words(app)
+    assert "Goal reached" in words(app)
     assert bench(app).live.run.spec.solver.step_size is None
 
 

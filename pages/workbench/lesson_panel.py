@@ -1,4 +1,4 @@
-"""A guided lesson on a setting's page: a text, a question before the run, and after it what came of the guess."""
+"""Guided lesson on a setting's page: a text, a question before the run, and the explanation after it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.workbench.presenting import presented
 
 
 def panel(problem: type[Setting], bench: Bench) -> None:
-    """Draw the step that the reader is at; nothing where the page shows no lesson."""
+    """Draw the present step, if the page shows a lesson."""
     place = bench.place
     if place is None:
         return
@@ -30,12 +30,12 @@ def panel(problem: type[Setting], bench: Bench) -> None:
     with st.container(key="part-lesson", border=True):
         _header(bench, place)
         is_told = not place.waits and place.outcome is not None
-        # The wider one has what is to be read now.
+        # The wider column holds the text to read now.
         text, answer = st.columns([2, 3] if is_told else [3, 2], gap="medium")
         with text:
             st.markdown(place.step.text)
             if is_told and not is_exercise(bench):
-                _laid_over(place)  # here: below the verdict it would push the run out of the window
+                _laid_over(place)  # below the verdict it would push the run out of the window
         with answer:
             if place.waits:
                 _question(problem, bench, place)
@@ -50,15 +50,13 @@ def panel(problem: type[Setting], bench: Bench) -> None:
 
 
 def is_exercise(bench: Bench) -> bool:
-    """Whether the link keeps the answer to itself: the reader is to find it, and to hand in what was found."""
+    """Return True if the link hides the answer. The reader finds it and hands it in."""
     return ANSWER in bench.hidden
 
 
 def _handed_in(place: Place) -> None:
-    done = ":green[✓] **Reached.**" if place.step.goal is not None else "**Your guess is kept.**"
-    st.markdown(
-        f"{done} It is in this page's address: copy that to hand it in. Say why, in a sentence or two of your own."
-    )
+    done = ":green[✓] **Goal reached.**" if place.step.goal is not None else "**Your guess is saved.**"
+    st.markdown(f"{done} To hand it in, copy this page's address. Add one or two sentences that say why.")
 
 
 def _header(bench: Bench, place: Place) -> None:
@@ -71,7 +69,7 @@ def _header(bench: Bench, place: Place) -> None:
 
 
 def _question(problem: type[Setting], bench: Bench, place: Place) -> None:
-    """Ask for a guess; the run waits for it."""
+    """Ask for a guess. The run waits for it."""
     asks, key = place.step.asks, f"lesson-guess-{place.text}"
     assert asks is not None
     with st.container(key="lesson-question", gap="small"):
@@ -98,10 +96,12 @@ def _answer(bench: Bench, guess: Any) -> None:
 
 
 def _meanwhile(problem: type[Setting], bench: Bench, place: Place) -> None:
-    """Say what there is to do while the run goes on, or until the goal is reached."""
+    """Tell the reader what to do until the run ends or the goal is reached."""
     goal = place.step.goal
     if goal is None:
-        st.caption("The run goes on." if is_exercise(bench) else "Watch: the explanation comes when the run has ended.")
+        st.caption(
+            "The run is going." if is_exercise(bench) else "Watch the run. The explanation appears when it ends."
+        )
         return
     with st.container(key="lesson-goal", gap="small"):
         st.markdown(f"⚑ **{_as_it_is(goal.text)}**")
@@ -110,12 +110,12 @@ def _meanwhile(problem: type[Setting], bench: Bench, place: Place) -> None:
             lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, type="tertiary", icon=icon)
     if bench.live is not None and bench.live.is_finished:
         st.caption(
-            "Not yet: this run has not come there. Move what is marked at the side (» on a phone), and run again."
+            "Not yet: this run does not reach the goal. Change a marked control in the sidebar (» on a phone) and run again."
         )
 
 
 def _verdict(place: Place) -> None:
-    """Lay the guess over the outcome."""
+    """Compare the guess with the outcome."""
     asks = place.step.asks
     if asks is not None and place.guess is None:
         st.markdown(f"**Answer:** *{_as_it_is(asks.answer(place.outcome or {}))}*.")
@@ -126,12 +126,12 @@ def _verdict(place: Place) -> None:
     elif isinstance(asks, Curve):
         _drawn(asks, place)
     elif place.step.goal is not None:
-        st.markdown(":green[✓] **Reached.**")
+        st.markdown(":green[✓] **Goal reached.**")
 
 
 def _onwards(problem: type[Setting], bench: Bench, place: Place) -> None:
     if place.is_last:
-        st.markdown(f"**What you know now:** {place.lesson.learned}")
+        st.markdown(f"**What you learned:** {place.lesson.learned}")
     with st.container(key="lesson-on", horizontal=True, vertical_alignment="center", gap="small"):
         if place.number:
             lesson_button(bench, "Back", "lesson-back", go_to_step, problem, bench, -1, icon=":material/arrow_back:")
@@ -146,34 +146,32 @@ def _picked(asks: Pick, place: Place) -> None:
     assert place.outcome is not None
     right, guessed = asks.right(place.outcome), asks.options[int(place.guess)]
     if right is None:
-        st.markdown(f"You guessed *{_as_it_is(guessed.words)}*. This run came to none of these: another seed will.")
+        st.markdown(f"You guessed *{_as_it_is(guessed.words)}*. No option is right for this run. Try another seed.")
     elif right is guessed:
-        st.markdown(f":green[✓] You guessed *{_as_it_is(guessed.words)}*, and so it came.")
+        st.markdown(f":green[✓] You guessed *{_as_it_is(guessed.words)}*. That is right.")
     else:
-        st.markdown(
-            f":orange[➜] You guessed *{_as_it_is(guessed.words)}*. It came otherwise: *{_as_it_is(right.words)}*."
-        )
+        st.markdown(f":orange[➜] You guessed *{_as_it_is(guessed.words)}*. The run gave: *{_as_it_is(right.words)}*.")
 
 
 def _as_it_is(words: str) -> str:
-    """Return words for a place within emphasis, which an asterisk of theirs, as in C*, would end."""
+    """Escape asterisks, such as that of C*, for use inside emphasis."""
     return words.replace("*", r"\*").replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _estimated(asks: Estimate, place: Place) -> None:
-    """Draw the guess and what the run came to on one line of numbers."""
+    """Draw the guess and the result on one number line."""
     assert place.outcome is not None
     came_to = place.outcome.get(asks.measure)
     if came_to is None:
-        st.markdown(f"You guessed {place.guess:.2f}; this run came to no number.")
+        st.markdown(f"You guessed {place.guess:.2f}. This run has no finite value.")
         return
     good = ":green[✓] A good guess" if place.was_right() else ":orange[➜] Not quite"
-    st.markdown(f"{good}: you said {place.guess:.2f}, and {asks.words} came to **{came_to:.2f}**.")
+    st.markdown(f"{good}: you said {place.guess:.2f}, and {asks.words} is **{came_to:.2f}**.")
     st.html(_line_of_numbers(asks, float(place.guess), came_to))
 
 
 def _drawn(asks: Curve, place: Place) -> None:
-    """Lay the curve that was drawn over the one that came."""
+    """Compare the drawn curve with the run's curve."""
     assert place.outcome is not None
     came_to = asks.came_to(place.outcome)
     if came_to is None:
@@ -181,11 +179,11 @@ def _drawn(asks: Curve, place: Place) -> None:
         return
     good = ":green[✓] Well drawn" if place.was_right() else ":orange[➜] Not quite"
     off = sum(abs(a - b) for a, b in zip(place.guess, came_to, strict=True)) / len(came_to)
-    st.markdown(f"{good}: off by **{off:.2f}** in the mean.")
+    st.markdown(f"{good}: your mean error is **{off:.2f}**.")
 
 
 def _laid_over(place: Place) -> None:
-    """Draw the curve that was drawn over the one that came, where the step asked for one."""
+    """Draw the guessed curve over the run's curve, if the step asked for one."""
     asks = place.step.asks
     came_to = asks.came_to(place.outcome) if isinstance(asks, Curve) and place.outcome is not None else None
     if isinstance(asks, Curve) and came_to is not None:
@@ -197,7 +195,7 @@ def _laid_over(place: Place) -> None:
 
 
 def _line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:
-    """Return a line from the lowest to the highest guess: an open mark for the guess, a full one for what came."""
+    """Return a number line with an open mark for the guess and a filled mark for the result."""
 
     def at(value: float) -> float:
         return 100 * min(1.0, max(0.0, (value - asks.low) / (asks.high - asks.low)))

@@ -1,4 +1,4 @@
-"""Going on in a guided lesson: to another step, to what solves it, and to the controls that it is about."""
+"""Actions of a guided lesson: change the step, show the solution, highlight controls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.workbench.lesson_place import Place, Stage
 def lesson_button(
     bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any
 ) -> None:
-    """Draw a button of a lesson; a click that comes in when the lesson has just been left does nothing."""
+    """Draw a button of a lesson. A late click does nothing after the reader has left the lesson."""
     st.button(
         label, key=key, on_click=once, args=(bench, bench.drawn, _while_there, bench, action, *arguments), **options
     )
@@ -39,7 +39,7 @@ def show_solution(problem: type[Setting], bench: Bench) -> None:
 
 
 def go_to_step(problem: type[Setting], bench: Bench, steps: int) -> None:
-    """Go to another step: with its values, and its question open again where it has not been answered."""
+    """Go to another step and set its values."""
     place = bench.place
     assert place is not None
     place.number += steps
@@ -49,7 +49,7 @@ def go_to_step(problem: type[Setting], bench: Bench, steps: int) -> None:
 
 
 def light_up(problem: type[Setting], place: Place) -> None:
-    """Mark the controls that the step is about, and let the others stand back."""
+    """Highlight the controls of the step and dim the others."""
     keys = [f".st-key-{key_of(problem, name)}" for name in place.step.controls]
     if keys:
         lit, side = ", ".join(keys), '[data-testid="stSidebar"]'

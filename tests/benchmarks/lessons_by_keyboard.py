@@ -124,7 +124,7 @@ def _play_step(way: Way, lesson: GuidedLesson, number: int, shots: Path | None, 
     else:
         _push(way, "lesson-show")
     page.wait_for_selector(
-        BUTTON.format("lesson-next") if not is_last else f"{PANEL} >> text=What you know now", timeout=LONG
+        BUTTON.format("lesson-next") if not is_last else f"{PANEL} >> text=What you learned", timeout=LONG
     )
     way.look()
     way.shot(shots and shots / f"{name}-{number + 1}-told.png")
