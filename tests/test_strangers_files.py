@@ -90,6 +90,7 @@ WRITERS = {
     "a number in Parquet": ("t.parquet", lambda path: numbered("ID", 1).to_parquet(path)),
     "CSV, default index": ("t.csv", lambda path: frame().to_csv(path)),
     "CSV, shuffled index": ("t.csv", lambda path: frame(SHUFFLED).to_csv(path)),
+    "CSV, drawn with repeats": ("t.csv", lambda path: frame().sample(N, replace=True, random_state=0).to_csv(path)),
     "CSV of CSV": ("t.csv", lambda path: frame().reset_index(names="Unnamed: 0").to_csv(path)),
     "CSV of parts": ("t.csv", in_one_csv),
     "CSV by polars": ("t.csv", lambda path: by_polars(path, "row_nr")),
@@ -189,6 +190,28 @@ def test_an_index_that_is_left_out_is_said(tmp_path, capsys):
         assert said in " ".join(read(file.read_bytes(), sniff(file.read_bytes(), file.name)).report)
     with pytest.warns(UserWarning, match=said):
         QSGS2AUC(**SMALL).fit(path, "label")
+
+
+@pytest.mark.parametrize("column", ["b", "label"])
+def test_a_column_that_only_some_files_have_is_named_with_the_file(column, tmp_path):
+    frame().to_parquet(tmp_path / "0.parquet")
+    frame().drop(columns=column).to_parquet(tmp_path / "1.parquet")
+    with pytest.raises(DataError, match=f"1.parquet has no column '{column}', and the first file has"):
+        rows_of(tmp_path, "label")
+
+
+def test_a_label_may_be_the_index(tmp_path):
+    frame().set_index("label").to_parquet(tmp_path / "t.parquet")
+    found = {way: read(tmp_path / "t.parquet") for way, read in (OF_TABLES | OF_PARQUET).items()}
+    assert all(features == ["a", "b"] for features in found.values()), found
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.npz"])
+def test_what_is_no_parquet_file_is_refused_in_a_sentence_of_ours(name, tmp_path):
+    frame().to_csv(tmp_path / name)
+    said = f"{name} cannot be read: it is no Parquet file, so save the table as one"
+    with pytest.raises(DataError, match=said):
+        QSGS2AUC().fit(tmp_path / name, "label")
 
 
 def test_a_model_predicts_files_with_another_index_or_none(tmp_path):
@@ -380,7 +403,7 @@ def test_columns_that_are_no_numbers_are_named_with_what_they_hold(tmp_path, cap
     pa.parquet.write_table(nested(), path)
     with pytest.raises(DataError) as caught:
         rows_of(path, "label")
-    said = "3 columns hold no numbers, 'emb' (lists or other nested values), 's' (structs), 'town' (text or bytes): leave them"
+    said = "3 columns hold no numbers, 'emb' (lists or other nested values), 's' (structs), 'town' (text or bytes): make them"
     assert said in str(caught.value)
     assert rows_of(path, "label", drop=["emb", "s", "town"])[0].names == ("price", "a")
     given = ["--label", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]

@@ -134,10 +134,10 @@ def _leaks(split: Split, found: inspect.Leaks) -> None:
         "another class: on these, the test score measures memory.",
         icon=":material/content_copy:",
     )
-    rows = {"test row": found.test_rows[:MAX_LISTED], "training row": found.train_rows[:MAX_LISTED]}
+    rows = {"test row": found.test_rows[:MAX_LISTED] + 1, "training row": found.train_rows[:MAX_LISTED] + 1}
     st.dataframe(pd.DataFrame(rows), hide_index=True, width="content")
     if n > MAX_LISTED:
-        st.caption(f"The first {MAX_LISTED} of {n:,}; rows are counted from 0, as in the set.")
+        st.caption(f"The first {MAX_LISTED} of {n:,}. Row 1 is the first row of the set.")
 
 
 def columns_and_table(spec: Spec, split: Split, theme: str) -> None:

@@ -74,7 +74,9 @@ def features_of(
     notes += [f"{listed(left)}: no value, so it is left out."] if left else []
     kept = tuple(name for name in names if name not in (*said, *guessed, *left))
     guesses = (sentence(guessed),) if guessed else ()
-    return Features(_some(kept, " ".join(notes) or "the label is the only column"), tuple(notes), guesses)
+    return Features(
+        _some(kept, " ".join(notes) or "there is none besides the label and those left out"), tuple(notes), guesses
+    )
 
 
 def _some(names: tuple[str, ...], reason: str) -> tuple[str, ...]:
@@ -95,5 +97,5 @@ def check_numbers(held: dict[str, str]) -> None:
         more = f" and {len(held) - _SHOWN} more" if len(held) > _SHOWN else ""
         what, them = f"{len(held)} columns hold no numbers, {shown}{more}", "them"
     raise DataError(
-        f"{what}: leave {them} out (drop, --drop), or name the columns that are features (features, --features)"
+        f"{what}: make {them} numbers, leave {them} out (drop, --drop), or name the features instead (features, --features)"
     )

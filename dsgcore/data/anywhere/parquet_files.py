@@ -17,6 +17,9 @@ from dsgcore.data.anywhere.columns import Asked, check_numbers, features_of
 from dsgcore.data.anywhere.rows import Reader, Tell, readable
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.indexes import ROWS, pandas_index
+from dsgcore.data.reading.names import listed
+
+_MAGIC = b"PAR1"
 
 
 @dataclass
@@ -48,17 +51,28 @@ def reader_of_parquet(folder: Path, asked: Asked, tell: Tell) -> tuple[Reader, n
     files = [folder] if folder.is_file() else sorted(folder.rglob("*.parquet"))
     if not files:
         raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(folder))}, got none")
-    with readable(files[0].name):
-        first = _dataset(files[0])
-        schema = first.schema
+    for file in files:
+        _check_kind(file)
+    first = _dataset(files[0])
+    schema = first.schema
     types = _arrow().types
     empty = [field.name for field in schema if types.is_null(field.type)]
     chosen = features_of(schema.names, asked, pandas_index(schema.metadata), partial(_first_rows, first, types), empty)
     kinds = {name: _kind(schema.field(name).type, types) for name in chosen.names}
     check_numbers({name: kind for name, kind in kinds.items() if isinstance(kind, str)})
     dtype = np.result_type(*(kind for kind in kinds.values() if not isinstance(kind, str)))
-    parts = [part for file in files for part in _row_groups(file, schema, chosen.names)]
+    wanted = (*chosen.names, *([asked.label] if asked.label is not None else ()))
+    parts = [part for file in files for part in _row_groups(file, schema, chosen.names, wanted)]
     return Reader(parts, len(chosen.names), chosen.names, tell, notes=chosen.notes, guesses=chosen.guesses), dtype
+
+
+def _check_kind(file: Path) -> None:
+    """Refuse a file that is no Parquet, by its first bytes."""
+    with readable(file.name), file.open("rb") as stream:
+        if stream.read(len(_MAGIC)) != _MAGIC:
+            raise DataError(
+                f"{file.name} cannot be read: it is no Parquet file, so save the table as one (pandas: to_parquet)"
+            )
 
 
 def _first_rows(dataset: Any, types: Any, names: list[str]) -> pd.DataFrame:
@@ -89,7 +103,8 @@ def _arrow() -> Any:
 
 
 def _dataset(file: Path) -> Any:
-    return _arrow().dataset.dataset(str(file), format="parquet")
+    with readable(file.name):
+        return _arrow().dataset.dataset(str(file), format="parquet")
 
 
 def _kind(of: Any, types: Any) -> np.dtype | str:
@@ -117,9 +132,12 @@ def _as_numbers(column: Any) -> NDArray:
     return column.to_numpy()
 
 
-def _row_groups(file: Path, schema: Any, columns: tuple[str, ...]) -> list[_RowGroup]:
+def _row_groups(file: Path, schema: Any, columns: tuple[str, ...], wanted: tuple[str, ...]) -> list[_RowGroup]:
+    dataset = _dataset(file)
+    if absent := [name for name in wanted if name not in dataset.schema.names]:
+        raise DataError(f"{file.name} has no column {listed(absent)}, and the first file has: each must have it")
     with readable(file.name):
-        (fragment,) = _dataset(file).get_fragments()
+        (fragment,) = dataset.get_fragments()
         groups = fragment.split_by_row_group()
         sizes = [group.row_groups[0].num_rows for group in groups]
     names = [f"{file.name}, row group {number}" if len(groups) > 1 else file.name for number in range(len(groups))]

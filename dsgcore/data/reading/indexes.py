@@ -17,10 +17,10 @@ from dsgcore.data.reading.names import listed
 ROWS = 20_000
 _PANDAS = b"pandas"
 # pandas and Dask write an index without a name as such a column.
-_ALWAYS = re.compile(r"__index_level_\d+__|__null_dask_index__")
-# A column of such a name is an index if each value stands once, or if the values count up.
+_ALWAYS = re.compile(r"__index_level_\d+__|__null_dask_index__|Unnamed: 0([._].*)?")
+# A column of such a name is an index if its values are whole numbers or text, and most of them differ or count up.
 _NAMES = re.compile(
-    r"unnamed: 0([._].*)?|column 1|index|idx|level_\d+|id|uid|uuid|guid|row|(.*[ _.-])(id|index|uuid)"
+    r"column 1|index|idx|level_\d+|id|uid|uuid|guid|row|(.*[ _.-])(id|index|uuid)"
     r"|(row|line)[ _.-]?(ids?|index|names?|no\.?|nr\.?|num|number)",
     re.IGNORECASE,
 )
@@ -31,6 +31,7 @@ _COUNTING_NAMES = re.compile(
     r"|(serial|record|case|sample|observation|obs)[ _.-]?(no\.?|nr\.?|num|number)",
     re.IGNORECASE,
 )
+MOSTLY = 0.5
 _ROWS_A_COUNT = 10  # a count that begins again, as of files put one after another, goes on for so many rows
 
 
@@ -61,9 +62,10 @@ def is_index(name: str, column: pd.Series) -> bool:
     whole = _whole(values)
     if not (_NAMES.fullmatch(name) or _CAMEL.fullmatch(name)):
         return whole is not None and whole[0] in (0, 1) and bool((np.diff(whole) == 1).all())
+    differ = bool(values.nunique() > MOSTLY * len(values))
     if whole is None:
-        return not pd.api.types.is_numeric_dtype(values) and values.is_unique
-    return values.is_unique or _counts_up(whole)
+        return not pd.api.types.is_numeric_dtype(values) and differ
+    return differ or _counts_up(whole)
 
 
 def _whole(values: pd.Series) -> NDArray[Any] | None:

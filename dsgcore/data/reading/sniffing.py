@@ -50,7 +50,7 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits, alone: Mapp
     if recipe.format == "svmlight":
         return recipe
     candidates = frame[[name for name, c in frame.items() if not _is_index(c, recipe)]]
-    label, pair = _guessed_label(candidates if candidates.shape[1] else frame, recipe), _named(frame, _PAIR_NAMES)
+    label, pair = _guessed_label(frame, candidates, recipe), _named(frame, _PAIR_NAMES)
     single = {label: "label"} | ({pair: "pair"} if pair not in (None, label) and frame[pair].notna().any() else {})
     if alone is None:
         alone = {str(name): guess_role(c, recipe, limits) for name, c in frame.items() if str(name) not in single}
@@ -91,9 +91,10 @@ def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
     return next((by_lower[name] for name in names if name in by_lower), None)
 
 
-def _guessed_label(frame: pd.DataFrame, recipe: Recipe) -> str | None:
-    """Return the column that is called a label; else the last or first that has few values; else the last."""
-    called = _named(frame, ("y", *_LABEL_NAMES) if recipe.format == "npz" else _LABEL_NAMES)
+def _guessed_label(table: pd.DataFrame, candidates: pd.DataFrame, recipe: Recipe) -> str | None:
+    """Return the table's column that is called a label; else the last or first candidate of few values; else the last."""
+    frame = candidates if candidates.shape[1] else table
+    called = _named(table, ("y", *_LABEL_NAMES) if recipe.format == "npz" else _LABEL_NAMES)
     if called is not None or frame.shape[1] < 2 or recipe.format == "npz":
         return called
     for j in (-1, 0):

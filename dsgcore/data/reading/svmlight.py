@@ -69,9 +69,7 @@ def _extent(source: Source, limits: Limits, rows: int | None) -> tuple[int, int,
             low, high = min(low, int(X.indices.min())), max(high, int(X.indices.max()))
             if high > limits.columns:
                 row = n + int(np.searchsorted(X.indptr, int(X.indices.argmax()), side="right"))
-                raise DataError(
-                    f"an index must be at most {limits.columns}, got {high} in row {row}: such columns are too many"
-                )
+                raise DataError(f"an index must be at most {limits.columns}, got {high} in row {row}")
         n += X.shape[0]
     return n, low, high
 
