@@ -16,6 +16,7 @@ from dsgcore.data.converting import convert_file, describe_file, sniff_file
 from dsgcore.data.reading import AskFormat, answers, read, sniff
 
 pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
 N = 60
 SMALL = {"n_iter": 4, "n_features": 8, "batch_size": 8, "random_state": 0, "tol": None}
 
@@ -314,6 +315,13 @@ def test_a_column_that_is_mostly_numbers_is_refused_with_its_mistakes(n_bad, wor
     assert said in capsys.readouterr().err
     for remedy in (["--na", word], ["--drop", "price"], ["--category", "price"]):
         assert main(["data", "describe", str(tmp_path / "t.csv"), *remedy]) == 0
+
+
+def test_numbers_that_often_have_letters_before_them_are_no_numbers_with_mistakes():
+    content = csv_of([f"A/{i} {i * 37}" if i % 4 == 0 else str(i * 1013) for i in range(200)])
+    recipe = sniff(content, "t.csv")
+    assert recipe.role("price") == "ignore"
+    assert "1 column is ignored: 'price' (text, such as 'A/0 0')." in read(content, recipe).report
 
 
 def test_mistakes_are_counted_in_the_whole_file_whatever_its_pieces(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,6 +24,7 @@ from pages.upload import columns
 from pages.upload.classes import draw_classes
 
 SHOWN_ROWS = 20
+_OPTION = re.compile(r" \(--[a-z]+\)")  # of the command line, for which the page has controls
 
 
 def draw_upload(problem: type[Setting], place: DeltaGenerator, file_key: str = "") -> dict[str, Any] | None:
@@ -53,7 +55,7 @@ def draw_upload(problem: type[Setting], place: DeltaGenerator, file_key: str = "
     except DataError as error:
         if choosing is not None:
             choosing.own = None
-        st.error(plain(f"{_beginning(str(error))}."), icon=":material/error:")
+        st.error(plain(f"{_beginning(_OPTION.sub('', str(error)))}."), icon=":material/error:")
     return None
 
 

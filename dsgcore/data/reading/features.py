@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import date, time
 
 import numpy as np
 import pandas as pd
@@ -286,7 +287,7 @@ class Features:
 def _reason(column: pd.Series) -> str:
     """Return what a column holds that cannot be a feature; empty if it can."""
     present = column.dropna()
-    if is_time(column):
+    if is_time(column) or (len(present) and isinstance(present.iloc[0], date | time)):
         return "dates or durations"
     if not len(present):
         return ""

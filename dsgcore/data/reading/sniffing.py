@@ -26,6 +26,8 @@ _PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
 # Arrays of an archive that are no features: other labels, and which rows are for testing.
 _ARCHIVE_LABEL = re.compile(r"x\d+")
 MAX_CLASSES_OF_A_GUESS = 30
+# Of ticket numbers, every third of which has letters before it, the others are no mistakes.
+_NEARLY_ALL, _FEW_MISTAKES = 0.9, 20
 _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
 
 
@@ -128,15 +130,21 @@ def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
         return "number"  # an empty column, which is left out
     if is_time(column) or present.iloc[0] == NESTED or isinstance(present.iloc[0], bytes):
         return "ignore"
-    if mark := decimal_mark(present, recipe.decimal):
-        return next(role for role, own in MARKS.items() if own == mark)
-    if numeric(present).notna().mean() > MOSTLY:
-        return "number"
+    mark = decimal_mark(present, recipe.decimal)
+    if _is_of_numbers(present, numeric(present, mark)):
+        return next((role for role, own in MARKS.items() if own == mark), "number")
     has_sentences = present.head(200).map(written).str.split().str.len().mean() >= _WORDS_OF_TEXT
     most = _FEW_CATEGORIES if has_sentences else limits.categories
     if present.nunique() <= min(most, max(len(present) / 2, 2)):
         return "category"
     return "text" if has_sentences else "ignore"
+
+
+def _is_of_numbers(present: pd.Series, numbers: pd.Series) -> bool:
+    """Whether most cells are numbers, and the others, if they are not very few, are few different words: mistakes."""
+    others = present[numbers.isna().to_numpy()]
+    share = 1.0 - len(others) / len(present)
+    return share >= _NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES)
 
 
 def suit(recipe: Recipe, frame: pd.DataFrame, labels: str) -> Recipe:
