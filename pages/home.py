@@ -1,4 +1,4 @@
-"""Home: what this is, where to start, the settings at work, and the data."""
+"""Home page: a first lesson, the five settings, and the data."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.workbench.link import link_to_guided
 
-START = "auc"  # its first guided lesson shows in two minutes what unlabeled points are good for
+START = "auc"  # its first lesson shows in two minutes what unlabeled points are good for
 
 
 def home() -> None:
     """Draw the home page."""
     st.title("DSG Lab")
     st.markdown(
-        "Move a slider and watch kernel methods learn, **scaled by sampling everything**: points, pairs, and the features of "
-        "the kernel itself."
+        "Watch methods learn from data with few labels. Move a slider, and see the result change while the run goes on."
     )
     _start_here(SETTINGS[START])
     cards: list[Callable[[], None]] = [*(partial(_setting_card, setting) for setting in SETTINGS.values()), _data_card]
@@ -32,8 +31,8 @@ def home() -> None:
                 with column, st.container(border=True, height="stretch"):
                     draw()
     st.caption(
-        "One recursion drives four of the five: f ← (1 − ηλ) f − η Σ c(x) φ(x)′φ(·), with fresh random features φ at every "
-        "iteration. The same seed gives the same numbers: a link holds the whole experiment."
+        "Each method samples everything: points, pairs, and random features of the kernel. The same seed gives the same "
+        "numbers, and a link holds the whole experiment."
     )
 
 
@@ -47,7 +46,9 @@ def _start_here(setting: type[Setting]) -> None:
             query_params=link_to_guided(setting, lesson.name),
             width="content",
         )
-        st.markdown(f"**{lesson.title}** A lesson of {lesson.minutes} minutes: guess, watch, and read why.")
+        st.markdown(
+            f"**{lesson.title}** A lesson of {lesson.minutes} minutes: guess, watch the run, and read the reason."
+        )
         st.page_link("pages/lessons.py", label="All lessons", icon=":material/school:", width="content")
 
 
@@ -55,22 +56,21 @@ def _setting_card(setting: type[Setting]) -> None:
     profile = profile_of(setting)
     _picture(setting, profile)
     st.markdown(f"## {profile.headline or profile.short}\n{profile.card}")
-    name = f"{profile.short} ({profile.paper})" if profile.paper else profile.short
+    name = f"{profile.short} ({profile.paper})" if profile.paper != profile.short else profile.short
     st.page_link(page_of(setting), label=name, icon=":material/arrow_forward:")
 
 
 def _picture(setting: type[Setting], profile: Profile) -> None:
-    """Show what the setting's first lesson learns; a setting need not have a picture."""
+    """Show the picture of the setting's first lesson, if there is one."""
     path = file_of(setting.name)
     if path.is_file():
-        alt = f"{profile.short}: labeled and unlabeled points over what has been learned from them."
+        alt = f"{profile.short}: labeled and unlabeled points on a map of the learned score."
         st.image(path.read_text(encoding="utf-8"), width="stretch", alt=alt)
 
 
 def _data_card() -> None:
     st.markdown(
-        "## Look at the data\nGenerated and measured sets, each in every setting that it suits: look at one closely before a "
-        "run does. Or bring a file of your own."
+        "## Look at the data\nExplore generated and real data sets before you run anything, or bring your own file."
     )
     st.page_link("pages/data.py", label="Data", icon=":material/arrow_forward:")
 

@@ -1,4 +1,4 @@
-"""All guided lessons, by setting: what each asks, how long it takes, and what one knows afterwards."""
+"""Page with all guided lessons, by setting."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def lessons() -> None:
     """Draw the page."""
     st.title("Lessons")
     st.markdown(
-        "Each begins with a question: commit to a guess, watch the run, and read why it came as it did. What is right is read "
-        "off the run that you see, on any seed."
+        "Each lesson asks a question. Make a guess, watch the run, and read the reason. The answer comes from the run that you "
+        "see, whatever its seed."
     )
-    st.page_link("pages/glossary.py", label="All words, explained", icon=":material/dictionary:", width="content")
+    st.page_link("pages/glossary.py", label="Glossary", icon=":material/dictionary:", width="content")
     for setting in sorted(SETTINGS.values(), key=_begins_without_theory, reverse=True):
         if profile_of(setting).guided:
             _of_setting(setting)
@@ -58,7 +58,7 @@ def _card(setting: type[Setting], lesson: GuidedLesson) -> None:
         query_params=link_to_guided(setting, lesson.name) | BEFORE_A_CLASS,
         width="content",
     )
-    to_take_away(setting, lesson, "Take it away")
+    to_take_away(setting, lesson, "Handout")
 
 
 lessons()

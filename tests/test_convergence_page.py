@@ -102,7 +102,7 @@ def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(stor
     assert app.dataframe[0].value["theorem"][1].endswith("assumptions are broken")
     said = "".join(m.value for m in app.markdown)
     assert said.count(":grey[○ **") == 5
-    assert "the curves turn level" in said
+    assert "the curves become flat" in said
 
 
 def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store):  # noqa: F811

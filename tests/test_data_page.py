@@ -81,10 +81,10 @@ def test_the_gallery_has_a_card_for_every_set():
 def test_a_card_leads_to_the_settings_that_the_set_suits():
     app = checked(open_page())
     closed = [label for label, _, _, is_disabled in links(app) if is_disabled]
-    assert set(closed) == {"Ordinal"}
+    assert set(closed) == {"Ordered classes"}
     assert len(closed) == sum(not entry.suits("ordinal") for entry in DATASETS.values())
-    assert ("S3VM", "s3vm", "svm_data=Iris", False) in links(app)
-    assert ("AUC", "auc", "data=Digits%2C+ten+classes", False) in links(app)
+    assert ("Gaps", "s3vm", "svm_data=Iris", False) in links(app)
+    assert ("Ranking", "auc", "data=Digits%2C+ten+classes", False) in links(app)
 
 
 def test_a_card_opens_a_close_look_and_the_way_back():
@@ -132,13 +132,13 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
     assert {trace["name"] for trace in figure(app, "chart-plane")["data"]} == {"not virginica", "virginica"}
     assert figure(app, "chart-plane")["layout"]["xaxis"]["title"]["text"] == "petal length (cm)"
     assert figure(app, "chart-feature")["layout"]["title"]["text"] == "petal width (cm), by class"
-    query = next(query for label, _, query, _ in links(app) if label == "S3VM")
+    query = next(query for label, _, query, _ in links(app) if label == "Gaps")
     assert set(query.split("&")) == {"svm_data=Iris", "svm_positive=virginica", "svm_label_noise=0.2", "svm_seed=3"}
 
 
 def test_a_link_to_similar_unlabeled_tells_the_method_the_share_of_positives():
-    app = checked(open_page(set="Wine", data_setting="Similar-unlabeled", data_positive="class_1", data_n="120"))
-    query = next(query for label, _, query, _ in links(app) if label == "Similar-unlabeled")
+    app = checked(open_page(set="Wine", data_setting="Pairs", data_positive="class_1", data_n="120"))
+    query = next(query for label, _, query, _ in links(app) if label == "Pairs")
     assert set(query.split("&")) == {"su_data=Wine", "su_positive=class_1", "su_n=120", "su_prior=0.41"}
     app = checked(open_page("similar_unlabeled", **dict(pair.split("=") for pair in query.split("&")), su_at="2"))
     assert notices(app) == []
@@ -182,7 +182,7 @@ def test_more_labels_than_points_get_one_sentence():
 
 
 def test_another_setting_hides_the_labels_in_its_own_way():
-    app = checked(open_page(set="Two moons", data_setting="Similar-unlabeled", data_label_noise="0.1"))
+    app = checked(open_page(set="Two moons", data_setting="Pairs", data_label_noise="0.1"))
     counts = {metric.label: int(metric.value.replace(",", "")) for metric in app.metric}
     assert counts["Mixed"] == round(0.1 * sum(counts.values()))
     assert re.search(r"\d+ of \d+ pairs share a class", written(app))
@@ -191,7 +191,7 @@ def test_another_setting_hides_the_labels_in_its_own_way():
 
 
 def test_a_set_says_why_it_is_not_for_a_setting():
-    assert "Ordinal: The classes of Iris have no order, so there is nothing to rank." in written(open_page(set="Iris"))
+    assert "Ordered classes: The classes of Iris have no order, so there is nothing to rank." in written(open_page(set="Iris"))
 
 
 def test_duplicates_across_training_and_test_are_pointed_out():
@@ -299,7 +299,7 @@ def test_ones_own_file_gets_the_close_look_of_a_data_set():
 def test_ones_own_file_goes_with_its_options_from_the_data_page_into_a_setting():
     app = give(checked(open_page(set="Your own file")))
     app = checked(app.select_slider(key="data_n_labeled").set_value(10).run())
-    (query,) = (query for label, page, query, _ in links(app) if (label, page) == ("AUC", "auc"))
+    (query,) = (query for label, page, query, _ in links(app) if (label, page) == ("Ranking", "auc"))
     assert "data=Your+own+file" in query
     assert "n_labeled=10" in query
     for name, value in (part.split("=") for part in query.split("&")):

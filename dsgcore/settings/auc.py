@@ -72,7 +72,7 @@ _FIGURES = (
 )
 
 AUC = Profile(
-    short="AUC",
+    short="Ranking",
     paper="QSG-S2AUC",
     icon=":material/leaderboard:",
     prefix="",

@@ -164,7 +164,7 @@ _FIGURES = (
 )
 
 MULTICLASS = Profile(
-    short="Multi-class",
+    short="Many classes",
     paper="PS3VT",
     icon=":material/category:",
     prefix="mc_",

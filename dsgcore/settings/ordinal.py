@@ -102,7 +102,7 @@ _FIGURES = (
 )
 
 ORDINAL = Profile(
-    short="Ordinal",
+    short="Ordered classes",
     paper="QS3ORAO",
     icon=":material/format_list_numbered:",
     prefix="ord_",

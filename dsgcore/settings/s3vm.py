@@ -153,7 +153,7 @@ _FIGURES = (
 )
 
 S3VM = Profile(
-    short="S3VM",
+    short="Gaps",
     paper="TSGS3VM",
     icon=":material/call_split:",
     prefix="svm_",

@@ -215,7 +215,7 @@ _FIGURES = (
 )
 
 SIMILAR_UNLABELED = Profile(
-    short="Similar-unlabeled",
+    short="Pairs",
     paper="TSGSU",
     icon=":material/link:",
     prefix="su_",

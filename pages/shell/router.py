@@ -1,4 +1,4 @@
-"""The pages: one for each registered setting, and the files of the others."""
+"""Navigation of the app: one page for each setting, and the other pages' files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ from pages.shell.visits import note_visit
 from pages.workbench.link import without_others
 
 TITLE = "DSG Lab"
+# Names that the settings had in links before they were named by what they do.
+FORMER_NAMES = {
+    "Similar-unlabeled": "Pairs",
+    "AUC": "Ranking",
+    "S3VM": "Gaps",
+    "Ordinal": "Ordered classes",
+    "Multi-class": "Many classes",
+}
 
 
 def all_pages() -> list[Any]:
@@ -55,6 +63,7 @@ def route() -> None:
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
     page = st.navigation(all_pages(), position=position)
     st.set_page_config(page_title=TITLE if page.title == TITLE else f"{page.title} - {TITLE}")
+    _use_present_names()
     if note_visit(page.url_path):
         _forget_runs_of_others(page.url_path)
     mind_the_browser()
@@ -67,9 +76,15 @@ def route() -> None:
         wait_until_sent()
 
 
+def _use_present_names() -> None:
+    """Replace former names of settings in the link."""
+    for name, text in st.query_params.to_dict().items():
+        if name.endswith("_setting") and text in FORMER_NAMES:
+            st.query_params[name] = FORMER_NAMES[text]
+
+
 def _forget_runs_of_others(page: str) -> None:
-    """Take out of the link what streamlit leaves there of the page before."""
+    """Remove the parameters of the page before, which Streamlit leaves in the link."""
     given = st.query_params.to_dict()
-    own = without_others(page, given)
-    if own != given:
-        st.query_params.from_dict(own)
+    for name in given.keys() - without_others(page, given).keys():
+        del st.query_params[name]

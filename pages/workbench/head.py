@@ -1,4 +1,4 @@
-"""What a setting's page begins with: the method, what it learns from, its lessons; and what to do where there is no run yet."""
+"""Head of a setting's page: its name, data and lessons, and what to do before the first run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.workbench.lesson_place import Place
 
 
 def head(problem: type[Setting], bench: Bench) -> None:
-    """Say what is learned from what, with the lessons beside it."""
+    """Draw the heading, one sentence about the run, and the lessons."""
     with st.container(key="part-sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_said(problem, bench))
         if bench.live is not None and bench.live.run.spec.changes:
@@ -32,7 +32,7 @@ def head(problem: type[Setting], bench: Bench) -> None:
 
 
 def _lessons(problem: type[Setting], bench: Bench) -> None:
-    # The browser closes the list as one is chosen (shell/browser.py): open it would lie over what the lesson shows.
+    # The browser closes the list after a choice (shell/browser.py), because it would cover the lesson.
     with st.popover("Lessons", icon=":material/school:", width="content", key="lessons"), st.container(key="choices"):
         for guided in profile_of(problem).guided:
             _guided(problem, bench, guided)
@@ -60,14 +60,14 @@ def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
 
 
 def given_for(problem: type[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return by key what every control is to say: its value of a lesson, or its default."""
+    """Return a value for every control by its key: the lesson's, or the default."""
     dataset = values.get("data", controls.dataset_choice(problem).default)
     offered = controls.controls_for(problem, dataset, values.get("kernel"), for_lesson=True)
     given = {c.key: values.get(name, c.parameter.default) for name, c in offered.items()}
     return given | {key_of(problem, "data"): dataset, seen_key(problem): dataset}
 
 
-_FORGET_HELP = "Begin again with the sliders as they are now, without the record of how they were moved."
+_FORGET_HELP = "Start over with the present slider values, without the record of changes."
 
 
 def _forget(bench: Bench) -> None:
@@ -75,35 +75,34 @@ def _forget(bench: Bench) -> None:
 
 
 def waits_for_file(problem: type[Setting]) -> bool:
-    """Whether a file is to be learned from that has not been chosen yet."""
+    """Return True if the page needs a file and has none yet."""
     return st.session_state.get(key_of(problem, "data")) == FILE and own_file(problem) is None
 
 
 def say_what_to_do(problem: type[Setting]) -> None:
-    """Say what to do where no run is shown: choose a file, if one is waited for."""
+    """Ask for a file if the page needs one."""
     if waits_for_file(problem):
         st.info(_CHOOSE_FILE, icon=":material/upload_file:")
 
 
-_CHOOSE_FILE = """Choose a file at the side, under *Data* (on a narrow page, open it with » at the top): a table with one row for
-each point and a column for its label. Its columns and first rows then appear here, and the run begins.
+_CHOOSE_FILE = """Choose a file in the sidebar, under *Data* (on a phone, open the sidebar with »). It needs one row for each
+point and a column with the labels. Then its columns and first rows appear here, and the run begins.
 
-Rows without a label are welcome: they are the unlabeled points. Nothing is sent anywhere but to this app, and the file is
-forgotten when the session ends."""
+Rows without a label are welcome: they are the unlabeled points. The file goes to this app only, and the app forgets it at the
+end of the session."""
 
 
 def _said(problem: type[Setting], bench: Bench) -> str:
-    """Return the page's heading, the method's name, and what it does with these data."""
+    """Return the page's heading, and a sentence about the method and these data."""
+    profile, sentence = profile_of(problem), problem.sentence[:1].upper() + problem.sentence[1:]
+    heading = f"# {profile.short} ({profile.paper})" if profile.paper != profile.short else f"# {profile.short}"
     if bench.live is None or bench.preparation is not None:
-        return f"# {problem.title}\n{problem.sentence}."
+        return f"{heading}\n{sentence}."
     run = bench.live.run
     n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
     is_pairs = problem.labels == "pairs"
     known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
-    return (
-        f"# {problem.citation.split(',')[0]}\n{problem.sentence}, from {known} and {n_unlabeled:,} unlabeled points: "
-        f"*{_data_title(run.spec.data)}*."
-    )
+    return f"{heading}\n{sentence}, from {known} and {n_unlabeled:,} unlabeled points: *{_data_title(run.spec.data)}*."
 
 
 def _data_title(data: DataSpec) -> str:

@@ -275,15 +275,15 @@ def test_home_links_every_setting(open_page):
     page = open_page("")
     expect(page.get_by_role("heading", name="DSG Lab")).to_be_visible()
     names = {
-        "Similar-unlabeled": "TSGSU",
-        "AUC": "QSG-S2AUC",
-        "S3VM": "TSGS3VM",
-        "Ordinal": "QS3ORAO",
-        "Multi-class": "PS3VT",
+        "Pairs": "TSGSU",
+        "Ranking": "QSG-S2AUC",
+        "Gaps": "TSGS3VM",
+        "Ordered classes": "QS3ORAO",
+        "Many classes": "PS3VT",
     }
     for name, paper in names.items():
         expect(page.get_by_role("link", name=f"{name} ({paper})")).to_be_visible()
     assert page.get_by_text("not built yet").count() == 0
-    page.get_by_role("link", name="AUC (QSG-S2AUC)").click()
+    page.get_by_role("link", name="Ranking (QSG-S2AUC)").click()
     wait_for_points(page, 2)
     assert re.search(r"/auc(\?at=\d+-playing)?$", page.url)

@@ -17,7 +17,7 @@ def chosen(page, key):
 
 def test_back_leads_to_the_page_as_it_was_and_then_home(open_page):
     page = open_page("", is_first_visit=True)
-    page.get_by_role("link", name="AUC").first.click()
+    page.get_by_role("link", name="Ranking").first.click()
     wait_for_points(page, 2)
     page.locator(".st-key-speed").get_by_text("slow").click()
     page.wait_for_url(re.compile("speed=slow"))
@@ -25,7 +25,7 @@ def test_back_leads_to_the_page_as_it_was_and_then_home(open_page):
     expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
     page.wait_for_url(re.compile(r"at=\d+-playing"), timeout=15_000)
     entries = page.evaluate("history.length")
-    page.get_by_role("link", name="Ordinal").first.click()
+    page.get_by_role("link", name="Ordered classes").first.click()
     page.wait_for_url(re.compile("/ordinal"))
     wait_for_points(page, 8)  # more than it begins with: the page is as it stays
     assert page.evaluate("history.length") == entries + 1
@@ -46,11 +46,11 @@ def test_the_menu_leads_to_the_page_as_it_was(open_page):
     wait_for_points(page, 2)
     move_slider(page, "lam", 1)
     expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
-    page.get_by_role("link", name="Ordinal").first.click()
+    page.get_by_role("link", name="Ordered classes").first.click()
     page.wait_for_url(re.compile("/ordinal"))
     wait_for_points(page, 2)
     assert "seed" not in page.url
-    page.get_by_role("link", name="AUC").first.click()
+    page.get_by_role("link", name="Ranking").first.click()
     page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
     expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
     expect(page.locator(".st-key-lam")).to_contain_text("0.002")

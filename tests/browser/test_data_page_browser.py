@@ -35,7 +35,7 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     expect(card).to_contain_text("178 points · 13 features · 3 classes", timeout=30_000)
     picture = card.locator("img")
     page.wait_for_function("picture => picture.complete && picture.naturalWidth > 0", arg=picture.element_handle())
-    card.get_by_role("link", name="AUC", exact=True).click()
+    card.get_by_role("link", name="Ranking", exact=True).click()
     page.wait_for_url(re.compile(r"/auc\?data=Wine"))
     expect(page.get_by_text("class_0 against the rest")).to_be_visible(timeout=30_000)
     # Its own options, not those of the set before.
@@ -53,7 +53,7 @@ def test_a_close_look_carries_its_options_into_the_workbench_and_survives_a_relo
     wait_ready(page)
     wait_for_chart(page, "chart-plane")
     expect(page.get_by_text("One class is positive, all others together are negative.")).to_be_visible()
-    page.get_by_test_id("stMain").get_by_role("link", name="S3VM", exact=True).click()
+    page.get_by_test_id("stMain").get_by_role("link", name="Gaps", exact=True).click()
     page.wait_for_url(re.compile(r"/s3vm\?.*svm_positive=virginica"))
     expect(page.get_by_text("virginica against the rest")).to_be_visible(timeout=30_000)
     wait_for_points(page, 2)

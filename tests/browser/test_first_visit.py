@@ -6,7 +6,7 @@ import pytest
 from conftest import _free_port, _server, _stop, _wait_ready, _wait_until_up
 
 STARTS = {
-    "auc?seed=7&n_iter=100": "QSG-S2AUC",
+    "auc?seed=7&n_iter=100": "Ranking",
     "data?set=Wine": "Wine",
 }
 

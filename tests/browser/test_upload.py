@@ -153,7 +153,7 @@ def test_from_the_data_page_with_a_file_of_ones_own_into_a_run(open_page, page_h
     expect(page.get_by_text("1 of 4 columns is left out")).to_be_visible(timeout=30_000)
     expect(page.get_by_test_id("stMain")).to_contain_text("120 points · 2 features · 2 classes")
     expect(page.locator(".st-key-chart-plane .js-plotly-plot")).to_be_visible(timeout=30_000)
-    page.get_by_test_id("stMain").get_by_role("link", name="AUC", exact=True).click()
+    page.get_by_test_id("stMain").get_by_role("link", name="Ranking", exact=True).click()
     wait_for_points(page, 2)
     expect(sentence(page).filter(has_text="preise.csv").first).to_be_visible(timeout=30_000)
     expect(page.get_by_text("1 of 4 columns is left out")).to_be_visible()
