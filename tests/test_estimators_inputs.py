@@ -6,7 +6,7 @@ import pytest
 
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.sampling import MAX_SEED
-from dsgcore.estimators.inputs import encode, known_classes, ordered_labels, seed_of, width
+from dsgcore.estimators.inputs import encode, known_classes, seed_of, width
 
 SIGMA = KERNELS["gaussian"].parameters[0]
 
@@ -38,7 +38,7 @@ def test_scale_of_points_without_spread_is_one(kernel):
     [
         (np.array([3, -1, 1, 3]), [1, 3], [1, -1, 0, 1]),
         (np.array([0.0, -1.0, 1.0]), [0, 1], [0, -1, 1]),
-        (np.array(["b", "a", "-1"]), ["-1", "a", "b"], [2, 1, 0]),  # an array of text cannot hold -1
+        (np.array(["b", "a", "-1"]), ["a", "b"], [1, 0, -1]),  # what -1 becomes in an array of text
         (np.array(["b", "a", -1], dtype=object), ["a", "b"], [1, 0, -1]),
         (np.array([True, False]), [False, True], [1, 0]),
         (np.array([2, 0], dtype=np.uint8), [0, 2], [1, 0]),
@@ -60,10 +60,12 @@ def test_labels_become_places_among_given_classes():
 
 def test_ordered_categories_only_say_an_order():
     plain = pd.Series(["b", "a"], dtype="category")
-    assert ordered_labels(plain)[1] is None
-    labels, classes = ordered_labels(pd.Series(pd.Categorical([2, None, 1], [3, 2, 1], ordered=True)))
-    assert labels.tolist() == [2, -1, 1]
+    assert encode(plain, is_ordered=True)[0].tolist() == ["a", "b"]
+    ordered = pd.Series(pd.Categorical([2, None, 1], [3, 2, 1], ordered=True))
+    classes, codes = encode(ordered, is_ordered=True)
     assert classes.tolist() == [2, 1]
+    assert codes.tolist() == [0, -1, 1]
+    assert encode(ordered)[0].tolist() == [1, 2]
 
 
 def test_classes_are_sorted_where_their_order_says_nothing():

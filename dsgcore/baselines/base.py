@@ -19,7 +19,7 @@ from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter, Real, check_all, parameters_of_fields
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
-from dsgcore.estimators.inputs import encode, ordered_labels, seed_of
+from dsgcore.estimators.inputs import encode, seed_of
 from dsgcore.estimators.kernel import SIGMA, make_kernel
 
 MEMORY_LIMIT = Real("memory_limit", 4.0, low=1e-3, high=1e6)
@@ -175,6 +175,8 @@ class LabelsBaseline(ClassifierMixin, Baseline):
         The labels in their order.
     """
 
+    is_ordered: ClassVar[bool] = False
+
     classes_: NDArray
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
@@ -196,16 +198,11 @@ class LabelsBaseline(ClassifierMixin, Baseline):
         Cancelled
             If the callback returned True.
         """
-        y, order = self._labels(y)
-        points, given = validate_data(self, X, y, dtype=np.float64)
-        classes, codes = encode(given, order)
+        classes, codes = encode(y, is_ordered=self.is_ordered)
+        points, codes = validate_data(self, X, codes, dtype=np.float64)
         self._run(points, self._targets(classes, codes), callback)
         self.classes_ = classes
         return self
-
-    def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
-        """Return the labels, and the classes in their order where that is not by size."""
-        return y, None
 
     def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
         """Return what `_learn` gets for codes 0 .. k - 1, and -1 for unlabeled: these; raise DSGError for other classes."""
@@ -254,9 +251,6 @@ class BinaryBaseline(LabelsBaseline):
 
 class OrdinalBaseline(OrderedClassifier, LabelsBaseline):
     """Shell of a method that learns from ordered classes; `_learn` gets codes 0 .. k - 1 and -1, sets `thresholds_`."""
-
-    def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
-        return ordered_labels(y)
 
     def ranking_function(self, X: ArrayLike) -> NDArray:
         """Return f(x), of shape (n,): the higher, the later in the order of the classes."""

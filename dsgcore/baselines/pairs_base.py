@@ -20,9 +20,8 @@ from dsgcore.core.documented import SEED, told
 from dsgcore.core.parameters import as_in, as_said
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.classes import check_two_classes
-from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.kernel import KernelParameters
-from dsgcore.estimators.pairs import drawn_members, pair_ids, points_and_labels, stacked
+from dsgcore.estimators.pairs import drawn_members, points_and_labels, stacked
 from dsgcore.estimators.similar_unlabeled import Y_HOLDS
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
@@ -86,10 +85,9 @@ class PairsBaseline(KernelParameters, ClassifierMixin, Baseline):
             As in `dsgcore.baselines.SVOREX`, and so is what it and `memory_limit` can raise.
         """
         holds_pairs = self._checked()["y_holds"] == "pairs"
-        points, given = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)
-        if holds_pairs:
-            return self._learn_pairs(points, pair_ids(given), np.array([0, 1]), callback)
-        classes, codes = encode(given)
+        points, classes, codes = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)
+        if classes is None:
+            return self._learn_pairs(points, codes, np.array([0, 1]), callback)
         check_two_classes(classes)
         labeled, unlabeled = codes[codes != UNLABELED], points[unlabeled_rows(codes == UNLABELED)]
         members = points[drawn_members(codes, self._seed())]

@@ -17,6 +17,7 @@ from dsgcore.baselines.linear_system import IllPosedWarning
 from dsgcore.baselines.pnu_auc import PNUAUC
 from dsgcore.core.metrics import auc_of_samples
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
+from dsgcore.data.reading.unlabeled import labels_given
 from dsgcore.estimators.inputs import encode, seed_of
 
 
@@ -45,7 +46,7 @@ class PNUAUCRisk:
     def __call__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
         """Return minus the risk on points X with labels y, -1 for unlabeled (of all points where there is none)."""
         f = np.asarray(estimator.decision_function(X))
-        _, codes = encode(np.asarray(y), estimator.classes_)
+        _, codes = encode(y, estimator.classes_)
         P, N, U = f[codes == 1], f[codes == 0], f[unlabeled_rows(codes == UNLABELED)]
         p, weight = estimator.prior_, abs(self.weight(estimator.eta, estimator.prior_))
         if estimator.eta >= 0:
@@ -118,8 +119,8 @@ def select_pnu_auc(
     As in the authors' program the centres are chosen once, from all points: held-out ones carry kernels too, which takes
     no label. Systems that are singular or indefinite are solved without a warning.
     """
-    X, y = np.asarray(X, dtype=float), np.asarray(y)
-    _, codes = encode(y)
+    X, given = np.asarray(X, dtype=float), labels_given(y)
+    _, codes = encode(given)
     seed = seed_of(estimator.random_state)
     fixed = clone(estimator).set_params(centers=choose_centers(X, estimator._checked()["centers"], seed))
     splitter = StratifiedKFold(5, shuffle=True, random_state=seed) if cv is None else cv
@@ -129,7 +130,7 @@ def select_pnu_auc(
     search = GridSearchCV(fixed, grid, scoring=score, cv=folds, error_score="raise")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IllPosedWarning)
-        search.fit(X, y)
+        search.fit(X, given.array())
     risks = -search.cv_results_["mean_test_score"].reshape(len(eta), len(lam), len(sigma)).transpose(2, 1, 0)
     s, l, e = (grid[name].index(search.best_params_[name]) for name in ("sigma", "lam", "eta"))
     return Selection(risks, (s, l, e), search.best_params_, search.best_estimator_)

@@ -72,6 +72,7 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
 
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
+    is_ordered: ClassVar[bool] = False
 
     lam: float | str = field_as_in(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
     n_iter: int = field_as_in(SolverParameters, "n_iter", default=800)
@@ -110,8 +111,9 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
             Points; or where they lie: a folder of Parquet files, for instance. Of these only the rows are read that the run
             visits (`dsgcore.data.rows_of` says more, and what can be done to them).
         y : array-like of shape (n,), or str
-            Labels, and -1 for unlabeled points (in an object array where labels are text). Without any -1 the labeled
-            points also serve as the unlabeled sample. Of a table the name of their column.
+            Labels: whole numbers, text, or True and False. Points whose label is -1 (as a number or as text) or missing (None, NaN,
+            pandas.NA, NaT) are unlabeled. Without any the labeled points also serve as the unlabeled sample. For a table give
+            the name of the labels' column, for which `dsgcore.data.rows_of` has the rule.
         client : distributed.Client, optional
             A Dask cluster, whose workers carry the visited rows: the model is the same, bit for bit, whatever their number, and
             whichever of them die. It pays for long runs on many rows.
@@ -129,10 +131,10 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         """
         self._is_part = False
         X, y = opened(X, y)
-        y, order = self._labels(y)
-        points, given = validated(self, X, y, dtype=[np.float32, np.float64])
+        classes, codes = encode(y, is_ordered=self.is_ordered)
+        points, codes = validated(self, X, codes, dtype=[np.float32, np.float64])
         with made_on(client, checkpoint, every, tell):
-            return self._learn(points, *encode(given, order), None)
+            return self._learn(points, classes, codes, None)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go on with the recursion for `n_iter` more iterations, on the points of this call.
@@ -155,14 +157,10 @@ class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimat
         """
         earlier, self._is_part = getattr(self, "iterate_", None), True
         X, y = opened(X, y)
-        y, _ = self._labels(y)
-        points, given = validated(self, X, y, dtype=[np.float32, np.float64], reset=earlier is None)
-        known = known_classes(classes, None if earlier is None else self.classes_, is_sorted=self.is_binary)
-        return self._learn(points, *encode(given, known), earlier)
-
-    def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
-        """Return the labels, and the classes in their order where that is not by size."""
-        return y, None
+        known = known_classes(classes, None if earlier is None else self.classes_, y, is_sorted=self.is_binary)
+        known, codes = encode(y, known)
+        points, codes = validated(self, X, codes, dtype=[np.float32, np.float64], reset=earlier is None)
+        return self._learn(points, known, codes, earlier)
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
         """Learn from validated points and class codes, from the beginning or from a model on."""

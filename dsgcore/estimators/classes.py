@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import roc_curve
-from sklearn.utils import column_or_1d
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.elsewhere import over_partitions
-from dsgcore.estimators.inputs import encode, ordered_labels
+from dsgcore.estimators.inputs import encode
 from dsgcore.problems.thresholds import classify, mean_auc
 
 
 def check_two_classes(classes: NDArray) -> None:
-    """Raise ValueError unless there are two classes."""
+    """Raise DSGError unless there are two classes."""
     if len(classes) != 2:
         raise _wrong(classes, "Only binary classification is supported: y must hold two classes")
 
 
 def check_some_classes(classes: NDArray) -> None:
-    """Raise ValueError unless there are two classes or more."""
+    """Raise DSGError unless there are two classes or more."""
     if len(classes) < 2:
         raise _wrong(classes, "y must hold two classes or more")
 
 
-def _wrong(classes: NDArray, wanted: str) -> ValueError:
+def _wrong(classes: NDArray, wanted: str) -> DSGError:
     number = f"{len(classes)} class{'es' * (len(classes) != 1)}"
-    return ValueError(f"{wanted} (and -1 for unlabeled points), got {number}")
+    return DSGError(f"{wanted} (and -1 for unlabeled points: a class -1 needs another label), got {number}")
 
 
 def best_threshold(is_positive: NDArray, values: NDArray) -> float:
@@ -48,6 +50,8 @@ def share_threshold(values: NDArray, share: float) -> float:
 
 class OrderedClassifier(ClassifierMixin):
     """What an estimator of ordered classes does with its ranking function and the thresholds between the classes."""
+
+    is_ordered: ClassVar[bool] = True
 
     classes_: NDArray
     thresholds_: NDArray
@@ -85,4 +89,4 @@ class OrderedClassifier(ClassifierMixin):
 
     def _codes(self, y: ArrayLike) -> NDArray:
         """Return each true label's place among the classes, -1 for unlabeled."""
-        return encode(column_or_1d(ordered_labels(y)[0]), self.classes_)[1]
+        return encode(y, self.classes_)[1]

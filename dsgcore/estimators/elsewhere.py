@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
 from dsgcore.core import features
@@ -27,17 +26,14 @@ POINTS_CUT = 1000
 MOST_LABELED = 1_000_000
 
 
-def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True, **options: Any) -> tuple[Any, NDArray]:
-    """Return points and labels as scikit-learn's `validate_data` does; of `Rows` no point is read."""
+def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, **options: Any) -> tuple[Any, NDArray]:
+    """Return points and codes of labels as scikit-learn's `validate_data` does; it reads no point of `Rows`."""
     if not isinstance(X, Rows):
         return validate_data(estimator, X, y, reset=reset, **options)
-    labels = column_or_1d(y, warn=True)
-    if len(labels) != len(X):
-        raise DataError(f"y must have a label for each of {len(X)} rows (-1: unlabeled), got {len(labels)}")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise DataError("y must hold finite numbers")
+    if len(y) != len(X):
+        raise DataError(f"y must have a label for each of {len(X)} rows (-1: unlabeled), got {len(y)}")
     _remember(estimator, X, reset=reset)
-    return X, labels
+    return X, y
 
 
 def _remember(estimator: Any, X: Rows, *, reset: bool) -> None:

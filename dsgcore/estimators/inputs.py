@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Parameter, ParameterError, Real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import MAX_SEED
+from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 
 # What "scale" means, for points of shape (n, d): by parameter, and where a kernel's units are others, by kernel too.
 _SCALES: dict[str, Callable[[NDArray], float]] = {
@@ -53,24 +53,31 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
     return scaled
 
 
-def encode(y: NDArray, classes: NDArray | None = None) -> tuple[NDArray, NDArray]:
+def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) -> tuple[NDArray, NDArray]:
     """Return the classes (k,), and each label's place among them (n,), -1 for unlabeled.
 
-    The classes in their order are by default the sorted labels; -1 marks unlabeled points (in an object array where labels are
-    text). ValueError where labels are no classes (continuous ones, for instance), or one is not among `classes`.
+    Missing labels, and -1 as a number or as text, are unlabeled: `dsgcore.data.reading.unlabeled.labels_given` says more. The
+    classes are by default the sorted labels, or if they have an order (`is_ordered`) pandas' ordered categories in theirs. Raises
+    `DSGError` if labels are no classes (continuous ones, for instance), or one is not among `classes`.
     """
-    is_labeled = np.ones(len(y), dtype=bool) if y.dtype.kind in "US" else y != UNLABELED
-    labels = np.array(y[is_labeled].tolist()) if y.dtype == object else y[is_labeled]
-    if len(labels):
-        check_classification_targets(labels)
-    if classes is None:
-        classes, known = np.unique(labels, return_inverse=True)
-        return classes, _codes(is_labeled, known, len(classes))
-    unknown = labels[~np.isin(labels, classes)]
-    if len(unknown):
-        raise DSGError(f"y must hold the classes {_listed(classes)}, or -1 for unlabeled points, got {unknown[0]!s}")
-    order = np.argsort(classes)
-    return classes, _codes(is_labeled, order[np.searchsorted(classes[order], labels)], len(classes))
+    given = labels_given(y, has_minus_one=classes is not None and is_minus_one(classes).any())
+    order = classes if classes is not None or not is_ordered else given.order
+    if order is None:
+        classes, known = np.unique(given.values, return_inverse=True)
+        return classes, _codes(given.is_labeled, known, len(classes))
+    labels, sought = _alike(given.values, order)
+    unknown = ~np.isin(labels, sought)
+    if unknown.any():
+        wrong = given.values[int(np.argmax(unknown))]
+        raise DSGError(f"y must hold the classes {_listed(order)}, or -1 for unlabeled points, got {wrong!s}")
+    by_size = np.argsort(sought)
+    return order, _codes(given.is_labeled, by_size[np.searchsorted(sought[by_size], labels)], len(order))
+
+
+def _alike(labels: NDArray, classes: NDArray) -> tuple[NDArray, NDArray]:
+    """Return labels and classes as they can be compared: NumPy compares signed and unsigned numbers as floats."""
+    are_mixed = {labels.dtype.kind, classes.dtype.kind} == {"i", "u"}
+    return (labels.astype(object), classes.astype(object)) if are_mixed else (labels, classes)
 
 
 def _codes(is_labeled: NDArray, known: NDArray, n_classes: int) -> NDArray:
@@ -80,33 +87,17 @@ def _codes(is_labeled: NDArray, known: NDArray, n_classes: int) -> NDArray:
     return codes
 
 
-def ordered_labels(y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
-    """Return labels of pandas' ordered categories as they are in an object array, and the categories in their order.
-
-    Missing labels become -1, and categories without a point are left out. Of all other labels: themselves, and None.
-    """
-    given: Any = y
-    if not getattr(getattr(y, "dtype", None), "ordered", False):
-        return y, None
-    categories = np.asarray(given.dtype.categories, dtype=object)
-    codes = np.asarray(getattr(given, "cat", given).codes)
-    labels = np.where(codes < 0, UNLABELED, categories[codes])
-    classes = [category for code, category in enumerate(categories) if category != UNLABELED and (codes == code).any()]
-    return labels, np.array(classes)
-
-
-def known_classes(given: ArrayLike | None, earlier: NDArray | None, *, is_sorted: bool) -> NDArray:
+def known_classes(given: ArrayLike | None, earlier: NDArray | None, y: object = None, *, is_sorted: bool) -> NDArray:
     """Return the classes (k,) of a call to `partial_fit`: those given at the first one, sorted or in the order given.
 
-    ValueError where the first call says nothing, or a later one something else than was learned `earlier`.
+    -1 among them is left out, as in ``numpy.unique(y)`` of labels with unlabeled points, unless it is a class in `y`. Raises
+    `DSGError` if the first call says nothing, or a later one something else than was learned `earlier`.
     """
     if given is None:
         if earlier is None:
             raise DSGError("classes must be passed on the first call to partial_fit")
         return earlier
-    labels = np.ravel(np.asarray(given))
-    if labels.dtype.kind not in "US":
-        labels = np.array(labels[labels != UNLABELED].tolist())  # as in np.unique(y) of a y with unlabeled points
+    labels = labels_given(given, has_minus_one=isinstance(y, np.ma.MaskedArray)).values
     if is_sorted:
         labels = np.unique(labels)
     if earlier is not None and not np.array_equal(labels, earlier):

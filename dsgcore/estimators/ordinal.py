@@ -21,7 +21,6 @@ from dsgcore.core.task import Task
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier
 from dsgcore.estimators.elsewhere import over_partitions, values_of
-from dsgcore.estimators.inputs import ordered_labels
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
@@ -100,9 +99,6 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     pairing: str = field_as_in(SemiSupervisedOrdinal, "pairing", default="all")
     thresholds: str = choice("hinge", options=("hinge", "squared"))
     margin: float | None = real(None, low=0.0, high=1e6, optional=True)
-
-    def _labels(self, y: ArrayLike) -> tuple[ArrayLike, NDArray | None]:
-        return ordered_labels(y)
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
         self._checked_cut()  # before the training

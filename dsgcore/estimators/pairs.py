@@ -13,19 +13,29 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import generator
 from dsgcore.data.anywhere import Rows, opened
+from dsgcore.data.reading.label_kinds import check_exact
+from dsgcore.data.reading.unlabeled import numbers_given
 from dsgcore.estimators.elsewhere import validated
+from dsgcore.estimators.inputs import encode
 
 
-def pair_ids(y: NDArray) -> NDArray:
-    """Return `y` (n,) as whole numbers, or raise DSGError; the problem checks whether they are pairs."""
-    if y.dtype == object:
-        y = np.array(y.tolist())
-    if y.dtype.kind not in "iuf" or (y.dtype.kind == "f" and (y != np.floor(y)).any()):
+def pair_ids(y: Any) -> NDArray:
+    """Return `y` (n,) as whole numbers, -1 where one is missing; the problem checks whether they are pairs.
+
+    Raises `DSGError` if they are no whole numbers. Those that int64 does not hold are numbered in their order.
+    """
+    given = numbers_given(y)
+    own = given.values
+    if len(own) and (own.dtype.kind not in "iufO" or (own.dtype.kind == "f" and (own != np.floor(own)).any())):
         raise DSGError(
             "y must hold pair ids: whole numbers, the same for the two members of a similar pair, and -1 for unlabeled "
             "points; for class labels there is y_holds='classes'"
         )
-    return y.astype(np.int64)
+    check_exact(own, "y")
+    ids = np.full(len(given), UNLABELED, dtype=np.int64)
+    is_large = own.dtype.kind == "O" or (own.dtype.kind == "u" and len(own) > 0 and own.max() >= 2**63)
+    ids[given.is_labeled] = np.unique(own, return_inverse=True)[1] if is_large else own
+    return ids
 
 
 def stacked(members: NDArray, unlabeled: NDArray) -> tuple[NDArray, NDArray]:
@@ -55,16 +65,26 @@ def members_of(pairs: ArrayLike, d: int) -> NDArray:
 
 
 def points_and_labels(
-    estimator: Any, X: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None, *, holds_pairs: bool, **options: Any
-) -> tuple[NDArray, NDArray]:
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    pairs: ArrayLike | None,
+    known: NDArray | None = None,
+    *,
+    holds_pairs: bool,
+    **options: Any,
+) -> tuple[NDArray, NDArray | None, NDArray]:
     """Validate what `fit` was given: all points with pair ids or classes, or unlabeled points alone with the similar pairs.
 
-    Returns points and labels, which are pair ids or classes: `holds_pairs` says what `y` would hold. The options are those of
-    scikit-learn's `validate_data`, which sets or checks the estimator's `n_features_in_`.
+    Returns points, and either None and pair ids, or the classes (`known`, or those in `y`) and their codes: `holds_pairs` says
+    what `y` would hold. The options are those of scikit-learn's `validate_data`, which sets or checks the estimator's
+    `n_features_in_`.
     """
     X, y = opened(X, y)
     if pairs is None:
-        return validated(estimator, X, y, **options)
+        classes, codes = (None, pair_ids(y)) if holds_pairs else encode(y, known)
+        points, codes = validated(estimator, X, codes, **options)
+        return points, classes, codes
     if y is not None:
         raise DSGError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
     if not holds_pairs:
@@ -72,7 +92,8 @@ def points_and_labels(
     if isinstance(X, Rows):
         raise DSGError("pairs go with points in memory: give the points of the pairs as rows, and pair ids in y")
     unlabeled = validate_data(estimator, X, **options)
-    return stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
+    points, ids = stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
+    return points, None, ids
 
 
 def drawn_members(codes: NDArray, seed: int) -> NDArray:

@@ -19,8 +19,8 @@ from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.elsewhere import taken
-from dsgcore.estimators.inputs import encode, known_classes
-from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, pair_ids, points_and_labels
+from dsgcore.estimators.inputs import known_classes
+from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
@@ -140,11 +140,11 @@ class TSGSU(BinaryEstimator):
             there are no pairs or no unlabeled points, or the run diverges.
         """
         self._is_part = False
-        points, given = self._validated(X, y, pairs, is_first=True)
+        points, classes, codes = self._validated(X, y, pairs)
         with made_on(client, checkpoint, every, tell):
-            if self._holds_pairs():
-                return self._learn_pairs(points, pair_ids(given), None)
-            return self._learn(points, *encode(given), None)
+            if classes is None:
+                return self._learn_pairs(points, codes, None)
+            return self._learn(points, classes, codes, None)
 
     def partial_fit(
         self,
@@ -166,21 +166,28 @@ class TSGSU(BinaryEstimator):
         Returns and raises as in `dsgcore.QSGS2AUC`.
         """
         earlier, self._is_part = getattr(self, "iterate_", None), True
-        points, given = self._validated(X, y, pairs, is_first=earlier is None)
         learned = None if earlier is None else self.classes_
-        if self._holds_pairs():
-            known_classes([0, 1], learned, is_sorted=True)
-            return self._learn_pairs(points, pair_ids(given), earlier)
-        return self._learn(points, *encode(given, known_classes(classes, learned, is_sorted=True)), earlier)
+        known = known_classes([0, 1] if self._holds_pairs() else classes, learned, y, is_sorted=True)
+        points, own, codes = self._validated(X, y, pairs, known, is_first=earlier is None)
+        if own is None:
+            return self._learn_pairs(points, codes, earlier)
+        return self._learn(points, own, codes, earlier)
 
     def _holds_pairs(self) -> bool:
         return Y_HOLDS.check(self.y_holds) == "pairs"
 
     def _validated(
-        self, X: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None, *, is_first: bool
-    ) -> tuple[NDArray, NDArray]:
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        pairs: ArrayLike | None,
+        known: NDArray | None = None,
+        *,
+        is_first: bool = True,
+    ) -> tuple[NDArray, NDArray | None, NDArray]:
         dtypes = [np.float32, np.float64]
-        return points_and_labels(self, X, y, pairs, holds_pairs=self._holds_pairs(), dtype=dtypes, reset=is_first)
+        holds_pairs = self._holds_pairs()
+        return points_and_labels(self, X, y, pairs, known, holds_pairs=holds_pairs, dtype=dtypes, reset=is_first)
 
     def _learn_pairs(self, X: NDArray, ids: NDArray, model: Expansion | None) -> Self:
         seed, rows = self._seed(model), SimilarUnlabeled().rows(ids)

@@ -12,7 +12,8 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import generator
-from dsgcore.estimators.inputs import encode, ordered_labels, seed_of
+from dsgcore.estimators.inputs import encode, seed_of
+from dsgcore.estimators.pairs import pair_ids
 
 N_SPLITS = Integer("n_splits", 5, low=2, high=1000)
 PLACE_OF_UNLABELED = Choice("unlabeled", "folded", options=("folded", "train"))
@@ -23,9 +24,8 @@ class FoldError(DSGError):
 
 
 def encoded(y: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return what `encode` does of labels as in `fit` of the estimators: of ordered categories, too."""
-    labels, order = ordered_labels(y)
-    return encode(np.asarray(labels), order)
+    """Return the classes and the codes of labels as in `fit` of the estimators; ordered categories keep their order."""
+    return encode(y, is_ordered=True)
 
 
 class _Folds(BaseCrossValidator):
@@ -126,7 +126,7 @@ class PairFolds(_Folds):
     """
 
     def _folds(self, y: ArrayLike, seed: int) -> NDArray:
-        ids = np.asarray(y)
+        ids = pair_ids(y)
         is_unlabeled = ids == UNLABELED
         pairs, place = np.unique(ids[~is_unlabeled], return_inverse=True)
         _check_count("similar pairs", len(pairs), self.n_splits)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.core.metrics import auc, auc_of_samples, known
 from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.core.problem import UNLABELED
-from dsgcore.estimators.inputs import encode, ordered_labels
+from dsgcore.estimators.inputs import encode
 from dsgcore.model_selection.folds import FoldError, encoded
 from dsgcore.problems.thresholds import mean_auc
 
@@ -42,7 +42,7 @@ def mean_auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
 
 
 def _codes(estimator: Any, y: ArrayLike) -> NDArray:
-    return encode(np.asarray(ordered_labels(y)[0]), np.asarray(estimator.classes_))[1]
+    return encode(y, np.asarray(estimator.classes_))[1]
 
 
 @dataclass(frozen=True)

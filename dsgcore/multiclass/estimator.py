@@ -131,16 +131,17 @@ class MultiClassEstimator(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, d)
             Points.
         y : array-like of shape (n,)
-            Labels of two classes or more, and -1 for unlabeled points (in an object array where labels are strings).
-            Without any -1 the graph is that of the labeled points.
+            Labels of two classes or more. As in `dsgcore.QSGS2AUC`, points whose label is -1 or missing are unlabeled; without any,
+            the graph is that of the labeled points.
 
         Raises
         ------
         ValueError
             If a parameter is out of range, there are fewer than two classes, or the run diverges.
         """
-        points, labels = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, codes = encode(labels)
+        classes, codes = encode(y)
+        points, codes = validate_data(self, X, codes, dtype=np.float64)
+        self.classes_ = classes
         task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
         W = task.plain(self._train(task))
         n = task.features.width(self.n_features_in_) - task.features.has_ones

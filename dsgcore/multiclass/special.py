@@ -14,6 +14,7 @@ from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import documented, told
 from dsgcore.core.problem import UNLABELED
+from dsgcore.data.reading.unlabeled import labels_given
 from dsgcore.estimators.inputs import encode
 from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
 from dsgcore.multiclass.graph import MAX_ANCHORS, ROWS_AT_A_TIME
@@ -42,11 +43,12 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Learn the coefficients, as `PS3VT.fit` does; `callback` as in every `dsgcore.baselines.Baseline`, at each iteration."""
-        points, labels = validate_data(self, X, y, dtype=np.float64)
-        _, need = self._allowed(points, encode(labels)[1])
+        given = labels_given(y)
+        points, codes = validate_data(self, X, encode(given)[1], dtype=np.float64)
+        _, need = self._allowed(points, codes)
         self._watch = Watch(callback, type(self).__name__)
         try:
-            super().fit(X, y)
+            super().fit(X, given)
             self.memory_ = need
             self.objectives_ = self._watch.objectives()
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.anywhere.columns import Asked
 from dsgcore.data.anywhere.dask_parts import computed, is_dask, reader_of_dask
@@ -25,6 +24,7 @@ from dsgcore.data.options import SCALING, checked
 from dsgcore.data.reading.missing import Seen, blanked
 from dsgcore.data.reading.missing import sentence as missing_sentence
 from dsgcore.data.reading.recipe import MISSING_WORDS
+from dsgcore.data.reading.unlabeled import AUTO, Labels, about_unlabeled, labels_of_column, numbers_given
 
 
 @dataclass
@@ -63,6 +63,7 @@ def rows_of(
     scaling: str = "none",
     sample: int = SAMPLE,
     preparation: Preparation | None = None,
+    unlabeled: str | float | None = AUTO,
     tell: Tell = lambda name, done, of: None,
 ) -> tuple[Rows, Any]:
     """Return points that lie elsewhere as an array that reads only what it is asked for, and their labels.
@@ -73,7 +74,8 @@ def rows_of(
         A Parquet file, or a folder of them, in the order of their names; a collection of Dask; arrays or memory maps
         (n_i, d) one after the other.
     y : str, Dask Series or Array, list of ndarray, array-like or None
-        The labels, or the name of their column, which is read in one pass over it alone; missing ones are unlabeled.
+        The labels, or the name of their column, which is read in one pass over it alone; missing ones are unlabeled, and -1 is
+        in labels that are no column.
     features : sequence of str, optional
         The columns that are coordinates. By default all but that of the labels and those that name or number the rows, such
         as the index that pandas wrote; the rows' `notes` name these.
@@ -89,6 +91,9 @@ def rows_of(
         From so many rows at most, evenly spread, replacement and scaling are learned.
     preparation : Preparation, optional
         What is done to every row, as another reading has learned it (its rows' `preparation`); instead of `missing` and `scaling`.
+    unlabeled : label or None, default "auto"
+        The label of a column that means "not labeled". "auto" takes -1 beside two or more other labels, unless another one is
+        negative: alone with one other label -1 is a class. None or "none" takes no label.
     tell : callable, optional
         Is called with a part's name, how many parts have been read and of how many, after each; what it raises ends the reading.
 
@@ -97,6 +102,7 @@ def rows_of(
     rows : Rows
         For the estimators' `fit` and `partial_fit`.
     labels : ndarray of shape (n,) or None
+        -1 for unlabeled rows. If -1 is a class they are a masked array, whose mask says which rows are unlabeled.
 
     Raises
     ------
@@ -112,7 +118,7 @@ def rows_of(
     if preparation is not None and preparation.d != reader.d:
         raise DataError(f"the preparation is of {preparation.d} columns, got {reader.d}: name its own")
     is_scaled = reader.preparation is not None and reader.preparation.scaling.kind != "none"
-    return Rows(reader, np.dtype(np.float32) if is_scaled else own), _labels(X, y, reader, missing_words)
+    return Rows(reader, np.dtype(np.float32) if is_scaled else own), _labels(X, y, reader, missing_words, unlabeled)
 
 
 def _reader(X: Any, asked: Asked, tell: Tell) -> tuple[Reader, np.dtype]:
@@ -170,30 +176,39 @@ def _check_finite(reader: Reader, some: NDArray, taken: NDArray, *, is_filled: b
     )
 
 
-def _labels(X: Any, y: Any, reader: Reader, missing_words: Sequence[str]) -> Any:
+def _labels(X: Any, y: Any, reader: Reader, words: Sequence[str], unlabeled: str | float | None) -> Any:
     if y is None:
         return None
-    if isinstance(y, str):
-        seen = Seen()
-        given = pd.Series(computed(X[y]) if is_dask(X) else labels_of_parquet(reader, y), name=y)
-        labels = blanked(given, missing_words, seen)
-        said = tuple(filter(None, [missing_sentence(seen)]))
-        reader.notes, reader.guesses = reader.notes + said, reader.guesses + said
+    is_column = isinstance(y, str)
+    if is_column:
+        y = _column(X, y, reader, words)
     elif is_dask(y):
-        labels = computed(y)
-    else:
-        labels = np.concatenate(y) if isinstance(y, list | tuple) and all(map(np.ndim, y)) else y
-    if len(labels) != len(reader):
-        raise DataError(f"there must be a label for each of {len(reader)} rows (-1: unlabeled), got {len(labels)}")
-    return labels if getattr(getattr(labels, "dtype", None), "ordered", False) else _without_missing(labels)
+        y = computed(y)
+    elif isinstance(y, list | tuple) and all(map(np.ndim, y)):
+        y = np.concatenate(y)
+    if len(y) != len(reader):
+        raise DataError(f"there must be a label for each of {len(reader)} rows (-1: unlabeled), got {len(y)}")
+    if not is_column and unlabeled == AUTO:
+        return y if isinstance(y, np.ma.MaskedArray) else _as_they_were(y, numbers_given(y))
+    labels, hidden = labels_of_column(y, unlabeled)
+    _say(reader, about_unlabeled(hidden, unlabeled))
+    return _as_they_were(y, labels)
 
 
-def _without_missing(y: Any) -> NDArray:
-    """Return labels with -1 for missing ones, and whole numbers as such."""
-    labels = np.asarray(y)
-    if labels.dtype.kind not in "fO":
-        return labels
-    is_missing = pd.isna(labels)
-    known = np.where(is_missing, UNLABELED, labels)
-    is_whole = labels.dtype.kind == "f" and is_missing.any() and (known == np.floor(known)).all()
-    return known.astype(np.int64) if is_whole else known
+def _column(X: Any, name: str, reader: Reader, words: Sequence[str]) -> pd.Series:
+    """Return a column of labels, in which some words stand for a missing one."""
+    seen = Seen()
+    given = pd.Series(computed(X[name]) if is_dask(X) else labels_of_parquet(reader, name), name=name)
+    labels = blanked(given, words, seen)
+    _say(reader, filter(None, [missing_sentence(seen)]))
+    return labels
+
+
+def _say(reader: Reader, sentences: Iterable[str]) -> None:
+    said = tuple(sentences)
+    reader.notes, reader.guesses = reader.notes + said, reader.guesses + said
+
+
+def _as_they_were(y: Any, labels: Labels) -> Any:
+    """Return labels as an array, and pandas' ordered categories as such."""
+    return labels.array() if labels.order is None else pd.Series(y).where(labels.is_labeled)

@@ -18,6 +18,7 @@ from dsgcore.data.anywhere.rows import Reader, Tell, readable
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.indexes import ROWS, pandas_index
 from dsgcore.data.reading.names import listed
+from dsgcore.data.reading.parquet import exact
 
 _MAGIC = b"PAR1"
 
@@ -39,8 +40,9 @@ class _RowGroup:
         table = self._table(self.columns).take(rows)
         return np.column_stack([_as_numbers(table.column(name)) for name in self.columns])
 
-    def labels(self, column: str) -> NDArray:
-        return self._table([column]).column(column).to_pandas().to_numpy()
+    def labels(self, column: str) -> Any:
+        """Return a column as it stands in the file."""
+        return self._table([column]).column(column)
 
     def _table(self, columns: Sequence[str]) -> Any:
         return self.fragment.to_table(schema=self.schema, columns=list(columns), use_threads=False)
@@ -83,14 +85,14 @@ def _first_rows(dataset: Any, types: Any, names: list[str]) -> pd.DataFrame:
     return frame.reindex(columns=names)
 
 
-def labels_of_parquet(reader: Reader, column: str) -> NDArray:
-    """Return the column of labels, in one pass over it alone."""
+def labels_of_parquet(reader: Reader, column: str) -> pd.Series:
+    """Return the column of labels, in one pass over it alone; whole numbers stay exact beside missing ones."""
     found = []
     for number, part in enumerate(reader.parts):
         with readable(f"the labels of {reader.called(number)}"):
             found.append(part.labels(column))  # type: ignore[attr-defined]
         reader.tell(f"labels of {part.name}", number + 1, len(reader.parts))
-    return np.concatenate(found)
+    return pd.concat([exact(chunk) for chunk in found], ignore_index=True)
 
 
 def _arrow() -> Any:

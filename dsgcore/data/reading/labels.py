@@ -17,6 +17,7 @@ from dsgcore.data.reading.names import as_cell, as_number, listed, printable
 from dsgcore.data.reading.numerals import decimal_mark, numbers, numeric
 from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.tables import labels_of
+from dsgcore.data.reading.unlabeled import about_unlabeled, top_of, unlabeled_among
 
 MAX_CLASSES = 1000
 BINARY = ("binary", "pairs")
@@ -30,6 +31,7 @@ Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     """Turn a column into class codes, as a setting that learns from such labels needs them: of two classes for `BINARY`."""
     y, names, sentences = (_classes if recipe.bins is None else _binned)(column, recipe)
+    sentences += about_unlabeled(_hidden(column, recipe), recipe.unlabeled)
     if labels in BINARY:
         is_several = len(names) > 2
         y, names = against_the_rest(y, names, recipe.positive)
@@ -54,7 +56,15 @@ def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool
 
 def _written(column: pd.Series, recipe: Recipe) -> NDArray[np.object_]:
     """Return the labels as they are written, None where there is none."""
-    return labels_of(column, (*recipe.missing_words, recipe.unlabeled or ""))
+    written = labels_of(column, recipe.missing_words)
+    return np.where(np.isin(written, list(hidden)), None, written) if (hidden := _hidden(column, recipe)) else written
+
+
+def _hidden(column: pd.Series, recipe: Recipe) -> frozenset[str]:
+    """Return the labels, as they are written, that mean "not labeled"."""
+    names = {str(label) for label in labels_of(column.drop_duplicates(), recipe.missing_words) if label is not None}
+    in_any_case = {*recipe.order, *([] if recipe.positive is None else [recipe.positive])}
+    return unlabeled_among(names, recipe.unlabeled, classes=in_any_case, top=top_of(column))
 
 
 def label_names(column: pd.Series, recipe: Recipe) -> list[str]:
@@ -94,8 +104,9 @@ def _is_number(name: str) -> bool:
 def _binned(column: pd.Series, recipe: Recipe) -> Coded:
     assert recipe.bins is not None
     values = numbers(column, decimal_mark(column, recipe.decimal))
-    if recipe.unlabeled is not None and _is_number(recipe.unlabeled):
-        values = np.where(values == float(recipe.unlabeled), np.nan, values)
+    for name in _hidden(column, recipe):
+        if (number := as_number(name)) is not None:
+            values = np.where(values == number, np.nan, values)
     labeled = np.flatnonzero(~np.isnan(values))
     if len(labeled) < recipe.bins:
         raise DataError(f"the label must have a number for at least {recipe.bins} rows, one a bin, got {len(labeled)}")

@@ -146,8 +146,22 @@ def _written_out(column: Any, arrow: Any) -> Any:
     return column.cast(arrow.float64()) if arrow.types.is_decimal(column.type) else column
 
 
+def exact(column: Any) -> pd.Series:
+    """Return an Arrow column as pandas' own, in which whole numbers beside missing ones are no floats."""
+    arrow = _pyarrow()
+    if arrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    has_gaps = column.null_count and arrow.types.is_integer(column.type)
+    return column.to_pandas(types_mapper=_with_gaps if has_gaps else None)
+
+
+def _with_gaps(kind: Any) -> Any:
+    """Return pandas' type for whole numbers of an Arrow type, some of which are missing."""
+    return pd.api.types.pandas_dtype(str(kind).replace("u", "U").replace("i", "I"))
+
+
 def _frame(batches: list[list[Any]], names: list[str], arrow: Any) -> pd.DataFrame:
-    columns = [arrow.chunked_array(list(chunks)).to_pandas() for chunks in zip(*batches, strict=True)]
+    columns = [exact(arrow.chunked_array(list(chunks))) for chunks in zip(*batches, strict=True)]
     frame = pd.concat(columns, axis=1)
     frame.columns = pd.Index(names)
     return frame

@@ -19,6 +19,7 @@ from dsgcore.core.parameters import (
     said,
 )
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.unlabeled import AUTO
 
 FORMATS = ("delimited", "parquet", "svmlight", "npz")
 # Roles of columns whose numbers are written in another form than the table's own, and the decimal mark of each.
@@ -99,7 +100,8 @@ class Recipe:
     text_dimensions : int, 1 <= text_dimensions <= 1000
         How many singular directions describe a column of text.
     unlabeled : str or None
-        A label that stands for "not labeled", as an empty one does anyway.
+        A label that means "not labeled", as an empty one does anyway. "auto" takes -1 beside two or more other labels, unless
+        another one is negative or -1 is `positive` or in `order`. None or "none" takes no label.
     positive : str or None
         The label that is positive in a binary task; the others are negative.
     bins : int or None, 2 <= bins <= 100
@@ -119,7 +121,7 @@ class Recipe:
     roles: tuple[tuple[str, str], ...] = said(_Roles, ())
     missing: str = choice("mean", options=MISSING)
     text_dimensions: int = integer(50, low=1, high=1000)
-    unlabeled: str | None = said(Text, None, optional=True)
+    unlabeled: str | None = said(Text, AUTO, optional=True)
     positive: str | None = said(Text, None, optional=True)
     bins: int | None = integer(None, low=2, high=100, optional=True)
     order: tuple[str, ...] = said(_Words, ())
