@@ -79,7 +79,15 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
 def _add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("method", metavar="METHOD", help="QSGS2AUC, TSGS3VM, QS3ORAO or TSGSU")
     fit.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
-    fit.add_argument("--label", required=True, metavar="COLUMN", help="the labels; -1, or none, where a row has none")
+    fit.add_argument(
+        "--label", required=True, metavar="COLUMN", help="label column; a row with an empty cell is unlabeled"
+    )
+    fit.add_argument(
+        "--unlabeled",
+        default="auto",
+        metavar="LABEL",
+        help="the label that means “not labeled”, or none (default: -1 beside two or more other labels)",
+    )
     fit.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets model.npz and fit.json")
     fit.add_argument(
         "--features", metavar="A,B,..", help="the columns that are coordinates (default: all others but an index)"

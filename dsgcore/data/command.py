@@ -19,8 +19,10 @@ from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cached, fetch, remote
 from dsgcore.data.reading import MISSING, Recipe
 from dsgcore.data.reading.limits import shown_size
 from dsgcore.data.reading.names import listed_names
+from dsgcore.data.reading.unlabeled import AUTO
 from dsgcore.data.registry import DATASETS
 
+UNLABELED_HELP = "the label that means “not labeled”, or none (default: -1 beside two or more other labels)"
 _LINE_SECONDS = 0.5
 NA_HELP = "words that mean missing, besides an empty cell (default: those of pandas' read_csv, and ?)"
 
@@ -61,6 +63,7 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         help="leave a column out; may come again",
     )
     parser.add_argument("--na", metavar="A,B,..", help=NA_HELP)
+    parser.add_argument("--unlabeled", default=AUTO, metavar="LABEL", help=UNLABELED_HELP)
     parser.add_argument("--positive", metavar="LABEL", help="the label that is positive, for --labels binary")
     parser.add_argument("--bins", type=int, metavar="K", help="cut a label that is a number into so many bins")
     parser.add_argument("--missing", choices=MISSING, help="what is done about missing numbers (default: mean)")
@@ -168,6 +171,7 @@ def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> 
         category=given.category,
         drop=[*given.drop, *(remote.ignored if remote else ())],
         missing_words=listed_names(given.na),
+        unlabeled=given.unlabeled,
     ).to_dict()
     plain |= {name: value for name in ("positive", "bins", "missing") if (value := getattr(given, name)) is not None}
     return Recipe.from_dict(plain)

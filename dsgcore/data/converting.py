@@ -13,6 +13,7 @@ from typing import IO
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_integer_dtype
 
 from dsgcore.core.parameters import quoted
 from dsgcore.core.whole_files import whole_files
@@ -21,6 +22,7 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.reading import IN_PIECES, Recipe, Source, guessed, listed, read_table, sniff_format, suit
 from dsgcore.data.reading.delimited import head_text
 from dsgcore.data.reading.features import NO_ROW_LEFT, Features
+from dsgcore.data.reading.label_kinds import INEXACT
 from dsgcore.data.reading.labels import class_codes
 from dsgcore.data.reading.missing import Seen
 from dsgcore.data.reading.missing import sentence as missing_sentence
@@ -28,6 +30,7 @@ from dsgcore.data.reading.names import printable
 from dsgcore.data.reading.sniffing import choose
 from dsgcore.data.reading.sources import streamed
 from dsgcore.data.reading.tables import pieces
+from dsgcore.data.reading.unlabeled import AUTO
 
 ROWS = 20_000
 HEAD = 2**22
@@ -58,6 +61,7 @@ def sniff_file(
     category: Sequence[str] = (),
     drop: Sequence[str] = (),
     missing_words: Sequence[str] | None = None,
+    unlabeled: str | None = AUTO,
 ) -> Recipe:
     """Guess the recipe of a file on the disk, its columns' roles by its first rows.
 
@@ -75,11 +79,15 @@ def sniff_file(
         Columns that are left out.
     missing_words : sequence of str, optional
         Cells that stand for a missing value, besides empty ones; by default those of `Recipe`.
+    unlabeled : str or None, default "auto"
+        The label that means "not labeled", as in `Recipe`.
     """
     source = streamed(Source.of_path(path), IN_PIECES)
     recipe = sniff_format(source)
     if missing_words is not None:
         recipe = replace(recipe, missing_words=tuple(dict.fromkeys(["", *missing_words])))
+    if unlabeled != AUTO:
+        recipe = replace(recipe, unlabeled=unlabeled)
     frame = _first_rows(source, recipe)
     return choose(guessed(frame, recipe, labels, IN_PIECES, label), frame, features, category, drop)
 
@@ -167,7 +175,16 @@ def _look(source: Source, recipe: Recipe, rows: int, progress: Progress | None =
 
     features = Features(recipe, IN_PIECES).fit(looked_at())
     note = missing_sentence(seen)
-    return _Looked(features, pd.concat(labels), dict(missing), (note,) if note else ())
+    return _Looked(features, _joined(labels), dict(missing), (note,) if note else ())
+
+
+def _joined(labels: list[pd.Series]) -> pd.Series:
+    """Return a column's pieces as one, in which no large whole number becomes a float."""
+    numbers = [own.dropna().to_numpy() for own in labels if is_integer_dtype(own)]
+    is_mixed = len({own.dtype for own in labels}) > 1
+    if is_mixed and any(len(own) and max(own.max(), -int(own.min())) >= INEXACT for own in numbers):
+        labels = [own.astype(object) for own in labels]
+    return pd.concat(labels)
 
 
 def _frames(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.reading.archives import POINTS, read_arrays
 from dsgcore.data.reading.labels import against_the_rest, check_classes
@@ -16,6 +17,7 @@ from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import printable
 from dsgcore.data.reading.numerals import LARGEST
 from dsgcore.data.reading.sources import Source
+from dsgcore.data.reading.unlabeled import AUTO, about_unlabeled, top_of, unlabeled_among
 
 MAX_BYTES = 2**30
 
@@ -26,6 +28,7 @@ def load_npz(
     positive: int | float | str | None = None,
     is_binary: bool = True,
     target: str = "y",
+    unlabeled: str | None = AUTO,
 ) -> Dataset:
     """Read a data set from a file with the arrays X (n, d) and y (n,).
 
@@ -41,6 +44,8 @@ def load_npz(
         Whether to make a binary task. With False, the labels become the codes 0..K-1 in increasing order.
     target : str, default "y"
         Name of the array that holds the labels.
+    unlabeled : str or None, default "auto"
+        The label that means "not labeled"; "auto" takes -1 beside two or more other labels, None none.
 
     Returns
     -------
@@ -54,7 +59,9 @@ def load_npz(
     """
     with Source.of_path(path).open() as stream:
         content = stream.read()
-    return parse_npz(content, name=Path(path).stem, positive=positive, is_binary=is_binary, target=target)
+    return parse_npz(
+        content, name=Path(path).stem, positive=positive, is_binary=is_binary, target=target, unlabeled=unlabeled
+    )
 
 
 def parse_npz(
@@ -64,6 +71,7 @@ def parse_npz(
     positive: int | float | str | None = None,
     is_binary: bool = True,
     target: str = "y",
+    unlabeled: str | None = AUTO,
     max_bytes: int = MAX_BYTES,
 ) -> Dataset:
     """Read a data set of that name from a file's bytes, for instance those of an upload; other parameters as in `load_npz`.
@@ -73,11 +81,11 @@ def parse_npz(
     source = Source.of_bytes(content, name)
     arrays = read_arrays(source, Limits(unpacked=max_bytes), POINTS, target)
     X, what = _checked_points(arrays[POINTS]), printable(target)
-    values, y = np.unique(_checked_labels(arrays[target], what, len(X)), return_inverse=True)
-    class_names = _class_names(values, what)
+    chosen = None if positive is None else _written(positive)
+    y, class_names, report = _codes(arrays[target], what, len(X), chosen, unlabeled)
     check_classes(what, class_names)
     if is_binary:
-        y, class_names = against_the_rest(y, class_names, None if positive is None else _written(positive))
+        y, class_names = against_the_rest(y, class_names, chosen)
     return Dataset(
         name=name,
         X=X,
@@ -87,7 +95,22 @@ def parse_npz(
         source=f"file {name}.npz",
         licence="not stated",
         sha256=source.sha256(),
+        report=report,
     )
+
+
+def _codes(
+    given: NDArray, what: str, n: int, positive: str | None, unlabeled: str | None
+) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+    """Return the class codes, -1 for a row without a label, the classes' names, and what is said of unlabeled rows."""
+    labels = _checked_labels(given, what, n)
+    values, known = np.unique(labels, return_inverse=True)
+    names = _class_names(values, what)
+    hidden = unlabeled_among(names, unlabeled, classes=() if positive is None else (positive,), top=top_of(labels))
+    kept = [code for code, name in enumerate(names) if name not in hidden]
+    places = np.full(len(names), UNLABELED, dtype=np.int64)
+    places[kept] = np.arange(len(kept))
+    return places[known], tuple(names[code] for code in kept), about_unlabeled(hidden, unlabeled)
 
 
 def _checked_points(X: NDArray) -> NDArray[np.float32]:

@@ -67,6 +67,8 @@ def _check_finished(estimator: FunctionalGradientEstimator, given: argparse.Name
     except (OSError, ValueError, KeyError, TypeError):
         return  # no fit has written it
     now = {"method": given.method, "data": str(given.data), "label": given.label, "scaling": given.scaling}
+    if "unlabeled" in then:
+        now["unlabeled"] = given.unlabeled
     if given.features is not None:
         now["features"] = given.features.split(",")
     now |= json.loads(json.dumps(estimator.get_params()))
@@ -105,7 +107,7 @@ def _train(
     words = MISSING_WORDS if given.na is None else listed_names(given.na)
     with nullcontext() if given.dask is None else client_of(given.dask) as client:
         done = {"missing": given.missing, "scaling": given.scaling, "tell": progress.read}
-        chosen = {"features": features, "drop": given.drop, "missing_words": words}
+        chosen = {"features": features, "drop": given.drop, "missing_words": words, "unlabeled": given.unlabeled}
         rows, labels = rows_of(given.data, given.label, **chosen, **done)
         progress.say(rows.notes)
         estimator.fit(rows, labels, client=client, checkpoint=checkpoint, every=given.every, tell=progress.made)
@@ -121,6 +123,7 @@ def _said(
         "method": given.method,
         "data": str(given.data),
         "label": given.label,
+        "unlabeled": given.unlabeled,
         "features": list(getattr(estimator, "feature_names_in_", ())),
         "preparation": None if preparation is None else preparation.to_dict(),
         "parameters": estimator.get_params(),
@@ -133,20 +136,26 @@ class _Progress:
 
     def __init__(self, n_iter: int, *, is_quiet: bool) -> None:
         self.n_iter, self.is_quiet = n_iter, is_quiet
+        self.notes: tuple[str, ...] = ()  # printed once the first iteration shows that the input can be used
 
     def read(self, name: str, done: int, of: int) -> None:
         """Say that a part has been read, for its labels or its points."""
         self._show(f"{bar(done, of)} read {done} of {of}: {name}")
 
     def made(self, t: int) -> None:
-        """Say that an iteration is made."""
+        """Say that an iteration is made; before the first one, what is learned from."""
+        self._print_notes()
         self._show(f"{bar(t, self.n_iter)} {t} of at most {self.n_iter} iterations")
 
     def say(self, notes: Sequence[str]) -> None:
-        """Print sentences on lines of their own, also if the bar is not wanted: they say what is learned from."""
-        if notes:
+        """Keep sentences that say what is learned from; they are printed also if the bar is not wanted."""
+        self.notes = tuple(notes)
+
+    def _print_notes(self) -> None:
+        if self.notes:
             self.end()
-            print(*notes, sep="\n", file=sys.stderr)
+            print(*self.notes, sep="\n", file=sys.stderr)
+        self.notes = ()
 
     def _show(self, text: str) -> None:
         if not self.is_quiet:

@@ -60,7 +60,7 @@ def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) 
     classes are by default the sorted labels, or if they have an order (`is_ordered`) pandas' ordered categories in theirs. Raises
     `DSGError` if labels are no classes (continuous ones, for instance), or one is not among `classes`.
     """
-    given = labels_given(y, has_minus_one=classes is not None and is_minus_one(classes).any())
+    given = labels_given(y, has_minus_one=classes is not None and bool(is_minus_one(classes).any()))
     order = classes if classes is not None or not is_ordered else given.order
     if order is None:
         classes, known = np.unique(given.values, return_inverse=True)

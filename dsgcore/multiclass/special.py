@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,7 +48,7 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
         _, need = self._allowed(points, codes)
         self._watch = Watch(callback, type(self).__name__)
         try:
-            super().fit(X, given)
+            super().fit(X, cast("ArrayLike", given))
             self.memory_ = need
             self.objectives_ = self._watch.objectives()
         finally:

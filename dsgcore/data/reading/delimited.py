@@ -33,6 +33,8 @@ _BOMS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+# Whole numbers of so many digits may have no float of their own; a 64-bit one has 20 at most.
+LONG, _WHOLE = 16, re.compile(r"\s*[+-]?\d{1,20}\s*")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _UNREADABLE = (ValueError, UnicodeError, OverflowError, MemoryError, csv.Error)
 
@@ -120,7 +122,7 @@ def read_delimited(
     Every line is looked at first: all must have as many cells, and none may hold a NUL. pandas fills up what is too short,
     and a quote that is never closed is to it one cell of whatever size.
     """
-    raw, n_rows, missing = _checked_lines(source, recipe, limits)
+    raw, n_rows, missing, long = _checked_lines(source, recipe, limits)
     names, notes = column_names(raw)
     seen.update({(word, names[column]): count for (word, column), count in missing.items()})
     if not n_rows:
@@ -129,7 +131,7 @@ def read_delimited(
     with _text(source, recipe) as lines:
         if recipe.header:
             next(row for row in _rows(lines, recipe.delimiter) if not _is_blank(row))
-        for frame in _frames(lines, recipe, names, rows or n_rows):
+        for frame in _frames(lines, recipe, names, rows or n_rows, long):
             frame.columns = pd.Index(names)
             done += len(frame)
             yield frame, notes
@@ -139,8 +141,11 @@ def read_delimited(
         )
 
 
-def _frames(lines: io.TextIOWrapper, recipe: Recipe, names: list[str], rows: int) -> Iterator[pd.DataFrame]:
-    """Let pandas parse what is left of a text."""
+def _frames(
+    lines: io.TextIOWrapper, recipe: Recipe, names: list[str], rows: int, long: set[int]
+) -> Iterator[pd.DataFrame]:
+    """Let pandas parse what is left of a text, but for the columns that hold long whole numbers."""
+    marked = {names.index(name) for name, _ in recipe.marked() if name in names}
     try:
         with pd.read_csv(
             lines,
@@ -148,7 +153,7 @@ def _frames(lines: io.TextIOWrapper, recipe: Recipe, names: list[str], rows: int
             sep=r"\s+" if recipe.delimiter == " " else recipe.delimiter,
             header=None,
             names=range(len(names)),
-            dtype={names.index(name): str for name, _ in recipe.marked() if name in names},
+            dtype=dict.fromkeys(marked | long, str),
             index_col=False,
             decimal=recipe.decimal,
             na_values=list(recipe.missing_words),
@@ -157,11 +162,27 @@ def _frames(lines: io.TextIOWrapper, recipe: Recipe, names: list[str], rows: int
             low_memory=False,
             engine="c",
         ) as reader:
-            yield from reader
+            for frame in reader:
+                for j in long - marked:
+                    frame[j] = _exact(frame[j], recipe.decimal)
+                yield frame
     except (pd.errors.ParserError, *_UNREADABLE) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"the table cannot be read as text: {reason_of(error)}") from None
+
+
+def _exact(column: pd.Series, decimal: str) -> pd.Series:
+    """Return a column of text as whole numbers if all cells are, else as pandas reads it; what is too large stays text."""
+    cells = column.dropna()
+    if cells.str.fullmatch(_WHOLE.pattern).all():
+        for dtype in ("Int64", "UInt64") if len(cells) < len(column) else ("int64", "uint64"):
+            with contextlib.suppress(OverflowError, TypeError):
+                return pd.Series([int(cell) for cell in cells], cells.index, dtype).reindex(column.index)
+    with contextlib.suppress(OverflowError):  # more digits than any float has
+        numbers = pd.to_numeric(column.str.replace(decimal, ".", regex=False), errors="coerce")
+        return numbers if numbers.notna().sum() == len(cells) else column
+    return column
 
 
 def _text(source: Source, recipe: Recipe) -> io.TextIOWrapper:
@@ -185,12 +206,15 @@ def _is_blank(row: list[str]) -> bool:
     return not row or (len(row) == 1 and not row[0].strip())
 
 
-def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str], int, Counter[tuple[str, int]]]:
-    """Return the columns' names, the number of rows, and how many cells of each missing word each column has.
+def _checked_lines(
+    source: Source, recipe: Recipe, limits: Limits
+) -> tuple[list[str], int, Counter[tuple[str, int]], set[int]]:
+    """Return the columns' names, the number of rows, how many cells of each missing word each column has, and which are long.
 
-    Lines with more or fewer cells than the first are refused, and NULs.
+    A column is long if it holds whole numbers of many digits. Lines with more or fewer cells than the first are refused, and NULs.
     """
     first: list[str] = []
+    long: set[int] = set()
     missing, words = Counter[tuple[str, int]](), frozenset(recipe.missing_words)
     n_rows = -int(recipe.header)
     with _text(source, recipe) as lines:
@@ -206,6 +230,8 @@ def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list
                 limits.check_rows(n_rows)
                 if len(row) != len(first) or "\0" in "".join(row):
                     raise DataError(f"line {reader.line_num}{_wrong(row, first, recipe)}")
+                if max(map(len, row)) >= LONG:
+                    long.update(j for j, cell in enumerate(row) if len(cell) >= LONG and _WHOLE.fullmatch(cell))
                 if n_rows and not words.isdisjoint(row):
                     missing.update((cell, column) for column, cell in enumerate(row) if cell in words)
         except UnicodeError:
@@ -215,7 +241,7 @@ def _checked_lines(source: Source, recipe: Recipe, limits: Limits) -> tuple[list
             raise DataError(f"line {reader.line_num} cannot be read: {_plainly(error)}") from None
     if not first:
         raise DataError("the file holds no text but blank lines")
-    return first if recipe.header else [f"x{j + 1}" for j in range(len(first))], n_rows, missing
+    return first if recipe.header else [f"x{j + 1}" for j in range(len(first))], n_rows, missing, long
 
 
 def _wrong(row: list[str], first: list[str], recipe: Recipe) -> str:

@@ -13,6 +13,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.problem import UNLABELED
 from dsgcore.data.conversions import equal_frequency_bins
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.label_kinds import check_exact
 from dsgcore.data.reading.names import as_cell, as_number, listed, printable
 from dsgcore.data.reading.numerals import decimal_mark, numbers, numeric
 from dsgcore.data.reading.recipe import Recipe
@@ -56,8 +57,9 @@ def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool
 
 def _written(column: pd.Series, recipe: Recipe) -> NDArray[np.object_]:
     """Return the labels as they are written, None where there is none."""
-    written = labels_of(column, recipe.missing_words)
-    return np.where(np.isin(written, list(hidden)), None, written) if (hidden := _hidden(column, recipe)) else written
+    written, hidden = labels_of(column, recipe.missing_words), _hidden(column, recipe)
+    written[[name in hidden for name in written]] = None
+    return written
 
 
 def _hidden(column: pd.Series, recipe: Recipe) -> frozenset[str]:
@@ -73,7 +75,9 @@ def label_names(column: pd.Series, recipe: Recipe) -> list[str]:
 
 
 def _classes(column: pd.Series, recipe: Recipe) -> Coded:
-    label, names = f"label {str(column.name)!r}", label_names(column, recipe)
+    label = f"label {str(column.name)!r}"
+    check_exact(column.dropna().to_numpy(), f"the {label}")
+    names = label_names(column, recipe)
     check_classes(f"the {label}", names)
     if recipe.order:
         if sorted(recipe.order) != sorted(names):
@@ -132,6 +136,7 @@ def against_the_rest(
 
 def pair_ids(column: pd.Series, recipe: Recipe) -> NDArray[np.int64]:
     """Turn a column into ids of similar pairs, -1 where there is none; each id must be on exactly two rows."""
+    check_exact(column.dropna().to_numpy(), f"column {str(column.name)!r}")
     codes, names = pd.factorize(labels_of(column, (*recipe.missing_words, "-1")), use_na_sentinel=True)
     if not len(names):
         raise DataError(f"column {str(column.name)!r} must hold pair ids, and it is empty")

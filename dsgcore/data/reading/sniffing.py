@@ -19,7 +19,8 @@ from dsgcore.data.reading.numerals import MOSTLY, decimal_mark, is_numeric, is_t
 from dsgcore.data.reading.parquet import NESTED, index_columns
 from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.sources import Source, binary_format
-from dsgcore.data.reading.svmlight import TARGET, is_svmlight
+from dsgcore.data.reading.svmlight import TARGET, is_svmlight, zero_is_unlabeled
+from dsgcore.data.reading.unlabeled import AUTO
 
 _LABEL_NAMES = ("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality")
 _PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
@@ -43,7 +44,8 @@ def sniff_format(source: Source) -> Recipe:
         return Recipe(format=found)
     encoding = sniffed_encoding(source)
     if encoding == "utf-8" and is_svmlight(head_text(source, encoding)):
-        return Recipe(format="svmlight", roles=((TARGET, "label"),))
+        unlabeled = "0" if zero_is_unlabeled(source) else AUTO
+        return Recipe(format="svmlight", roles=((TARGET, "label"),), unlabeled=unlabeled)
     return sniff_delimited(source)
 
 

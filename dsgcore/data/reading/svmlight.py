@@ -9,10 +9,12 @@ from itertools import islice, pairwise
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.label_kinds import INEXACT
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_number, reason_of
 from dsgcore.data.reading.sources import Piece, Source
@@ -24,6 +26,7 @@ _UNREADABLE = (ValueError, OverflowError, MemoryError, IndexError, SystemError)
 _SNIFFED_LINES = 50
 _LARGEST_INDEX = 2**31 - 1
 TARGET = "label"
+_SIGNS = {b"+1", b"-1", b"0"}
 
 
 def is_svmlight(head: str) -> bool:
@@ -60,6 +63,17 @@ def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> It
         yield frame, []
 
 
+def zero_is_unlabeled(source: Source) -> bool:
+    """Whether the labels are +1, -1 and 0, with the plus sign: 0 is SVMlight's label for what is not labeled."""
+    found: set[bytes] = set()
+    with source.open() as stream:
+        for line in stream:
+            found.update(line.split(b"#")[0].split(maxsplit=1)[:1])
+            if not found <= _SIGNS:
+                return False
+    return len(found) == len(_SIGNS)
+
+
 def _extent(source: Source, limits: Limits, rows: int | None) -> tuple[int, int, int]:
     """Return the number of rows and the smallest and largest index, or refuse what is too much."""
     n, low, high = 0, _LARGEST_INDEX, -1
@@ -84,10 +98,19 @@ def _pieces(source: Source, rows: int | None) -> Iterator[tuple]:
                 line = start + content[: content.index(b"\0")].count(b"\n") + 1
                 raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
             try:
-                yield load_svmlight_file(io.BytesIO(content), dtype=np.float64, zero_based=True)
+                X, y = load_svmlight_file(io.BytesIO(content), dtype=np.float64, zero_based=True)
+                yield X, _exact(lines, y)
             except _UNREADABLE as error:
                 raise DataError(_blame(lines, start, error)) from None
             start += len(lines)
+
+
+def _exact(lines: list[bytes], y: NDArray) -> NDArray:
+    """Return the labels, those that are too large to be exact as floats as whole numbers in an object array."""
+    if not (np.abs(y) >= INEXACT).any():
+        return y
+    words = [words[0] for line in lines if (words := line.split(b"#")[0].split(maxsplit=1))]
+    return np.array([int(word) if word.lstrip(b"+-").isdigit() else float(word) for word in words], dtype=object)
 
 
 def _blame(lines: list[bytes], start: int, error: BaseException) -> str:

@@ -65,8 +65,8 @@ def about_unlabeled(hidden: Collection[str], said: object = AUTO) -> tuple[str, 
     if said != AUTO:
         return (f"The label {listed(sorted(hidden))} means “not labeled”.",)
     return (
-        f"The label {listed(sorted(hidden))} beside other labels is taken for “not labeled”. If it is a class, set unlabeled to none "
-        "(--unlabeled none; in the app under More about the label).",
+        f"The label {listed(sorted(hidden))} beside other labels is taken for “not labeled”. If it is a class, set unlabeled to "
+        "none (--unlabeled none; in the app under More about the label).",
     )
 
 
