@@ -24,7 +24,7 @@ from dsgcore.data.options import SCALING, checked
 from dsgcore.data.reading.missing import Seen, blanked
 from dsgcore.data.reading.missing import sentence as missing_sentence
 from dsgcore.data.reading.recipe import MISSING_WORDS
-from dsgcore.data.reading.unlabeled import AUTO, Labels, about_unlabeled, labels_of_column, numbers_given
+from dsgcore.data.reading.unlabeled import AUTO, Labels, about_unlabeled, is_minus_one, labels_of_column, numbers_given
 
 
 @dataclass
@@ -191,7 +191,8 @@ def _labels(X: Any, y: Any, reader: Reader, words: Sequence[str], unlabeled: str
     if not is_column and unlabeled == AUTO:
         return y if isinstance(y, np.ma.MaskedArray) else _as_they_were(y, numbers_given(y))
     labels, hidden = labels_of_column(y, unlabeled)
-    _say(reader, about_unlabeled(hidden, unlabeled))
+    is_guess = unlabeled == AUTO and not all(is_minus_one(np.array(sorted(hidden), dtype=str)))
+    _say(reader, about_unlabeled(hidden, unlabeled), is_guess=is_guess)
     return _as_they_were(y, labels)
 
 
@@ -204,9 +205,9 @@ def _column(X: Any, name: str, reader: Reader, words: Sequence[str]) -> pd.Serie
     return labels
 
 
-def _say(reader: Reader, sentences: Iterable[str]) -> None:
+def _say(reader: Reader, sentences: Iterable[str], *, is_guess: bool = True) -> None:
     said = tuple(sentences)
-    reader.notes, reader.guesses = reader.notes + said, reader.guesses + said
+    reader.notes, reader.guesses = reader.notes + said, reader.guesses + said * is_guess
 
 
 def _as_they_were(y: Any, labels: Labels) -> Any:
