@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from dataclasses import dataclass
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -183,3 +185,11 @@ def test_several_classes_that_no_straight_lines_separate_get_random_features():
     assert {"features": "fourier", "n_features": 512} in [dict(one.parameters) for one in found.tried]
     assert found.parameters["features"] == "fourier"
     assert found.gain > 0.2
+
+
+def test_a_search_does_not_warn_that_its_shortened_fits_have_not_converged():
+    estimator = of(TSGS3VM).set_params(n_iter=1000, tol=1e-9)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        suggest(estimator, X, SEEN, seconds=0.3)
+    assert [str(warning.message) for warning in said] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 
 from dsgcore.core.errors import DSGError
@@ -131,7 +133,7 @@ class _Fits:
 
     def begin(self, share: float) -> None:
         train, _ = self.splits[0]
-        model = self._made({}, share).fit(*self._rows(train))
+        model = self._fitted({}, share, train)
         self.own = {name: float(of(model)) for name, of in self.way.own.items()}
         self.scorer = self.way.score(model)
 
@@ -141,9 +143,13 @@ class _Fits:
     def n_iter(self, share: float) -> int:
         return max(10, round(share * self.estimator.n_iter))
 
-    def _made(self, parameters: Mapping[str, Any], share: float) -> Any:
+    def _fitted(self, parameters: Mapping[str, Any], share: float, rows: NDArray) -> Any:
         model = clone(self.estimator).set_params(**parameters)
-        return model.set_params(n_iter=self.n_iter(share), random_state=self.seed)
+        model.set_params(n_iter=self.n_iter(share), random_state=self.seed)
+        with warnings.catch_warnings():
+            # A shortened fit cannot have converged: the user did not ask for it and can do nothing about it.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return model.fit(*self._rows(rows))
 
     def _rows(self, rows: NDArray) -> tuple[Any, Any]:
         return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
@@ -153,7 +159,7 @@ class _Fits:
             return NO_SCORE
         train, test = self.splits[fold]
         try:
-            value = self.scorer(self._made(parameters, share).fit(*self._rows(train)), *self._rows(test))
+            value = self.scorer(self._fitted(parameters, share, train), *self._rows(test))
         except DSGError:  # the fit diverges, or the folds have too few points for these values
             return NO_SCORE
         return np.atleast_1d(value) if np.isfinite(value).all() else NO_SCORE
