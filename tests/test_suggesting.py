@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass
-
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest

@@ -55,7 +55,7 @@ class BLS3VM(CentredS3VM):
     Notes
     -----
     Objective: ||w||^2 / 2 + C sum_L H_1(y f) + C* sum_U [R_s(f) + R_s(-f)], H_a(z) = max(0, a - z), R_s = H_1 - H_s, over
-    f = <w, phi> + b with mean_U f = r; C weighs a sum, as in scikit-learn's SVC. Each step replaces
+    f = ⟨w, phi⟩ + b with mean_U f = r; C weighs a sum, as in scikit-learn's SVC. Each step replaces
     -H_s(±f) by its tangent at the last f; what is left,
 
         ||w||^2 / 2 + C sum_L max(0, 1 - y f) + C* sum_U max(0, |f| - 1) + sum_U t f,  t = C* ([f < s] - [-f < s]),

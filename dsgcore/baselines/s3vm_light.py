@@ -56,7 +56,7 @@ class S3VMLight(S3VMBaseline):
 
     Notes
     -----
-    Objective: ||w||^2 / 2 + C sum_L max(0, 1 - y f) + C* sum_U max(0, 1 - y* f), over f = <w, phi> + b and labels y* of
+    Objective: ||w||^2 / 2 + C sum_L max(0, 1 - y f) + C* sum_U max(0, 1 - y* f), over f = ⟨w, phi⟩ + b and labels y* of
     which a share is positive; C weighs a sum, as in scikit-learn's SVC. While they grow the negatives have a weight
     C*_, the positives C*_ n_+ / n_-.
 

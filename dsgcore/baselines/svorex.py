@@ -33,7 +33,7 @@ STILL = 1e-4
 class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     """Support vector ordinal regression with explicit constraints: one function, and a threshold between classes.
 
-    It learns from the labeled points only. Its linear kernel is <x, x'> / d, as in the authors' program.
+    It learns from the labeled points only. Its linear kernel is ⟨x, x'⟩ / d, as in the authors' program.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
 
 @dataclass(frozen=True)
 class _Shared(HasMatrix):
-    """The linear kernel <x, x'> / d."""
+    """The linear kernel ⟨x, x'⟩ / d."""
 
     d: int
 

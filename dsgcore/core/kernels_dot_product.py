@@ -19,11 +19,11 @@ from dsgcore.core.parameters import choice, real
 @documented
 @dataclass(frozen=True)
 class DotProduct(Kernel):
-    """The dot product kernel k(x, x') = (sigma <x, x'>)^power, with the features prod_l <w_l, x> of random signs w_l.
+    """The dot product kernel k(x, x') = (sigma ⟨x, x'⟩)^power, with the features prod_l ⟨w_l, x⟩ of random signs w_l.
 
-    With w_1 .. w_p of independent entries +-sqrt(sigma), E[prod_l <w_l, x> <w_l, x'>] = (sigma <x, x'>)^p: the random
+    With w_1 .. w_p of independent entries +-sqrt(sigma), E[prod_l ⟨w_l, x⟩ ⟨w_l, x'⟩] = (sigma ⟨x, x'⟩)^p: the random
     Maclaurin features of a single monomial. The variance of one feature's product is
-    sigma^2p [(||x||^2 ||x'||^2 + 2 <x, x'>^2 - 2 sum_i x_i^2 x'_i^2)^p - <x, x'>^2p]. sigma and p are the paper's sigma_1, in
+    sigma^2p [(||x||^2 ||x'||^2 + 2 ⟨x, x'⟩^2 - 2 sum_i x_i^2 x'_i^2)^p - ⟨x, x'⟩^2p]. sigma and p are the paper's sigma_1, in
     1 / (units of x)^2, and sigma_2.
 
     Parameters

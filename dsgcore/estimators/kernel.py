@@ -28,7 +28,7 @@ class KernelParameters:
         hundreds or more; 'lm', where there is one, takes the coordinates themselves for features.
     sigma
         Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1),
-        scale of the dot product kernel (sigma <x, x'>)^power. 'scale' is 1 / (n_features_in_ * X.var()), 1 /
+        scale of the dot product kernel (sigma ⟨x, x'⟩)^power. 'scale' is 1 / (n_features_in_ * X.var()), 1 /
         (n_features_in_ * X.std()) and 1 / mean ||x||^2.
     length
         Length scale of the Matérn kernel; 'scale' is sqrt(n_features_in_ * X.var()).

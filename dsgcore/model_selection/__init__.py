@@ -6,17 +6,13 @@ A search for QSG-S2AUC on labels that hold -1 for unlabeled points, then, takes
 
 `suggest` chooses the few parameters that matter within a stated time, by these folds and scores.
 
-What each setting's paper does (the rest of a cell is `LabeledFolds` with the setting's scorer):
+Each paper chooses parameters in its own way. The scores are on the labeled points of held-out folds, if not stated otherwise:
 
-===================  =========================================================  ==========================================
-setting              folds                                                      score
-===================  =========================================================  ==========================================
-similar-unlabeled    `PairFolds`: pairs and unlabeled points in five parts       `SimilarUnlabeledRisk`, no label needed
-AUC                  `LabeledFolds`                                             `auc_score`; of PNU-AUC `PNUAUCRisk`
-S3VM                 `UnlabeledFolds`: one unlabeled part trains, four test      test error, on labels hidden in training
-ordinal              `LabeledFolds`                                             `mean_auc_score`
-multi-class          `LabeledFolds`                                             `accuracy`
-===================  =========================================================  ==========================================
+- similar-unlabeled: `PairFolds` splits pairs and unlabeled points into five parts, and `SimilarUnlabeledRisk` needs no label;
+- AUC: `LabeledFolds` with `auc_score`; `PNUAUCRisk` for PNU-AUC;
+- S3VM: `UnlabeledFolds` trains on one part of the unlabeled points, and tests on four whose labels were hidden;
+- ordinal: `LabeledFolds` with `mean_auc_score`;
+- multi-class: `LabeledFolds` with `accuracy`.
 """
 
 from dsgcore.baselines.selection import PNUAUCRisk

@@ -1,0 +1,89 @@
+"""The README's pictures, recorded from the app in Chromium: ``python tests/browser/recording.py``."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conftest import (
+    BROWSER_ARGUMENTS,
+    ROOT,
+    _find_browser,
+    _free_port,
+    _server,
+    _stop,
+    _wait_ready,
+    _wait_until_up,
+)
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+FOLDER = ROOT / ".github"
+SIZE = {"width": 1280, "height": 800}
+RUN = "auc?speed=fast&n_iter=600"
+N_FRAMES, FRAME_MS, LAST_MS = 28, 250, 2500
+WIDTH, COLOURS = 800, 64
+STILLS = {
+    "lesson": "auc?lesson=unlabeled:1",
+    "convergence": "auc?data=Digits&n_labeled=200&sigma=0.5&lam=0.01&n_features=4&n_iter=200&at=200",
+    "data": "data?set=Breast+cancer",
+}
+
+
+@contextmanager
+def app() -> Iterator[tuple[str, Page]]:
+    """Start the app and a browser; give the app's address and a page."""
+    folder, port = Path(tempfile.mkdtemp()), _free_port()
+    url, log = f"http://127.0.0.1:{port}", folder / "server.log"
+    with log.open("wb") as output, _server(port, output, folder / "runs.sqlite") as server, sync_playwright() as driver:
+        try:
+            _wait_until_up(url, server, log)
+            browser = driver.chromium.launch(executable_path=_find_browser(), args=list(BROWSER_ARGUMENTS))
+            yield url, browser.new_page(viewport=SIZE)
+            browser.close()
+        finally:
+            _stop(server)
+
+
+def still(page: Page, address: str, name: str) -> None:
+    """Save a page as it is when nothing moves any more."""
+    page.goto(address)
+    _wait_ready(page)
+    page.wait_for_timeout(6000)
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    picture.quantize(256, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
+
+
+def moving(page: Page, address: str, name: str) -> None:
+    """Record a run from its first chart on as an animated GIF."""
+    page.goto(address)
+    page.wait_for_selector(".js-plotly-plot .main-svg", timeout=60_000)
+    frames = []
+    for _ in range(N_FRAMES):
+        frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+        page.wait_for_timeout(FRAME_MS)
+    height = WIDTH * SIZE["height"] // SIZE["width"]
+    frames = [frame.resize((WIDTH, height), Image.Resampling.LANCZOS) for frame in frames]
+    palette = frames[-1].quantize(COLOURS, dither=Image.Dither.NONE)
+    frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    durations = [FRAME_MS] * (N_FRAMES - 1) + [LAST_MS]
+    frames[0].save(
+        FOLDER / f"{name}.gif", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=True
+    )
+
+
+if __name__ == "__main__":
+    with app() as (url, page):
+        page.goto(url)
+        _wait_ready(page)  # so that the first visit's compilation is not recorded
+        page.wait_for_timeout(15_000)
+        moving(page, f"{url}/{RUN}", "run")
+        for name, path in STILLS.items():
+            still(page, f"{url}/{path}", name)

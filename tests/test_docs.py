@@ -1,0 +1,161 @@
+"""The README and the documentation: code blocks run, commands are carried out, and links lead somewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from dsgcore.__main__ import _parser, main
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / ".github" / "docs"
+README = ROOT / "README.md"
+CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
+PAGES = [README, CONTRIBUTING, *sorted(DOCS.glob("*.md"))]
+NOTES = sorted((ROOT / "tests" / "benchmarks").glob("*.md"))
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LIBRARY = "python -m dsgcore "
+# They need a network or take minutes: they are parsed and not carried out.
+PARSED_ONLY = ("data fetch", "bench")
+# Each of the other commands that a page may show begins with one of these words.
+KNOWN = ("python", "streamlit", "nginx", "ruff", ".ci/run", "NUMBA_DISABLE_JIT=1", "DSGLAB_SESSIONS=32")
+
+pytestmark = pytest.mark.compiled
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block of a page: its language, its text and the text before it."""
+
+    language: str
+    text: str
+    before: str
+
+
+def blocks_of(page):
+    text = page.read_text(encoding="utf-8")
+    return [Block(m[1], m[2], text[: m.start()]) for m in FENCE.finditer(text)]
+
+
+def prose_of(page):
+    """Return a page without its fenced blocks."""
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_read_from_top_to_bottom_does_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "store.sqlite"))
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    names: dict[str, object] = {"__name__": "__main__"}
+    printed = None
+    for block in blocks_of(page):
+        if block.language == "python":
+            printed = printed_by(block.text, names, page)
+        elif block.language == "json":
+            Path(re.findall(r"`(\S+\.json)`", block.before)[-1]).write_text(block.text, encoding="utf-8")
+        elif block.language == "sh":
+            for command in commands_of(block.text):
+                carry_out(command)
+        elif block.language == "text":
+            assert printed == block.text
+            printed = None
+        else:
+            assert not block.language or block.language == "nginx", f"a block of {block.language!r} is not checked"
+
+
+def printed_by(source, names, page):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(source, str(page), "exec"), names)
+    return output.getvalue()
+
+
+def commands_of(text):
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def carry_out(command):
+    """Carry out a command of the library; of any other one look at its first word and at the files that it names."""
+    if not command.startswith(LIBRARY):
+        assert command.split()[0] in KNOWN, command
+        for word in re.findall(r"[\w./]+\.(?:py|conf)\b", command.replace("$PWD/", "")):
+            assert (ROOT / word).exists(), word
+        return
+    arguments = shlex.split(command.removeprefix(LIBRARY))
+    is_pattern = any(re.fullmatch(r"[A-Z]{3,}(\.\w+)?", word) for word in arguments)
+    if is_pattern or command.removeprefix(LIBRARY).startswith(PARSED_ONLY):
+        _parser(names_data=arguments[0] == "data").parse_args(arguments)
+        return
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+        code = main(arguments)
+    allowed = (0, 1) if arguments[0] == "check" else (0,)
+    assert code in allowed, errors.getvalue()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_command_within_a_sentence_is_one_that_there_is(page):
+    for command in re.findall(r"`python -m dsgcore ([^`]+)`", prose_of(page)):
+        assert command.split()[0].isupper() or command.split()[0] in known_commands(), command
+
+
+def known_commands():
+    return re.search(r"\{([\w,-]+)\}", _parser(names_data=False).format_usage())[1].split(",")
+
+
+def anchor_of(heading):
+    """Return the anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def links_of(page):
+    prose = prose_of(page)
+    found = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(r'(?:src|href)="([^"]+)"', prose)
+    return [link for link in found if not link.startswith(("http://", "https://"))]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *NOTES], ids=lambda page: page.stem)
+def test_every_link_leads_to_a_file_and_a_heading(page):
+    for link in links_of(page):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in map(anchor_of, headings), link
+
+
+def test_the_readme_is_short_and_has_two_commands():
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    commands = [command for block in blocks_of(README) if block.language == "sh" for command in commands_of(block.text)]
+    run, test = commands
+    assert run.endswith("streamlit run app.py")
+    assert "pytest" in test
+
+
+def test_the_check_installs_and_tests_as_the_readme_says():
+    check = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    for step in ("python -m pip install -e '.[test]'", '-m "not browser"', "tests/browser"):
+        assert step in README.read_text(encoding="utf-8")
+        assert step in check
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
+def test_a_page_begins_with_what_the_reader_wants(page):
+    title, first = page.read_text(encoding="utf-8").split("\n\n", 2)[:2]
+    assert title.startswith("# ")
+    assert first.startswith("You want to ")
+    assert f"docs/{page.name}" in README.read_text(encoding="utf-8"), "the README does not lead there"
+
+
+def test_every_picture_of_the_readme_is_small():
+    pictures = [link for link in links_of(README) if link.endswith((".png", ".gif", ".svg", ".webp"))]
+    assert len(pictures) >= 4
+    assert sum((ROOT / link).stat().st_size for link in pictures) < 2_500_000
