@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from dsgcore.models import load_model
     from dsgcore.problems import ProblemError
 
+__version__ = "0.1.0"
+
 __all__ = [
     "LRCMC",
     "PS3VT",

@@ -11,6 +11,8 @@ import oracle_files
 import pytest
 from test_toys import TOYS
 
+import dsgcore
+
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -64,3 +66,16 @@ def test_oracles_that_are_not_there_are_said_loudly():
     reporter.stats = {"skipped": [SimpleNamespace(longrepr=("a.py", 1, "Skipped: no browser"))]}
     oracle_files.say_missing(reporter)
     assert lines == []
+
+
+def test_the_version_is_the_same_everywhere():
+    version = PROJECT["project"]["version"]
+    newest = re.search(r"^## \[(\d\S*)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert (dsgcore.__version__, newest[1]) == (version, version)
+    assert f"date-released: {newest[2]}\n" in (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_changelog_has_short_lines_under_the_usual_headings():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= {"Added", "Changed", "Fixed", "Removed"}
+    assert [line for line in text.splitlines() if line.startswith("- ") and len(line.split()) > 21] == []
