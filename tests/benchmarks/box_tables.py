@@ -113,20 +113,33 @@ class Results:
         fits = [fit for fit in self.of.get(key, {}).values() if not fit.failure]
         return float(np.mean([fit.seconds for fit in fits])), max(fit.megabytes for fit in fits)
 
+    def has_fits(self, key: tuple[Any, ...]) -> bool:
+        """Return whether a fit of a place has not failed."""
+        return any(not fit.failure for fit in self.of.get(key, {}).values())
+
     def values(self, place: int) -> list[Any]:
         """Return what there is at a place of the keys, in the order of the fits."""
         return list(dict.fromkeys(key[place] for key in self.of))
 
 
-def cell_text(results: Results, key: tuple[Any, ...], score: str) -> str:
-    """Return score, seconds and megabytes of a place in a table, or why there is nothing."""
+def score_text(results: Results, key: tuple[Any, ...], score: str) -> str:
+    """Return the score of a place in a table, or why there is none."""
     scores = results.scores(key, score)
     if not scores:
         return results.failure(key).split(":")[0] or "–"
-    seconds, megabytes = results.took(key)
     missing = results.failure(key)
     also = f" ({missing.split(':')[0]} with some seeds)" if missing else ""
-    return f"{np.mean(list(scores.values())):.1f} · {_seconds(seconds)} · {max(0.0, megabytes):.0f}{also}"
+    return f"{np.mean(list(scores.values())):.1f}{also}"
+
+
+def seconds_text(results: Results, key: tuple[Any, ...]) -> str:
+    """Return the CPU seconds of a place in a table."""
+    return _seconds(results.took(key)[0]) if results.has_fits(key) else "–"
+
+
+def megabytes_text(results: Results, key: tuple[Any, ...]) -> str:
+    """Return the megabytes of a place in a table."""
+    return f"{max(0.0, results.took(key)[1]):.0f}" if results.has_fits(key) else "–"
 
 
 def short(name: str) -> str:
@@ -143,6 +156,22 @@ def _two_digits(number: float) -> str:
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
 
 
+def keys_of(
+    results: Results, place: tuple[str, str, int], methods: Sequence[str]
+) -> tuple[list[str], list[str], dict[tuple[str, str], tuple[Any, ...]]]:
+    """Return the titles of the sets of one kind, scaling and number of points, the methods, and the place of each pair."""
+    kind, scaling, n = place
+    titles = [t for t in results.values(2) if any(key[:4] == ("sets", kind, t, scaling) for key in results.of)]
+    known = [name for name in methods if any(key[1] == kind and key[-1] == name for key in results.of)]
+    return titles, known, {(t, name): ("sets", kind, t, scaling, n, 0, name) for t in titles for name in known}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, and an empty one."""
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
+
+
 def set_tables(
     results: Results,
     rows: Mapping[str, int],
@@ -151,48 +180,75 @@ def set_tables(
     ours: Sequence[str],
     peers: Sequence[str],
 ) -> list[str]:
-    """Return the table of one kind of set, scaling and number of points, and who wins how often; `rows` are the sets'."""
-    kind, scaling, n = place
-    titles = [t for t in results.values(2) if any(key[:4] == ("sets", kind, t, scaling) for key in results.of)]
-    known = [name for name in (*ours, *peers) if any(key[1] == kind and key[-1] == name for key in results.of)]
+    """Return the scores of one kind of set, scaling and number of points, and who wins how often; `rows` are the sets'."""
+    titles, known, keys = keys_of(results, place, (*ours, *peers))
     if not titles or not known:
         return []
-    keys = {(t, name): ("sets", kind, t, scaling, n, 0, name) for t in titles for name in known}
-    lines = [
-        f"### {score} in %, {kind}, {scaling}",
-        "",
-        f"| set: rows × columns, training points | {' | '.join(map(short, known))} |",
-        "|---" * (len(known) + 1) + "|",
-    ]
+    lines = []
     for t in titles:
         size = next(((f.n, f.d) for name in known for f in results.of.get(keys[t, name], {}).values() if f.n), (0, 0))
-        cells = [cell_text(results, keys[t, name], score) for name in known]
-        lines.append(f"| {t}: {rows[t]:,} × {size[1]}, {size[0]:,} | {' | '.join(cells)} |")
+        cells = [score_text(results, keys[t, name], score) for name in known]
+        lines.append([f"{t}: {rows[t]:,} × {size[1]}, {size[0]:,}", *cells])
     lines.append(_means(results, keys, titles, known, score))
-    return [*lines, "", *_duels(results, keys, titles, known, score, ours)]
+    head = ["set: rows × columns, training points", *map(short, known)]
+    return [
+        f"### {score} in %, {place[0]}, {place[1]}",
+        "",
+        *table(head, lines),
+        *_duels(results, keys, titles, known, score, ours),
+    ]
 
 
-def _means(results: Results, keys: dict, titles: list[str], known: list[str], score: str) -> str:
-    """Return the row of the means over those sets on which everybody has a score."""
-    common = [t for t in titles if all(results.scores(keys[t, name], score) for name in known)]
+def set_costs(results: Results, place: tuple[str, str, int], score: str, methods: Sequence[str]) -> list[str]:
+    """Return the CPU seconds and the megabytes of the fits of one kind of set, scaling and number of points."""
+    titles, known, keys = keys_of(results, place, methods)
+    if not titles or not known:
+        return []
+    common, means = _common(results, keys, titles, known, score), []
+    if common:
+        seconds = [_seconds(float(np.mean([results.took(keys[t, name])[0] for t in common]))) for name in known]
+        means.append([f"**mean over {len(common)} sets**", *seconds])
+    rows = {t: [keys[t, name] for name in known] for t in titles}
+    return _costs(results, f"{place[0]}, {place[1]}", ["set", *map(short, known)], rows, means)
+
+
+def _costs(
+    results: Results,
+    title: str,
+    head: Sequence[str],
+    rows: Mapping[str, Sequence[tuple[Any, ...]]],
+    means: Sequence[Sequence[str]] = (),
+) -> list[str]:
+    seconds = [[name, *(seconds_text(results, key) for key in keys)] for name, keys in rows.items()]
+    megabytes = [[name, *(megabytes_text(results, key) for key in keys)] for name, keys in rows.items()]
+    lines = [f"### CPU seconds of a fit, {title}", "", *table(head, [*seconds, *means])]
+    return [*lines, f"### Megabytes of a fit, {title}", "", *table(head, megabytes)]
+
+
+def _common(results: Results, keys: dict, titles: list[str], known: list[str], score: str) -> list[str]:
+    """Return the sets on which every method has a score."""
+    return [t for t in titles if all(results.scores(keys[t, name], score) for name in known)]
+
+
+def _means(results: Results, keys: dict, titles: list[str], known: list[str], score: str) -> list[str]:
+    """Return the row of the means over the sets on which every method has a score."""
+    common = _common(results, keys, titles, known, score)
     cells = []
     for name in known:
         means = [np.mean(list(results.scores(keys[t, name], score).values())) for t in common]
-        seconds = [results.took(keys[t, name])[0] for t in common]
-        cells.append(f"**{np.mean(means):.1f}** · {_seconds(float(np.mean(seconds)))}" if common else "–")
-    return f"| **mean over the {len(common)} sets that all have** | {' | '.join(cells)} |"
+        cells.append(f"**{np.mean(means):.1f}**" if common else "–")
+    return [f"**mean over {len(common)} sets**", *cells]
 
 
 def _duels(
     results: Results, keys: dict, titles: list[str], known: list[str], score: str, ours: Sequence[str]
 ) -> list[str]:
     """Return who wins how often, by how much on average, and on which set by how much at worst."""
-    peers = [name for name in known if name not in ours]
-    lines = [f"| less | {' | '.join(map(short, peers))} |", "|---" * (len(peers) + 1) + "|"]
-    for own in (name for name in ours if name in known):
-        cells = [_duel(results, keys, titles, (own, other), score) for other in peers]
-        lines.append(f"| {own} | {' | '.join(cells)} |")
-    return [*lines, ""] if peers else []
+    own, peers = [name for name in known if name in ours], [name for name in known if name not in ours]
+    if not own or not peers:
+        return []
+    rows = [[short(other), *(_duel(results, keys, titles, (name, other), score) for name in own)] for other in peers]
+    return table(["ours less", *own], rows)
 
 
 def _duel(results: Results, keys: dict, titles: list[str], names: tuple[str, str], score: str) -> str:
@@ -217,10 +273,7 @@ def scale_table(
     ours: Sequence[str],
     own: str,
 ) -> list[str]:
-    """Return the table of one kind and set over its sizes, each with its number of labels.
-
-    In a peer's cell it says how our `own` fares there.
-    """
+    """Return the scores of one set over its sizes, each with its number of labels, and how our `own` compares."""
     kind, title = place
     known = [
         name
@@ -228,22 +281,33 @@ def scale_table(
         if any(key[:3] == ("scale", kind, title) and key[-1] == name for key in results.of)
     ]
     known = [*(name for name in known if name in ours), *(name for name in known if name not in ours)]
-    lines = [f"### {title}, {labels}: {score} in %", "", f"| | {' | '.join(f'n = {n:,}' for n, _ in sizes)} |"]
-    lines.append("|---" * (len(sizes) + 1) + "|")
-    for name in known:
-        cells = []
-        for n, n_labeled in sizes:
-            key = ("scale", kind, title, "standardised", n, n_labeled)
-            text = cell_text(results, (*key, name), score)
-            cells.append(text if name in ours else text + _against(results, key, (own, name), score))
-        lines.append(f"| {short(name)} | {' | '.join(cells)} |")
-    return [*lines, ""]
+    keys = [("scale", kind, title, "standardised", n, n_labeled) for n, n_labeled in sizes]
+    head = [f"n = {n:,}" for n, _ in sizes]
+    peers = [name for name in known if name not in ours]
+    scores = [[short(name), *(score_text(results, (*key, name), score) for key in keys)] for name in known]
+    lines = [f"### {title}, {labels}: {score} in %", "", *table(["", *head], scores)]
+    for number, what in enumerate((f"{own} less", f"CPU time of {own}, as a multiple of that of")):
+        rows = [[short(name), *(_against(results, key, (own, name), score)[number] for key in keys)] for name in peers]
+        lines += table([what, *head], rows) if peers else []
+    return lines
 
 
-def _against(results: Results, key: tuple[Any, ...], names: tuple[str, str], score: str) -> str:
-    """Say whether ours wins against a peer at one size, and in how much of its time."""
+def scale_costs(
+    results: Results, place: tuple[str, str], sizes: Sequence[tuple[int, int]], labels: str, methods: Sequence[str]
+) -> list[str]:
+    """Return the CPU seconds and the megabytes of the fits of one set over its sizes."""
+    kind, title = place
+    known = [m for m in methods if any(k[:3] == ("scale", kind, title) and k[-1] == m for k in results.of)]
+    rows = {
+        short(m): [("scale", kind, title, "standardised", n, n_labeled, m) for n, n_labeled in sizes] for m in known
+    }
+    return _costs(results, f"{title}, {labels}", ["", *(f"n = {n:,}" for n, _ in sizes)], rows)
+
+
+def _against(results: Results, key: tuple[Any, ...], names: tuple[str, str], score: str) -> tuple[str, str]:
+    """Return whether ours wins against a peer at one size, and its CPU time as a multiple of the peer's."""
     gap = difference(*(results.scores((*key, name), score) for name in names))
     if gap is None:
-        return ""
+        return "–", "–"
     ours, theirs = (max(0.01, results.took((*key, name))[0]) for name in names)
-    return f"<br>{names[0]}: {gap.verdict or 'no verdict'} {gap}, {_two_digits(ours / theirs)} × its time"
+    return f"{gap.verdict or 'no verdict'} {gap}", f"{_two_digits(ours / theirs)} ×"

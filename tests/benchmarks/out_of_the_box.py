@@ -36,13 +36,35 @@ from pathlib import Path
 
 from box_methods import ESTIMATORS, OURS, SCORES, fit
 from box_sets import BINARY, MADE, ORDINAL, SCALERS, Source, sources
-from box_tables import Cell, Fit, Results, scale_table, set_tables
+from box_tables import Cell, Fit, Results, scale_costs, scale_table, set_costs, set_tables
 from own_process import OUT_OF, Bounds, measured, on_one_thread
 
 FOR_AUC = "QSGS2AUC"  # of the two for two classes
 SIZES = (1000, 10_000, 100_000, 1_000_000)
-SCALE_NOTE = """Made sets are in float32, of which the peers here make a copy in float64 that counts as their memory.
-In a peer's cell stands the verdict on ours against it: score less theirs, and CPU time in parts of theirs (0.01 s at least)."""
+SCALE_NOTE = """Made sets are in float32. The peers make a copy in float64, which counts as their memory.
+The tables below the scores compare ours with each peer: the score less theirs with its verdict, and the CPU time as a multiple
+of theirs (0.01 s at least)."""
+HEAD = """# Are the default values as good as the methods that people install?
+
+The tables have mean scores over the seeds. Only default arguments are used, except for the seed, and for the true share of
+positives of TSGSU and SU-SL.
+
+    {command}
+
+The machine is {machine}.
+There are {seeds} seeds, and one thread for a fit.
+
+## How to read the tables
+
+- Training points are drawn for each seed: {n_max:,} of a set's rows at most.
+- Of them 200 are labeled in sets of two classes, 30 % in sets of more classes, 500 in ordered ones, and half of them at most.
+- The methods that are not ours are scikit-learn's. They learn from the labeled points alone; self-training and label spreading
+  learn from all points. SVOREX and SUSL are the papers'.
+- Below a table of scores stands ours less theirs, in three parts. The first is the mean over the sets, in points. The second
+  is the number of sets with a win / a tie / a loss, by the 95 % interval of the paired differences over the seeds. The third
+  is the set with our worst result, with half of its interval.
+- Megabytes are the peak of a fit beside the data. A fit that needed too much CPU time or memory is marked.
+"""
 FEW, MANY = "200 labels", "a tenth of them labeled"
 
 
@@ -179,7 +201,12 @@ def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace)
             for scaling in SCALERS
             for line in set_tables(results, rows, (kind, scaling, args.n_max), score, ours, peers)
         ]
-        lines += [f"## {kind.capitalize()}", "", *tables] if tables else []
+        costs = [
+            line
+            for scaling in SCALERS
+            for line in set_costs(results, (kind, scaling, args.n_max), SCORES[kind][0], names)
+        ]
+        lines += [f"## {kind.capitalize()}", "", *tables, *costs] if tables else []
     if any(cell.part == "scale" for cell in fits):
         lines += ["## At scale", "", SCALE_NOTE, ""]
         for kind, name, labels, sizes in scale_sets(found):
@@ -189,30 +216,15 @@ def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace)
                 for score in SCORES[kind]:
                     own = FOR_AUC if score == "AUC" else ours[0]
                     lines += scale_table(results, (kind, name), labels, score, held, ours, own)
+                lines += scale_costs(results, (kind, name), held, labels, ESTIMATORS[kind])
     return "\n".join(lines)
 
 
 def head(args: argparse.Namespace) -> list[str]:
     """Return what the tables mean, and where and by what they were made."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("scikit-learn", "numpy", "scipy", "numba"))
-    return [
-        "# Out of the box",
-        "",
-        "Default arguments only, but for the seed (and TSGSU's and SU-SL's true share of positives). Made by",
-        "",
-        f"    {args.command}",
-        "",
-        f"on {platform.machine()}, {processor()}, Python {platform.python_version()}, {versions}; one thread a fit;",
-        f"{args.seeds} seeds. A fit that needed more CPU time or memory than it might take says out of what.",
-        "",
-        "A cell: score · CPU seconds of the fit · megabytes at its peak beside the data, means over the seeds. Training points are",
-        f"drawn anew for each seed, {args.n_max:,} of a set's rows at most; 200 of them labeled in sets of two",
-        "classes, 30 % in those of more, 500 in ordered ones, half of them at most. The methods that are not ours are",
-        "scikit-learn's, on the labeled points alone or, self-training and label spreading, on all; SVOREX and SUSL are papers'.",
-        "Below each table: ours less theirs, the mean over the sets in points; on how many sets that is a win / a tie / a loss,",
-        "by the 95 % interval of the paired differences over the seeds; the set on which ours fares worst, with half of that",
-        "interval.",
-    ]  # fmt: skip
+    machine = f"{platform.machine()}, {processor()}, with Python {platform.python_version()}, {versions}"
+    return HEAD.format(command=args.command, machine=machine, seeds=args.seeds, n_max=args.n_max).splitlines()
 
 
 def processor() -> str:

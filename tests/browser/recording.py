@@ -29,10 +29,10 @@ FOLDER = ROOT / ".github"
 SIZE = {"width": 1280, "height": 800}
 RUN = "auc?speed=fast&n_iter=600"
 N_FRAMES, FRAME_MS, LAST_MS = 28, 250, 2500
-WIDTH, COLOURS = 800, 64
+WIDTH = 800
 STILLS = {
     "lesson": "auc?lesson=unlabeled:1",
-    "convergence": "auc?data=Digits&n_labeled=200&sigma=0.5&lam=0.01&n_features=4&n_iter=200&at=200",
+    "limits": "auc?data=Digits&n_labeled=200&sigma=0.5&lam=0.01&n_features=4&n_iter=100&at=100&speed=instant",
     "data": "data?set=Breast+cancer",
 }
 
@@ -56,9 +56,18 @@ def still(page: Page, address: str, name: str) -> None:
     """Save a page as it is when nothing moves any more."""
     page.goto(address)
     _wait_ready(page)
-    page.wait_for_timeout(6000)
+    page.wait_for_timeout(9000)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     picture.quantize(256, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
+
+
+def side_by_side(frames: list[Image.Image]) -> Image.Image:
+    """Return one picture of several, whose colours suit them all."""
+    width, height = frames[0].size
+    sheet = Image.new("RGB", (width * len(frames), height))
+    for place, frame in enumerate(frames):
+        sheet.paste(frame, (width * place, 0))
+    return sheet
 
 
 def moving(page: Page, address: str, name: str) -> None:
@@ -71,7 +80,7 @@ def moving(page: Page, address: str, name: str) -> None:
         page.wait_for_timeout(FRAME_MS)
     height = WIDTH * SIZE["height"] // SIZE["width"]
     frames = [frame.resize((WIDTH, height), Image.Resampling.LANCZOS) for frame in frames]
-    palette = frames[-1].quantize(COLOURS, dither=Image.Dither.NONE)
+    palette = side_by_side(frames[:: N_FRAMES // 4]).quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [FRAME_MS] * (N_FRAMES - 1) + [LAST_MS]
     frames[0].save(
