@@ -191,7 +191,9 @@ def test_another_setting_hides_the_labels_in_its_own_way():
 
 
 def test_a_set_says_why_it_is_not_for_a_setting():
-    assert "Ordered classes: The classes of Iris have no order, so there is nothing to rank." in written(open_page(set="Iris"))
+    assert "Ordered classes: The classes of Iris have no order, so there is nothing to rank." in written(
+        open_page(set="Iris")
+    )
 
 
 def test_duplicates_across_training_and_test_are_pointed_out():

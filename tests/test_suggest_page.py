@@ -39,7 +39,7 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_and_set_back():
     app = when_done(app.button(key="suggest-values").click().run())
     found = bench_of(app).suggested.job.result
     assert found.interval[0] > 0
-    assert "Kernel sharpness 5000 →" in panel(app)
+    assert "Inverse bandwidth 5000 →" in panel(app)
     assert f"{found.gain:+.3f} ({found.interval[0]:+.3f} to {found.interval[1]:+.3f}, 95 % over 5 folds)" in panel(app)
     table = app.dataframe[0].value
     assert len(table) == len(found.tried)

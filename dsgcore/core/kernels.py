@@ -30,8 +30,8 @@ class Gaussian(Kernel):
 
     Parameters
     ----------
-    sigma : Kernel sharpness
-        How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖²).
+    sigma : Inverse bandwidth
+        How quickly similarity fades with distance: exp(−σ‖x−x'‖²). A larger σ is a narrower kernel.
     """
 
     sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ", usual=(0.01, 100.0))

@@ -29,9 +29,9 @@ class DotProduct(Kernel):
     Parameters
     ----------
     sigma : Kernel scale
-        What the product of two points is multiplied with: (σ₁⟨x, x'⟩)^p.
+        Factor of the product of two points: (σ₁⟨x, x'⟩)^p.
     power : Power
-        The degree of the polynomials that can be learned; 1 is linear.
+        Degree of the polynomials. 1 is linear.
 
     Notes
     -----

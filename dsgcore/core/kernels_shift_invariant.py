@@ -29,8 +29,8 @@ class Laplacian(Kernel):
 
     Parameters
     ----------
-    sigma : Kernel sharpness
-        How quickly the similarity of two points fades with their distance: exp(−σ‖x−x'‖₁).
+    sigma : Inverse bandwidth
+        How quickly similarity fades with distance: exp(−σ‖x−x'‖₁). A larger σ is a narrower kernel.
 
     Notes
     -----
@@ -76,10 +76,10 @@ class Matern(Kernel):
 
     Parameters
     ----------
-    length : Kernel width
-        The distance over which two points are similar.
+    length : Bandwidth
+        Distance over which two points are similar. A larger one is a wider kernel.
     nu : Smoothness
-        How smooth the functions are: 1/2 has kinks, 5/2 has two derivatives.
+        Smoothness of the functions: 1/2 has kinks, 5/2 has two derivatives.
 
     Notes
     -----

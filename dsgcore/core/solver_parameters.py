@@ -1,4 +1,4 @@
-"""The numbers that every run of the solver has, each said once: specs, controls and estimators read them here."""
+"""Parameters of the solver. Specs, controls and estimators read their ranges and texts here."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from dsgcore.core.schedules import AVERAGES, SCHEDULES
 @documented
 @dataclass(frozen=True)
 class SolverParameters:
-    """How a problem is solved.
+    """Parameters of the solver.
 
     Parameters
     ----------
     step_size : Step size
-        How far each iteration moves the function (θ in the decaying schedules); “auto” knows the data's scale.
+        Length of each step (θ in the decaying schedules). “auto” computes it from the data.
     schedule : Step schedule
-        How the step shrinks with the iteration t, or with the length T of the run.
+        Learning-rate schedule: the step may shrink with the iteration t, or with the length T of the run.
     lam : Regularisation
-        Ridge: how strongly the function is pulled towards zero.
+        Strength of the ridge, which pulls the function towards zero.
     n_features : Random features
-        How many random features stand in for the kernel in each iteration.
+        Number of random features that replace the kernel in each iteration.
     batch_size : Mini-batch
-        How many points are drawn from each source in each iteration.
+        Number of points that each iteration draws from each source.
     n_iter : Iterations
-        How many iterations the run has.
+        Number of iterations.
     average : Average
-        Tail: also the mean of the second half's iterates is followed, which the batches' noise moves less.
+        “tail” also follows the mean of the iterates in the second half, which is less noisy.
     dtype : Precision
-        Floating-point numbers used; float32 is about three times faster.
+        Floating-point precision. float32 is about three times faster.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()

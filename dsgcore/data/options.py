@@ -1,4 +1,4 @@
-"""What can be chosen of a data set and its split: each range, default and sentence once, and how they are checked."""
+"""Options of data sets and splits: ranges, defaults, texts and checks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dsgcore.core.sampling import MAX_SEED, generator
 from dsgcore.data.datasets import DataError
 
 SEED = Integer("seed", 0, low=0, high=MAX_SEED).called(
-    "Seed", "Everything random follows from this number: labels, batches, features."
+    "Seed", "All random draws follow from this number: labels, mini-batches and features."
 )
 # Options of the sets themselves; a set has its own defaults, and may have a narrower range.
 N = Integer("n", 1000, low=20, high=1_000_000, scale="log", usual=(100, 20_000)).called(
-    "Points", "How many points to make, or to take from the set."
+    "Points", "Number of points to generate, or to take from the set."
 )
 NOISE = Real("noise", 0.0, low=0.0, high=2.0, usual=(0.0, 1.0)).called(
     "Noise", "Standard deviation of the noise added."
@@ -24,39 +24,39 @@ SEPARATION = Real("separation", 3.0, low=0.0, high=20.0, usual=(0.0, 10.0)).call
     "Separation", "Distance between the two clusters' centres, in standard deviations."
 )
 N_IRRELEVANT = Integer("n_irrelevant", 98, low=0, high=2000, scale="log", usual=(0, 1000)).called(
-    "Irrelevant features", "How many features are noise that has no part in the classes."
+    "Irrelevant features", "Number of features that are pure noise."
 )
 IMBALANCE = Real("imbalance", 0.5, low=0.001, high=0.999, usual=(0.1, 0.9)).called(
-    "Share of positives", "Which part of all points is positive."
+    "Share of positives", "Share of positives among all points."
 )
 N_CLASSES = Integer("n_classes", 5, low=2, high=20, usual=(2, 10)).called(
     "Ordered classes",
-    "How many ordered classes there are; a regression target is cut into so many bins of equal frequency.",
+    "Number of ordered classes. A regression target is cut into this many bins of equal frequency.",
 )
 OPTIONS = (N, NOISE, SEPARATION, N_IRRELEVANT, IMBALANCE, N_CLASSES)
 OPTION_NAMES = tuple(option.name for option in OPTIONS)
 # How a set's rows are split, and which labels are hidden or made wrong.
 N_LABELED = Integer("n_labeled", 200, "n_l", low=2, high=1_000_000, scale="log", usual=(2, 2000)).called(
-    "Labeled points", "How many training points keep their label; all others become unlabeled."
+    "Labeled points", "Number of training points that keep their label. All others become unlabeled."
 )
 TEST_SHARE = Real("test_share", 0.3, low=0.001, high=0.9, usual=(0.1, 0.6)).called(
-    "Test share", "Part of the points held out for testing."
+    "Test share", "Share of the points held out for testing."
 )
 STRATIFIED = Flag("stratified", True).called(
-    "Labels by class share", "Label the classes in their proportions rather than purely at random."
+    "Labels by class share", "Choose the labeled points in the proportions of the classes, not purely at random."
 )
 LABEL_NOISE = Real("label_noise", 0.0, low=0.0, high=1.0, usual=(0.0, 0.5)).called(
     "Wrong labels",
-    "Share of the labeled points that get a wrong class (of pairs: that mix two classes): breaks an assumption.",
+    "Share of the labeled points with a wrong class, or of pairs that mix two classes. This breaks an assumption.",
 )
 PRIOR_SHIFT = Real("prior_shift", 0.0, low=-0.95, high=0.95, usual=(-0.9, 0.9)).called(
     "Unlabeled points left out",
-    "Share of the negatives (of more classes: the lower half) missing from the unlabeled points; below 0, of the "
-    "positives: breaks the assumption that labeled and unlabeled points have the same classes.",
+    "Share of the negatives (with more classes: the lower half) that is missing from the unlabeled points. A negative "
+    "value removes positives. This breaks the assumption that labeled and unlabeled points have the same class shares.",
 )
 SCALING = Choice("scaling", "unit", options=("unit", "standard", "none")).called(
     "Scaling",
-    "Features to [0, 1], to zero mean and unit variance, or as they are; fitted on training points only.",
+    "Scale the features to [0, 1], or to zero mean and unit variance, or not at all. It is fitted on training points only.",
 )
 
 

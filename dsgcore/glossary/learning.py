@@ -66,12 +66,12 @@ FUNCTION = Topic(
             r"$\lVert f\rVert$ is measured.",
         ),
         Term(
-            "bandwidth",
+            "inverse bandwidth",
             "Sets how quickly similarity fades with distance. A large σ looks at close neighbours only, a small σ "
             "looks far.",
             r"$\sigma$ in $\exp(-\sigma\lVert x - x'\rVert^2)$ or $\exp(-\sigma\lVert x - x'\rVert_1)$; frequencies "
             r"of the Gaussian are drawn from $\mathcal N(0, 2\sigma I)$.",
-            ("width", "kernel sharpness"),
+            ("bandwidth", "width"),
         ),
         Term(
             "random feature",

@@ -89,7 +89,7 @@ class MultiClass:
         The paper's algorithm, or what the authors' public program does.
     features : Features
         The coordinates as they are, or random Fourier features of them, for curved boundaries.
-    sigma : Kernel sharpness
+    sigma : Inverse bandwidth
         How quickly the similarity of two points fades with their distance, for Fourier features.
     n_features : Random features
         How many random frequencies the Fourier features have.

@@ -42,11 +42,11 @@ class SemiSupervisedAUC(Problem):
     Parameters
     ----------
     gamma : Trust in the labels
-        Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.
+        Weight of the labeled pairs against pairs with unlabeled points. With 1, only the labels count.
     pairing : Pairs in a batch
-        Triplets pair the points one by one, as in the paper; all uses every pair: less noise, same mean.
-    is_pooled : Pool the classes' spread
-        Weigh the scores' spread within a class by its share of the labels: a few points say little of it.
+        “triplets” pairs the points one by one, as in the paper. “all” uses every pair, which has less noise and the same mean.
+    is_pooled : Pool the spread of both classes
+        Estimate the spread of the scores from both classes together. A class with few labels says little about it.
 
     Notes
     -----

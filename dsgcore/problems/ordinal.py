@@ -50,9 +50,9 @@ class SemiSupervisedOrdinal(Problem):
     Parameters
     ----------
     gamma : Trust in the labels
-        Weight of the labeled pairs against the pairs with unlabeled points; 1 uses the labels alone.
+        Weight of the labeled pairs against pairs with unlabeled points. With 1, only the labels count.
     pairing : Pairs in a batch
-        Paired takes points one by one, as in the paper; all uses every pair: less noise, same mean.
+        “paired” pairs the points one by one, as in the paper. “all” uses every pair, which has less noise and the same mean.
 
     Notes
     -----

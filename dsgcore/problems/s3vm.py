@@ -61,15 +61,15 @@ class SemiSupervisedSVM(Problem):
     Parameters
     ----------
     C : Weight of the labels
-        How much a labeled point on the wrong side costs.
+        Cost of a labeled point on the wrong side.
     C_star : Weight of the unlabeled points
-        How much an unlabeled point near the boundary costs; by default that of the labels times n_l / n_u.
+        Cost of an unlabeled point near the boundary. The default is the weight of the labels times n_l / n_u.
     loss : Loss of unlabeled points
-        What an unlabeled point near the boundary costs.
+        Shape of the cost of an unlabeled point near the boundary.
     s : Ramp's kink
-        Unlabeled points closer to the boundary than −s no longer pull (ramp loss only).
+        Position of the kink of the ramp loss. Unlabeled points closer to the boundary no longer pull.
     is_balanced : Keep the balance
-        Shift the function so that the unlabeled points divide into classes as the labeled ones do.
+        Shift the function, so that unlabeled points have the same shares of classes as labeled ones.
 
     Notes
     -----

@@ -61,13 +61,13 @@ class SimilarUnlabeled(Problem):
     Parameters
     ----------
     prior : Share of positives
-        Which part of all points is positive; not one half, where similar pairs say nothing.
+        Share of positives among all points. It must not be one half, because then similar pairs say nothing.
     loss : Loss
-        What a value on the wrong side costs.
+        Cost of a value on the wrong side.
     correction : Correction
-        What is done with a class's estimated risk where it falls below zero; identity does nothing.
+        Correction of an estimated risk below zero. “identity” does nothing.
     leak : Leak
-        How strongly the leaky ReLU pushes a negative risk back; 0 is ReLU, 1 the absolute value.
+        How strongly the leaky ReLU pushes a negative risk back: 0 equals ReLU, 1 equals the absolute value.
 
     Raises
     ------

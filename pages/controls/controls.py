@@ -139,7 +139,7 @@ def dataset_choice(problem: type[Setting]) -> Choice:
     names = tuple(entry.name for entry in sorted(suiting, key=lambda entry: not entry.is_made_for(problem.labels)))
     names = (FILE, *names)
     default = default_spec(problem.name).data.name
-    return Choice("data", default, options=names, label="Data", sentence="Which data to learn from.")
+    return Choice("data", default, options=names, label="Data", sentence="The data set.")
 
 
 def seed_asked(problem: type[Setting]) -> int:

@@ -31,7 +31,7 @@ MAX_POINTS = 20_000
 # To begin with, at most so much of the training points is labeled, or drawn as pairs; where it would be more, so few.
 SHARE_LABELED, SHARE_IN_PAIRS, FEW = 0.55, 0.2, 0.2
 TEST_SHARE = 0.3
-POSITIVE = "The class that is positive where one is set against the rest."
+POSITIVE = "The class that counts as positive. All other classes together are negative."
 
 
 def suited_values(problem: type[Setting], dataset: str, *, for_lesson: bool = False) -> dict[str, Any]:
@@ -128,5 +128,5 @@ def _few(usual: int, entry: DatasetEntry, labels: str) -> int:
 def _labeled_parameter(p: Parameter, problem: type[Setting], default: int) -> Parameter:
     p = replace(p, default=default)
     if problem.labels == "pairs":
-        return replace(p, label="Similar pairs", sentence="How many pairs of points are known to share a class.")
+        return replace(p, label="Similar pairs", sentence="Number of pairs of points that are known to share a class.")
     return p

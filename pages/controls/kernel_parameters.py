@@ -32,7 +32,7 @@ def kernel_choices(problem: type[Setting]) -> list[Choice]:
     if len(names) == 1:
         return []
     each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(words_of, names))
-    sentence = f"What makes two points alike. Another kernel begins a new run.\n\n{each}\n\n"
+    sentence = f"The measure of how alike two points are. A change starts a new run.\n\n{each}\n\n"
     return [Choice(PICKER, usual_kernel(problem), "k", "Kernel", sentence, options=names)]
 
 

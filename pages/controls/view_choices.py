@@ -1,4 +1,4 @@
-"""How a run is looked at and goes on: choices that change no number of it."""
+"""Choices of the view: they change no number of the run."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ SLIDER = Choice(
     "slider",
     "steer",
     options=("steer", "redo"),
-    label="A slider moved during the run",
-    sentence="Steers it: the run goes on with the new value, and the curves get a mark. Or redoes it from the start, as always "
-    "at speed “instant”.",
+    label="When you move a slider",
+    sentence="“steer” keeps going with the new value and marks the curves. “redo” starts over. At speed “instant” the run always "
+    "starts over.",
 )
 MAP = Choice(
     "map",
     "f",
     options=("f", "h", "error"),
     label="On the map",
-    sentence="The score f, its twin h with the exact kernel, or the error |f − h| that the random features make.",
+    sentence="The score f, its twin h with the exact kernel, or the error |f − h| of the random features.",
 )
 CLASS_MAP = Choice(
     "class_map",
     "classes",
     options=("classes", "margin"),
     label="On the map",
-    sentence="The class with the highest score, or by how much it leads over the next one.",
+    sentence="The class with the highest score, or its lead over the next one.",
 )
 
 
-LOG_OBJECTIVE = Flag("log_objective", False, label="log", sentence="The objective on a logarithmic axis.")
+LOG_OBJECTIVE = Flag("log_objective", False, label="log", sentence="Draw the objective on a logarithmic axis.")
 PARTS = Flag(
     "parts",
     False,
     label="parts",
-    sentence="Below the map the parts of the objective, also those below zero, in place of the random features' error.",
+    sentence="Below the map, draw the parts of the objective instead of the error of the random features.",
 )
 GRAPH = Flag(
     "graph",
     False,
     label="graph",
-    sentence="Draw links between neighbouring points, labeled or not: those that the graph asks to score alike.",
+    sentence="Draw the links of the graph. It asks that linked points get similar scores.",
 )
 COLUMNS = Flag(
     "columns",
     False,
     label="Columns and table",
-    sentence="What each column holds, and the first rows as they are in the set.",
+    sentence="Show a summary of each column and the first rows of the set.",
 )
 # How a run is looked at and goes on: of each page its own, as its parameters are. Once they had one name for all pages.
 VIEWS = (SPEED, SLIDER, MAP, CLASS_MAP)

@@ -209,7 +209,7 @@ VIEWS = {
     "heat map of the time to a score (read before)": {"x_measure": "time to score"},
 }
 POINTS_AT_RANDOM = {
-    "x_vary": ["Step size", "Regularisation", "Kernel sharpness"],
+    "x_vary": ["Step size", "Regularisation", "Inverse bandwidth"],
     "x_random": "true",
     "x_points": "400",
 }

@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 from test_accessibility import found_on
 
 SMALL = "explore?x_n_iter=16&x_batch_size=16&x_n_features=16&x_seeds=2&x_step_size_n=2&x_sigma_n=2"
-AT_5_AND_5 = re.compile("Step size 5, Kernel sharpness 5: ")
+AT_5_AND_5 = re.compile("Step size 5, Inverse bandwidth 5: ")
 THREE = (
-    "explore?x_vary=Step+size&x_vary=Regularisation&x_vary=Kernel+sharpness&x_n_iter=16&x_batch_size=16&x_n_features=16"
+    "explore?x_vary=Step+size&x_vary=Regularisation&x_vary=Inverse+bandwidth&x_n_iter=16&x_batch_size=16&x_n_features=16"
     "&x_seeds=1&x_step_size_n=2&x_lam_n=2&x_sigma_n=2"
 )
 TRACES = "() => document.querySelector('.st-key-chart-study .js-plotly-plot').data"

@@ -22,7 +22,7 @@ def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_h
     expect(page.locator(".st-key-play")).to_contain_text("Play", timeout=PATIENCE_MS)
     page.locator(".st-key-kernel input").click()
     page.get_by_role("option", name="Matérn", exact=True).click()
-    expect(page.locator(".st-key-length")).to_contain_text("Kernel width", timeout=PATIENCE_MS)
+    expect(page.locator(".st-key-length")).to_contain_text("Bandwidth", timeout=PATIENCE_MS)
     expect(page.locator(".st-key-sigma")).to_have_count(0)
     page.wait_for_url(re.compile(r"kernel=Mat%C3%A9rn"), timeout=PATIENCE_MS)
     expect_step(page, 20)
@@ -30,7 +30,7 @@ def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_h
     expect(page.get_by_text("Settings that differ from the previous run's:")).to_be_visible(timeout=PATIENCE_MS)
 
     page.reload()
-    expect(page.locator(".st-key-length")).to_contain_text("Kernel width", timeout=PATIENCE_MS)
+    expect(page.locator(".st-key-length")).to_contain_text("Bandwidth", timeout=PATIENCE_MS)
     expect_step(page, 20)
     assert "kernel=Mat%C3%A9rn" in page.url
     page.get_by_role("tab", name="Theory").click()
