@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import logging
+from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime import RuntimeState
 
 from dsgcore.__main__ import main
 from dsgcore.experiments import FileStore, Spec, SpecError
@@ -72,15 +74,24 @@ def test_the_command_line_may_take_what_is_named(tmp_path, capsys):
     assert "above 0" in capsys.readouterr().err
 
 
-def test_a_look_that_fails_is_told_and_is_not_the_last(monkeypatch, caplog):
-    looks = iter([KeyError("odd"), RuntimeError("Event loop is closed")])
+@pytest.mark.parametrize(
+    "error",
+    [KeyError("odd"), OSError("the connection was closed"), RuntimeError("Event loop is closed"), ValueError("closed")],
+    ids=repr,
+)
+def test_the_watch_goes_on_after_any_error_until_the_server_stops(monkeypatch, caplog, error):
+    server, looks = SimpleNamespace(state=RuntimeState.ONE_OR_MORE_SESSIONS_CONNECTED), []
 
     def look(runtime):
-        raise next(looks)
+        looks.append(runtime)
+        if len(looks) == 3:
+            runtime.state = RuntimeState.STOPPED
+        raise error
 
     monkeypatch.setattr(watch, "look", look)
     monkeypatch.setattr(watch, "SECONDS_BETWEEN_LOOKS", 0.0)
     with caplog.at_level(logging.INFO, logger="dsg-lab"):
-        watch._watch(None)
-    assert [record.levelname for record in caplog.records] == ["ERROR"]
-    assert "KeyError: 'odd'" in caplog.text
+        watch._watch(server)
+    assert len(looks) == 3
+    assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR"]
+    assert str(error) in caplog.text

@@ -175,8 +175,12 @@ lab.resolved = path => {
 async function readAgainIfForgotten() {
   if (!lab.session) return;
   const {address, name} = lab.session;
-  const answer = await fetch(lab.resolved(address), {method: "POST", body: name}).catch(() => null);
-  if (answer?.ok && JSON.parse(await answer.text()).isLost) location.reload();
+  try {
+    const answer = await fetch(lab.resolved(address), {method: "POST", body: name});
+    if (answer.ok && (await answer.json())?.isLost) location.reload();
+  } catch {
+    // No network, or a proxy's page: nothing is known.
+  }
 }
 
 /** Show a ticket, so that the answer sets the cookie with the key of the lecturer's room; if that fails, the next drawing does. */

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime import Runtime, exists, get_instance
+from streamlit.runtime import Runtime, RuntimeState, exists, get_instance
 
 from dsgcore.experiments.cost import give_back, resident
 from pages.shell.turns import turns
@@ -60,14 +60,18 @@ def watch() -> threading.Thread | None:
 
 
 def _watch(runtime: Runtime) -> None:
-    while True:
+    """Look at the server until it stops."""
+    while not _has_ended(runtime):
         time.sleep(SECONDS_BETWEEN_LOOKS)
         try:
             look(runtime)
-        except Exception as error:  # a look that fails must not be the last one
-            if "closed" in str(error):  # the server's loop: it ends
-                return
-            log.exception("a look at the server failed")
+        except Exception:  # a look that fails must not be the last one
+            if not _has_ended(runtime):  # else its event loop is closed, which is no failure
+                log.exception("a look at the server failed")
+
+
+def _has_ended(runtime: Runtime) -> bool:
+    return runtime.state in (RuntimeState.STOPPING, RuntimeState.STOPPED)
 
 
 def look(runtime: Runtime) -> None:

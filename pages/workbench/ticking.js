@@ -1,7 +1,7 @@
 // Asks for ticks while a run goes on and its page is seen, and puts what they bring into the page. Used by ticking.py.
 const feeds = new WeakMap();  // the component's element -> what it asks for
 const NOTE = '[data-testid="stMetricDelta"]';
-const TRY_AGAIN = 100, SERVER_AWAY = 500;  // milliseconds
+const TRY_AGAIN = 100, FIRST_WAIT = 500, LONGEST_WAIT = 8000, LONGEST_ANSWER = 30000;  // milliseconds
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
 
 /** Give the first text of an element that `pattern` fits another one; streamlit's own stays where it is. */
@@ -62,17 +62,41 @@ function show(feed, news, figures) {
     window.dsgCharts?.get(key)?.({order: news.order, alt, figure: figures[place]}));
 }
 
-/** Ask for one tick; return how long to wait at least before the next, and nothing where there is to be none. */
-async function once(feed, token) {
-  let text;
+/** Make an error that says in words why there is no tick. */
+const trouble = why => Object.assign(new Error(why), {why});
+
+/** Return what an answer says, and its figures; throw an error if the app's server cannot have sent it. */
+function read(text) {
+  const [head, ...figures] = text.split("\n");
+  let news = null;
   try {
-    const answer = await fetch(window.dsgLab.resolved(feed.address), {method: "POST", body: token});
-    if (!answer.ok) return SERVER_AWAY;
-    text = await answer.text();
-  } catch {
-    return SERVER_AWAY;
-  }
-  const [head, ...figures] = text.split("\n"), news = JSON.parse(head);
+    news = JSON.parse(head);
+  } catch {}
+  const isOurs = news instanceof Object && ("isOver" in news || "isBusy" in news);
+  if (!isOurs || figures.length !== (news.charts ?? []).length)
+    throw trouble(text ? "something else answers in place of the app" : "the server's answer is empty");
+  return {news, figures};
+}
+
+/** Ask for one tick's answer. */
+async function fetched(address, token) {
+  const asked = {method: "POST", body: token, signal: AbortSignal.timeout?.(LONGEST_ANSWER)};
+  const answer = await fetch(window.dsgLab.resolved(address), asked)
+    .catch(() => { throw trouble("the server cannot be reached"); });
+  if (!answer.ok) throw trouble(`the server answers with error ${answer.status}`);
+  return read(await answer.text().catch(() => { throw trouble("the connection has broken off"); }));
+}
+
+/** Say beside the step why nothing goes on. */
+function complain(why, wait) {
+  const status = document.querySelector(".st-key-status");
+  const step = /step \d+ of \d+/.exec(status?.textContent ?? "")?.[0];
+  if (step) write(status, /step \d+ of .*/, `${step} · ${why}; next try in ${Math.ceil(wait / 1000)} s`);
+}
+
+/** Ask for one tick and show it; return how long to wait at least before the next, or null if there is to be none. */
+async function ticked(feed, token) {
+  const {news, figures} = await fetched(feed.address, token);
   if (feed.token !== token || !feed.root.isConnected) return 0;  // another run's tick may be asked for by now
   if (news.isBusy) return TRY_AGAIN;
   if (news.isLost && feed.hasTicked && location.pathname.endsWith("/" + feed.page)) {
@@ -81,8 +105,21 @@ async function once(feed, token) {
   }
   feed.hasTicked = true;
   if (news.order > feed.order) show(feed, news, figures);
-  if (news.redraw) redraw(feed);
+  if (news.redraw || feed.failures) redraw(feed);  // what has been lost on the way does not come again by ticks
+  feed.failures = 0;
   return news.isOver ? null : 0;
+}
+
+/** Do that; if it fails, say why, and wait longer each time. */
+async function once(feed, token) {
+  try {
+    return await ticked(feed, token);
+  } catch (error) {
+    if (!error.why) console.error(error);
+    const wait = Math.min(FIRST_WAIT * 2 ** feed.failures++, LONGEST_WAIT);
+    if (feed.token === token && feed.root.isConnected) complain(error.why ?? "the answer cannot be shown", wait);
+    return wait;
+  }
 }
 
 async function go(feed) {
@@ -102,7 +139,7 @@ async function go(feed) {
 export default function ({data, parentElement, setTriggerValue}) {
   let feed = feeds.get(parentElement);
   if (!feed) {
-    feed = {root: parentElement, isGoing: false};
+    feed = {root: parentElement, isGoing: false, failures: 0};
     feed.look = () => go(feed);
     document.addEventListener("visibilitychange", feed.look);
     feeds.set(parentElement, feed);

@@ -31,6 +31,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,6 @@ ROOT = Path(__file__).parents[2]
 # A page's run begins by itself after half a minute where no browser says that it has drawn the first chart.
 SECONDS_BEFORE = 34.0
 SECONDS_BETWEEN_CLICKS = 20.0
-SESSIONS = [8, 16, 32]
 # Slow, so that it lasts: a click costs as much as some ten updates, and who watches does not begin a run every ten seconds.
 USUAL = "n=2000&n_features=256&n_iter=3000&speed=slow"
 LARGE = "n=20000&n_features=1024&n_iter=4000&speed=fast"
@@ -55,6 +55,17 @@ HEAD = (
 )
 
 
+@dataclass
+class Chosen:
+    """Options of the command line that all measurements share."""
+
+    sessions: Sequence[int] = (8, 16, 32)
+    is_quiet: bool = False
+
+
+CHOSEN = Chosen()
+
+
 def free_port(port: int = 0) -> int:
     """Return a port of this machine that nobody listens at: the given one, if any."""
     with socket.socket() as free:
@@ -66,11 +77,11 @@ def free_port(port: int = 0) -> int:
 class Server:
     """The app in a process of its own, and what the system says of it."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, *, is_quiet: bool = False) -> None:
         self.port = free_port(port)
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
         log = Path(tempfile.gettempdir()) / f"dsglab-load-{self.port}.log"
-        self.log = open(os.devnull if "--quiet" in sys.argv else log, "w")  # noqa: SIM115
+        self.log = open(os.devnull if is_quiet else log, "w")  # noqa: SIM115
         self.process = subprocess.Popen(
             command, cwd=ROOT, stdout=self.log, stderr=self.log, env={**os.environ, "DSGLAB_SESSIONS": "600"}
         )
@@ -110,7 +121,7 @@ class Server:
 @contextlib.contextmanager
 def served() -> Iterator[Server]:
     """Serve the app while the block lasts."""
-    server = Server()
+    server = Server(is_quiet=CHOSEN.is_quiet)
     try:
         server.wait()
         yield server
@@ -190,7 +201,7 @@ def watchers(n: int) -> list[Visitor]:
 
 def watching(seconds: float) -> Iterator[str]:
     """Measure sessions that watch."""
-    for n in SESSIONS:
+    for n in CHOSEN.sessions:
         with served() as server:
             yield asyncio.run(measured(server, f"{n} watching", watchers(n), [], seconds))
 
@@ -256,18 +267,26 @@ def _held(server: Server, when: str) -> str:
 LOADS = {"watching": watching, "training": training, "links": links, "replicas": replicas, "visits": visits}
 
 
+def parser() -> argparse.ArgumentParser:
+    """Return the reader of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("loads", nargs="*", choices=["all", *LOADS], default="all", help="which (default: all)")
+    parser.add_argument("--seconds", type=float, default=40.0, help="of each measurement")
+    parser.add_argument(
+        "--sessions", type=int, nargs="+", default=CHOSEN.sessions, help="that watch, one measurement each"
+    )
+    parser.add_argument("--quiet", action="store_true", help="keep no log of the servers")
+    parser.add_argument("--markdown", type=Path, help="write the table there")
+    return parser
+
+
 def main() -> None:
     """Measure what is asked for, and print it, or write it into a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("loads", nargs="*", default=list(LOADS), choices=LOADS)
-    parser.add_argument("--seconds", type=float, default=40.0, help="of each measurement")
-    parser.add_argument("--sessions", type=int, nargs="+", default=SESSIONS, help="that watch, one measurement each")
-    parser.add_argument("--markdown", type=Path, help="write the table there")
-    arguments = parser.parse_args()
-    SESSIONS[:] = arguments.sessions
+    arguments = parser().parse_args()
+    CHOSEN.sessions, CHOSEN.is_quiet = arguments.sessions, arguments.quiet
     lines = list(HEAD)
     print(*HEAD, sep="\n")
-    for name in arguments.loads:
+    for name in LOADS if "all" in arguments.loads else arguments.loads:
         for line in LOADS[name](arguments.seconds):
             print(line, flush=True)
             lines.append(line)

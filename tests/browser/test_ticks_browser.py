@@ -1,0 +1,68 @@
+"""Ticks whose answers do not come, or are not the app's: the page says so, asks again, and goes on."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+from test_auc_page import step_number, wait_for_points
+
+LONG = 30_000
+PROXYS_PAGE = "<!DOCTYPE html><html><body>Please sign in</body></html>"
+ANSWERS = {
+    "a proxy's page": (lambda route: route.fulfill(body=PROXYS_PAGE), "something else answers in place of the app"),
+    "JSON of a gateway": (lambda route: route.fulfill(body='{"message": "forbidden"}'), "something else answers"),
+    "a part of an answer": (
+        lambda route: route.fulfill(body='{"isOver": false, "charts": [{}]}'),
+        "something else answers",
+    ),
+    "nothing": (lambda route: route.fulfill(body=""), "the server's answer is empty"),
+    "an error": (lambda route: route.fulfill(status=502, body=PROXYS_PAGE), "the server answers with error 502"),
+    "no network": (lambda route: route.abort(), "the server cannot be reached"),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(open_page, page_health, name):
+    answer, words = ANSWERS[name]
+    page, n_failed = open_page("auc?speed=slow&n_iter=2000"), []
+
+    def answer_twice(route):
+        n_failed.append(route)
+        if len(n_failed) == 3:
+            page.unroute("**/tick")
+            route.continue_()
+        else:
+            answer(route)
+
+    wait_for_points(page, 4)
+    page.route("**/tick", answer_twice)
+    status = page.locator(".st-key-status")
+    expect(status).to_contain_text(re.compile(rf"step \d+ of 2000 · {words}.*; next try in 1 s"), timeout=LONG)
+    before = step_number(page)
+    expect(status).to_contain_text(re.compile(r"step \d+ of 2000 · running"), timeout=LONG)
+    page.wait_for_function(
+        f"Number(/step (\\d+) of/.exec(document.querySelector('.st-key-status')?.textContent)?.[1]) > {before + 3}",
+        timeout=LONG,
+    )
+    assert [error for error in page_health.errors if error.startswith("page error")] == []
+    page_health.errors.clear()  # the browser itself logs errors of the network
+
+
+def test_the_end_of_a_run_is_shown_although_its_last_tick_was_lost(open_page, page_health):
+    page = open_page("auc?speed=slow&n_iter=60")
+    wait_for_points(page, 4)
+
+    def lose_the_last(route):
+        answer = route.fetch()
+        route.fulfill(body=PROXYS_PAGE if '"isOver": true' in answer.text() else answer.text())
+
+    page.route("**/tick", lose_the_last)
+    status = page.locator(".st-key-status")
+    expect(status).to_contain_text("something else answers", timeout=LONG)
+    page.unroute("**/tick")
+    expect(status).to_contain_text("step 60 of 60 · done", timeout=LONG)
+    page_health.errors.clear()
