@@ -156,7 +156,10 @@ def _data(given: argparse.Namespace) -> int:
 
 def _bench(given: argparse.Namespace) -> int:
     from dsgcore.benchmark import run_benchmark
+    from dsgcore.core.text_files import check_place
 
+    if given.json is not None:
+        check_place(given.json, "--json")
     run_benchmark(only=given.only, is_long=given.long, file=given.json)
     return 0
 

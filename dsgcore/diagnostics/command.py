@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 
+from dsgcore.core.text_files import check_place
 from dsgcore.diagnostics.four_runs import check_possible
 from dsgcore.diagnostics.limits import Limits, limits
 from dsgcore.experiments.loading import load_split, read_spec
@@ -15,6 +16,8 @@ NOT_CONVERGED = 1
 
 def check(given: argparse.Namespace) -> int:
     """Print what limits a run; return 0 if it has converged, else 1."""
+    if given.json is not None:
+        check_place(given.json, "--json")
     spec = read_spec(given.spec)
     check_possible(spec)
     found = limits(spec, given.seeds, split=load_split(spec, folder=given.spec.parent))

@@ -39,10 +39,16 @@ _SCRIPT_WITH_FILE = (
         "Needs the package dsg-lab, and beside this script the file\nthat the spec names, whose SHA-256 is checked.",
     )
     .replace("\nfrom dsgcore", "\nfrom pathlib import Path\n\nfrom dsgcore")
+    .replace("\nfrom dsgcore", "\nfrom dsgcore.core.errors import DSGError\nfrom dsgcore")
     .replace("import Run, Spec", "import Run, Spec, load_split")
     .replace(
         "run = Run(Spec.from_json(SPEC))",
-        "spec = Spec.from_json(SPEC)\nrun = Run(spec, load_split(spec, folder=Path(__file__).parent))",
+        """spec = Spec.from_json(SPEC)
+try:
+    split = load_split(spec, folder=Path(__file__).parent)
+except (DSGError, OSError) as error:
+    raise SystemExit(f"{{error}}. Put the spec's file of data beside {{Path(__file__).name}}.") from None
+run = Run(spec, split)""",
     )
 )
 

@@ -10,22 +10,24 @@ from pathlib import Path
 from numpy.typing import NDArray
 
 from dsgcore.core.kernel_widths import usual_width
+from dsgcore.core.text_files import read_text
 from dsgcore.data import OPTION_NAMES, Dataset, Split, broken, convert, draw_pairs, hide_labels, load
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.spec import Spec, named_in_errors
 from dsgcore.experiments.widths import usual_width_of
 
 
 def read_spec(file: Path) -> Spec:
     """Return the spec that a JSON file holds; a width that it leaves out suits the points of its own file of data.
 
-    A file of data named without a folder is looked for beside it. Raises what `Spec.from_json` does, and `DataError` when the
-    data must be read for the width, and cannot be.
+    A file of data named without a folder is looked for beside it. Raises `TextFileError` if the file cannot be read, what
+    `Spec.from_json` does, with the file's name, and `DataError` if the data must be read for the width, and cannot be.
     """
-    text = file.read_text(encoding="utf-8")
-    spec = Spec.from_json(text)
+    text = read_text(file, "a spec in JSON")
+    with named_in_errors(file):
+        spec = Spec.from_json(text)
     said = json.loads(text).get("kernel", {})
     if spec.data.name != FILE or said.keys() & usual_width_of(type(spec.problem), FILE, spec.kernel.name).keys():
         return spec

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from dsgcore.core.errors import DSGError
@@ -38,6 +40,15 @@ VERSION = 1
 
 class SpecError(DSGError):
     """A spec is not valid. The message says which field, what was given and what is allowed."""
+
+
+@contextmanager
+def named_in_errors(file: Path) -> Iterator[None]:
+    """Begin the message of each `SpecError` in the block with the file's path."""
+    try:
+        yield
+    except SpecError as error:
+        raise type(error)(f"{file}: {error}") from None
 
 
 CHANGE_T = Integer("t", 1, low=1, high=100_000)

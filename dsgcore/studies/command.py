@@ -14,8 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dsgcore.core.text_files import check_place, read_text
 from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import named_in_errors
 from dsgcore.studies.carrying_out import GONE, Outcome, carry_out, local_processes
 from dsgcore.studies.results import table_of
 from dsgcore.studies.store import Store, default_store
@@ -29,8 +31,8 @@ def sweep(given: argparse.Namespace) -> int:
     """Carry out a study and write its table; return the exit code."""
     study = read_study(given.study)
     store = Store(given.store or default_store())
-    if given.csv is not None and not given.csv.parent.is_dir():
-        raise StudyError(f"the folder of {given.csv} is not there")
+    if given.csv is not None:
+        check_place(given.csv, "--csv")
     progress = _Progress(len(study), is_quiet=given.quiet)
     try:
         with _executor(given.dask, given.jobs) as (executor, at_once):
@@ -52,10 +54,9 @@ def sweep(given: argparse.Namespace) -> int:
 
 def read_study(file: Path) -> Study:
     """Read a study's file; a data file that its spec names without a folder is looked for beside it too."""
-    try:
-        study = Study.from_json(file.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise StudyError(f"{file} is not text in UTF-8") from None
+    text = read_text(file, "a study in JSON")
+    with named_in_errors(file):
+        study = Study.from_json(text)
     return replace(study, spec=_with_whole_path(study.spec, file.parent))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, quoted
+from dsgcore.core.text_files import TextFileError, read_text
 from dsgcore.settings.guided.lesson import (
     BETTER,
     DIVERGES,
@@ -60,8 +61,10 @@ def _read(file: Path) -> tuple[int, GuidedLesson]:
     """Return the order of a lesson, and the lesson."""
     place = f"{file.parent.name}/{file.name}"
     try:
-        given = tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors write a byte order mark
-    except ValueError as error:  # also if the file is not UTF-8
+        given = tomllib.loads(read_text(file, "a lesson in TOML"))
+    except TextFileError as error:
+        raise LessonError(str(error)) from None
+    except tomllib.TOMLDecodeError as error:
         raise LessonError(f"{place} is not valid TOML: {error}") from None
     found = _LESSON(place, given)
     return found.pop("order"), GuidedLesson(name=file.stem, **found)

@@ -1,0 +1,83 @@
+"""Text files that people write: read in the encodings that editors and shells save, or refused in one sentence."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from pathlib import Path
+
+from dsgcore.core.errors import DSGError
+
+# Marks at a file's beginning, the longer ones first: that of UTF-32 begins as that of UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+
+
+class TextFileError(DSGError):
+    """A file cannot be read as text, or written. The message names it and says what to do."""
+
+
+def read_text(file: str | os.PathLike[str], holds: str) -> str:
+    """Return a file's text, without the byte order mark that some programs begin a file with.
+
+    Parameters
+    ----------
+    file : path
+    holds : str
+        Name of the content in messages, such as "a spec in JSON".
+
+    Raises
+    ------
+    TextFileError
+        If the file is missing, a folder, empty, not readable or not text in UTF-8 or marked UTF-16.
+    """
+    path = Path(file)
+    content = _content(path, holds)
+    mark = next((mark for mark in _MARKS if content.startswith(mark)), b"")
+    try:
+        text = content[len(mark) :].decode(_MARKS.get(mark, "utf-8"))
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise TextFileError(f"{path} is not text in UTF-8: save {holds} as UTF-8, and give that file")
+    if not text.strip():
+        raise TextFileError(f"{path} is empty: it must hold {holds}")
+    return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python opens text
+
+
+def _content(path: Path, holds: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise TextFileError(f"{path} does not exist: give the path of a file that holds {holds}") from None
+    except IsADirectoryError:
+        raise _is_folder(path, holds) from None
+    except OSError as error:
+        if path.is_dir():  # Windows denies permission to read it
+            raise _is_folder(path, holds) from None
+        if isinstance(error, PermissionError):
+            raise TextFileError(
+                f"{path} cannot be read, for you have no permission: allow it, or copy the file"
+            ) from None
+        raise TextFileError(f"{path} cannot be read ({error.strerror}): give a file that holds {holds}") from None
+
+
+def _is_folder(path: Path, holds: str) -> TextFileError:
+    return TextFileError(f"{path} is a folder: give the file in it that holds {holds}")
+
+
+def check_place(file: Path, option: str) -> None:
+    """Raise `TextFileError` if the file that an option of the command line names cannot be written."""
+    if file.is_dir():
+        raise TextFileError(f"{option} must name a file, but {file} is a folder: add a file's name")
+    if not file.parent.is_dir():
+        raise TextFileError(
+            f"{option} names the file {file}, but the folder {file.parent} does not exist: make it first"
+        )
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise TextFileError(f"{option} names the file {file}, which you have no permission to write: name another one")
