@@ -250,7 +250,7 @@ def test_what_is_no_toml_gets_a_sentence_with_the_line(tmp_path):
     assert sentence.startswith("auc/what.toml is not valid TOML: ")
     assert "line 2" in sentence
     (tmp_path / "auc" / "what.toml").write_bytes("title = “Größe”".encode("latin-1", "replace"))
-    with pytest.raises(LessonError, match=r"^auc/what\.toml is not valid TOML: 'utf-8' codec"):
+    with pytest.raises(LessonError, match=r"auc/what\.toml is not text in UTF-8: save a lesson"):
         lessons_of("auc", tmp_path)
 
 

@@ -95,7 +95,7 @@ class Real(Parameter):
         if isinstance(value, bool) or not isinstance(value, RealNumber):
             raise self.refuse(value)
         try:
-            number = float(value)
+            number = float(value) + 0.0  # zero has one sign: specs that are equal have one text
         except OverflowError:  # a whole number beyond all floats
             raise self.refuse(value) from None
         if not self.low <= number <= self.high:  # also refuses NaN

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,7 @@ class Spec:
         return replace(self, problem=self.problem.twin(), changes=shared)
 
 
+@cache
 def default_spec(setting: str) -> Spec:
     """Return the spec that a setting begins with."""
     return Spec.from_dict({"setting": setting})

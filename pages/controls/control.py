@@ -8,12 +8,14 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, grid
+from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, Text, grid
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
 
-# The stop of a slider at which the run finds the value by itself.
+# The stop of a slider at which the value is None: the run, the method or the data find it by themselves.
 AUTOMATIC = "auto"
+# Streamlit takes None for "nothing is chosen yet", and leaves it out of the link: a choice's None has this value there.
+_NONE = ""
 
 
 def key_of(problem: type[Setting], name: str) -> str:
@@ -52,13 +54,21 @@ class Control:
             return (None, *self.parameter.options) if self.parameter.optional else self.parameter.options
         if isinstance(self.parameter, Flag):
             return (False, True)
+        if isinstance(self.parameter, Text):
+            return (self.parameter.default,)
         assert isinstance(self.parameter, Real | Integer)
         extra = st.session_state.get(_extra_key(self.key), set())
         stops: list[float | None] = sorted({*grid(self.parameter), *extra})
-        automatic = automatic_of(self.parameter)
-        if automatic is not None:
-            stops.insert(sum(stop is not None and stop <= automatic for stop in stops), None)
+        if can_be_automatic(self.parameter):
+            automatic = automatic_of(self.parameter)
+            place = 0 if automatic is None else sum(stop is not None and stop <= automatic for stop in stops)
+            stops.insert(place, None)
         return tuple(stops)
+
+
+def can_be_automatic(parameter: Parameter) -> bool:
+    """Whether None is a stop of the parameter's slider."""
+    return isinstance(parameter, Real) and parameter.optional
 
 
 def automatic_of(parameter: Parameter) -> float | None:
@@ -97,11 +107,26 @@ def draw(control: Control, *, label: str = "") -> Any:
         common["on_change"] = control.on_change
     if isinstance(p, Flag):
         return st.toggle(value=p.default, **common)
+    if isinstance(p, Text):
+        return st.text_input(value=p.default, **common)
     if isinstance(p, Choice):
-        options = control.options
-        return st.selectbox(options=options, index=options.index(p.default), format_func=control.say, **common)
+        return _draw_choice(control, common)
     _keep_between_stops(control)
     return st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
+
+
+def _draw_choice(control: Control, common: dict[str, Any]) -> Any:
+    options = tuple(_NONE if option is None else option for option in control.options)
+    if control.key in st.session_state and st.session_state[control.key] is None:
+        st.session_state[control.key] = _NONE
+    default = _NONE if control.parameter.default is None else control.parameter.default
+    chosen = st.selectbox(
+        options=options,
+        index=options.index(default),
+        format_func=lambda option: control.say(None if option == _NONE else option),
+        **common,
+    )
+    return None if chosen == _NONE else chosen
 
 
 def _keep_between_stops(control: Control) -> None:

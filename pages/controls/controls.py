@@ -17,7 +17,8 @@ from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec, default_spec
 from dsgcore.experiments.settings import FILE, StopSpec, solver_parameters
 from dsgcore.settings import profile_of
-from pages.controls.control import Control, also_offer, automatic_of, key_of, number, shown
+from pages.controls.also import ALSO, LINE, with_also
+from pages.controls.control import Control, also_offer, key_of, number, shown
 from pages.controls.data_parameters import data_parameters, share_of_positives, suited_values
 from pages.controls.kernel_parameters import (
     OWN_KEYS,
@@ -78,7 +79,8 @@ def controls_for(
         for section, parameters in sections.items()
         for p in parameters
     }
-    return made | kernel_controls(problem, dataset, kernel or usual_kernel(problem))
+    also = {ALSO: Control(key_of(problem, ALSO), ALSO, LINE)}
+    return made | kernel_controls(problem, dataset, kernel or usual_kernel(problem)) | also
 
 
 def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:
@@ -122,14 +124,8 @@ def _shares_follow(problem: type[Setting], dataset: str) -> Callable[[], None] |
 
 
 def _with_defaults(parameters: Sequence[Parameter], owner: object) -> list[Parameter]:
-    """Give parameters the defaults of the setting's first spec; leave out what only a spec can say (a list, nothing)."""
-    values = [(p, getattr(owner, p.name)) for p in parameters]
-    return [replace(p, default=value) for p, value in values if value is not None or _stands_for_something(p)]
-
-
-def _stands_for_something(parameter: Parameter) -> bool:
-    """Whether None is a value like others: found by the run, or none of the options."""
-    return automatic_of(parameter) is not None or (isinstance(parameter, Choice) and bool(parameter.options))
+    """Give parameters the defaults of the setting's first spec."""
+    return [replace(p, default=getattr(owner, p.name)) for p in parameters]
 
 
 def dataset_choice(problem: type[Setting]) -> Choice:
@@ -166,17 +162,17 @@ def to_spec(
     controls = controls_for(problem, dataset, values.get(PICKER))
     sections: dict[str, dict[str, Any]] = {name: {} for name in ("problem", "kernel", "solver", "stop", "data")}
     for name, control in controls.items():
-        field = "name" if name == PICKER else name
-        sections[control.section][field] = values.get(name, control.parameter.default)
-    entry = entry_of(problem, dataset)
+        if name != ALSO:
+            sections[control.section]["name" if name == PICKER else name] = values.get(name, control.parameter.default)
+    entry, also = entry_of(problem, dataset), values.get(ALSO) or ""
     if own is not None:
         sections["data"] |= own
-        return Spec.from_dict({"setting": problem.name, "seed": seed, **sections})
+        return Spec.from_dict({"setting": problem.name, "seed": seed, **with_also(problem, sections, also)})
     if sections["data"]["n"] == entry.n and entry.option("n").default is None:
         sections["data"]["n"] = None  # all of it
     sections["data"]["name"] = dataset
     sections["data"] |= _read_classes(entry, sections["data"], problem.labels)
-    return Spec.from_dict({"setting": problem.name, "seed": seed, **sections})
+    return Spec.from_dict({"setting": problem.name, "seed": seed, **with_also(problem, sections, also)})
 
 
 def _read_classes(entry: DatasetEntry, data: Mapping[str, Any], labels: str) -> dict[str, Any]:

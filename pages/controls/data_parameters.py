@@ -96,14 +96,14 @@ def data_parameters(problem: type[Setting], dataset: str, default: DataSpec) -> 
 
 
 def _option_parameters(p: Parameter, entry: DatasetEntry, own: Mapping[str, float | None]) -> list[Parameter]:
-    """Return the set's own option; none where it has no such option, or it is as the data are."""
+    """Return the set's own option, if it has one."""
     option = next((option for option in entry.options if option.name == p.name), None)
     if option is None:
         return []
     if p.name == "n":
         high = int(min(option.high, MAX_POINTS))
         return [replace(option, default=own["n"] or high, usual=(100, high))]
-    return [] if own[p.name] is None else [replace(option, default=own[p.name])]  # a spec file can say otherwise
+    return [replace(option, default=own[p.name])]
 
 
 def _class_parameters(p: Parameter, entry: DatasetEntry, labels: str) -> list[Parameter]:

@@ -8,6 +8,7 @@ from dsgcore.data import OPTION_NAMES, DatasetEntry
 from dsgcore.data.conversions import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
+from pages.controls.also import ALSO
 from pages.controls.control import Control, key_of
 from pages.controls.controls import controls_for, dataset_choice, kernel_asked, kernel_widths
 from pages.controls.data_parameters import SUITED
@@ -79,6 +80,6 @@ def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
     names = {name for suited in SUITED.values() for name in suited}
     names |= {name for own in profile_of(problem).elsewhere.values() for name in own}
     names |= set(profile_of(problem).usual(1, 1, 0.5))
-    names |= {"prior", "convert", "positive", "n_labeled", *OPTION_NAMES}
+    names |= {"prior", "convert", "positive", "n_labeled", ALSO, *OPTION_NAMES}
     offered = controls_for(problem, dataset, kernel_asked(problem))
     return [control for name, control in offered.items() if name in {*names, *kernel_widths(offered)}]

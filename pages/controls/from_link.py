@@ -10,7 +10,7 @@ import streamlit as st
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
 from dsgcore.data.options import SEED
-from pages.controls.control import AUTOMATIC, Control, also_offer, automatic_of, number, shown
+from pages.controls.control import AUTOMATIC, Control, also_offer, can_be_automatic, number, shown
 
 SHOWN_FROM_LINK = 40
 
@@ -29,7 +29,7 @@ def in_link(value: Any) -> str:
 def _read_one(control: Control, text: str) -> str | None:
     parameter = control.parameter
     if isinstance(parameter, Real | Integer):
-        if text == AUTOMATIC and automatic_of(parameter) is not None:
+        if text == AUTOMATIC and can_be_automatic(parameter):
             return None
         value = number(text, parameter)
         if value is None:

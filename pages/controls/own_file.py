@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -151,6 +152,15 @@ def _few(problem: type[Setting], own: OwnFile) -> int:
     most = max(own.n_known * _TRAINING * _LABELED, k)
     wanted = min(max(usual, 2 * k), most)
     return max((stop for stop in _STOPS if stop <= wanted), default=2) if wanted >= 2 * k else max(k, 2)
+
+
+def file_in_link(name: str, sha256: str, recipe: Recipe | None) -> str:
+    """Return which file it is and how it is read, as a link says it.
+
+    All of the recipe is there: what is left out would be as it is guessed from the file, not as it was chosen.
+    """
+    given = {} if recipe is None else recipe.to_dict()
+    return json.dumps({"name": name, "sha256": sha256, "recipe": given}, separators=(",", ":"))
 
 
 def plain(text: str) -> str:

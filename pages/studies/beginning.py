@@ -11,6 +11,7 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.controls import controls
+from pages.controls.also import ALSO
 from pages.controls.control import Control, draw, key_of
 from pages.controls.from_link import read_controls
 from pages.controls.kernel_parameters import PICKER
@@ -107,7 +108,7 @@ class Beginning:
         """Draw all that does not vary; return the values by name, of what varies the usual ones."""
         values = {name: c.parameter.default for name, c in offered.items() if name in varied}
         left = {name: c for name, c in offered.items() if name not in varied}
-        titles = (("Everything else", ("problem", "kernel", "solver", "stop")), ("Data options", ("data",)))
+        titles = (("Everything else", ("problem", "kernel", "solver", "stop", ALSO)), ("Data options", ("data",)))
         for title, sections in titles:
             with st.expander(title):
                 values |= {name: draw(c) for name, c in left.items() if c.section in sections}

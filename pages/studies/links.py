@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from dsgcore.data.options import SEED
-from dsgcore.experiments import Setting, Spec
+from dsgcore.experiments import Setting, Spec, steered_values
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
+from pages.controls.also import ALSO, what_differs
+from pages.controls.changes import CHANGES, changes_to_text
 from pages.controls.control import Control, also_offer, key_of
 from pages.controls.from_link import in_link
 from pages.controls.kernel_parameters import PICKER
-from pages.controls.own_file import entry_of
+from pages.controls.own_file import entry_of, file_in_link
 
 
 def link_to_run(spec: Spec) -> dict[str, str]:
@@ -21,16 +23,32 @@ def link_to_run(spec: Spec) -> dict[str, str]:
     said = {key_of(problem, "data"): entry_of(problem, spec.data.name).title}
     if spec.seed != SEED.default:
         said[key_of(problem, "seed")] = str(spec.seed)
-    return said | said_of(spec, lambda control: control.key)
+    if spec.changes:
+        said[key_of(problem, CHANGES)] = changes_to_text(spec)
+    if spec.data.name == FILE:
+        said[key_of(problem, "file")] = file_in_link(str(spec.data.path), str(spec.data.sha256), spec.data.recipe)
+    return said | said_of(_at_its_end(spec), lambda control: control.key)
+
+
+def _at_its_end(spec: Spec) -> Spec:
+    """Return a spec without changes: with what they have come to, as the sliders show it."""
+    plain = spec.to_dict() | {"changes": []}
+    for name, value in steered_values(spec).items():
+        plain["solver" if name in plain["solver"] else "problem"][name] = value
+    return Spec.from_dict(plain)
 
 
 def said_of(spec: Spec, key: Callable[[Control], str]) -> dict[str, str]:
     """Return the values of a spec that differ from what a page begins with, as links say them, by the keys of their controls."""
     problem = type(spec.problem)
     offered = controls.controls_for(problem, spec.data.name, spec.kernel.name)
+    values = {name: _value(spec, problem, name, control) for name, control in offered.items() if name != ALSO}
+    data = spec.to_dict()["data"]
+    own = {name: data[name] for name in ("name", "path", "sha256", "recipe")} if spec.data.name == FILE else None
+    values[ALSO] = what_differs(spec, controls.to_spec(problem, values, spec.data.name, spec.seed, own))
     said = {}
-    for name, control in offered.items():
-        value = _value(spec, problem, name, control)
+    for name, value in values.items():
+        control = offered[name]
         if value != control.parameter.default:
             said[key(control)] = in_link(value) if isinstance(value, bool | int | float) else control.say(value)
             if isinstance(value, int | float) and not isinstance(value, bool):
@@ -46,8 +64,7 @@ def _value(spec: Spec, problem: type[Setting], name: str, control: Control) -> A
     value = getattr(part, name)
     if spec.data.name == FILE or control.section != "data":
         return value
-    if name == "n" and value is None:
-        return control.parameter.default  # all of it
     if name == "positive" and value is not None:
         return entry_of(problem, spec.data.name).class_names[value]
-    return control.parameter.default if value is None else value
+    # All of a set's points, and the class that is positive: None in a spec, a value of its own in a control.
+    return control.parameter.default if value is None and name in ("n", "positive") else value

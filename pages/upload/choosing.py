@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.reading import AskFormat, Limits, Recipe
 from dsgcore.experiments import Setting
-from pages.controls.own_file import Choosing, choosing_key, store
+from pages.controls.own_file import Choosing, choosing_key, file_in_link, store
 
 LAST = "_last_file"
 _LONGEST_LINK = 20_000
@@ -84,9 +84,7 @@ def linked_keys(problem: type[Setting]) -> frozenset[str]:
 
 def write_link(key: str, choosing: Choosing, recipe: Recipe, place: DeltaGenerator) -> None:
     """Keep in the link which file it is, and what its recipe has that the bytes do not tell."""
-    own, usual = recipe.to_dict(), Recipe().to_dict()
-    given = {name: value for name, value in own.items() if value != usual[name]}
-    text = json.dumps({"name": choosing.name, "sha256": choosing.sha256, "recipe": given}, separators=(",", ":"))
+    text = file_in_link(choosing.name, choosing.sha256, recipe)
     if len(text) > _LONGEST_LINK:
         return
     st.session_state[key] = text

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
+from pages.controls.changes import changes_to_text
 from pages.controls.control import key_of
 from pages.controls.from_link import refused, without_bad_seed
 from pages.controls.own_file import store
@@ -141,7 +142,7 @@ def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
     assert bench.spec is not None
     _note_place(bench)
     lesson = bench.place.text if bench.place is not None else ""
-    changes = link.changes_to_text(bench.spec)
+    changes = changes_to_text(bench.spec)
     race, room = name_in_link(problem.name) or bench.race, bench.room.code if bench.room is not None else ""
     look = str(bench.look or "")
     return link.kept(problem, changes=changes, at=bench.at, look=look, lesson=lesson, race=race, room=room)

@@ -10,10 +10,10 @@ from dsgcore.experiments import Setting, Spec, long_work
 from dsgcore.experiments.cost import check_cost
 from dsgcore.experiments.jobs import JobState
 from pages.controls.bad_input import BAD_INPUT
+from pages.controls.changes import CHANGES, changes_to_text, with_changes
 from pages.controls.control import key_of
 from pages.controls.own_file import plain
 from pages.controls.view_choices import SLIDER, SPEED, viewed
-from pages.workbench import link
 from pages.workbench.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
 
 
@@ -66,13 +66,13 @@ def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     A link that holds an iteration shows the run as it was there. The link is read first: once the run has begun, nothing may
     end this before it is where the link says.
     """
-    changes, at, look = (_linked(key_of(problem, name)) for name in ("changes", "at", "look"))
+    changes, at, look = (_linked(key_of(problem, name)) for name in (CHANGES, "at", "look"))
     bench.wants_link = False
-    if bench.spec is not None and (asked, changes) == (bench.asked, link.changes_to_text(bench.spec)):
+    if bench.spec is not None and (asked, changes) == (bench.asked, changes_to_text(bench.spec)):
         return
     spec = asked
     try:
-        spec = link.with_changes(asked, changes)
+        spec = with_changes(asked, changes)
     except BAD_INPUT as error:
         bench.notices.append(str(error))
     begin(bench, spec, at)

@@ -1,0 +1,97 @@
+"""Fields of a spec that no control says: a line of text that sets them, in the link too."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dsgcore.core.parameters import Parameter, ParameterError, Text, quoted
+from dsgcore.experiments import Setting, Spec, SpecError
+from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopSpec, solver_parameters
+
+ALSO = "also"
+# Of the data, what names a file is no part of it: the file's own line in the link says that.
+_OF_THE_FILE = ("name", "path", "sha256", "recipe")
+_SECTIONS = ("problem", "data", "solver", "stop", "diagnostics")
+LINE = Text(
+    ALSO,
+    "",
+    label="Also set",
+    sentence="Fields that no other control sets, with commas between them, such as "
+    "solver.dtype=float64,diagnostics.n_probes=0. They hold whatever the other controls say.",
+)
+
+
+def parameters_of(problem: type[Setting]) -> dict[str, Parameter]:
+    """Return the parameters that the line can set, by section and name."""
+    sections: dict[str, Sequence[Parameter]] = {
+        "problem": problem.parameters,
+        "data": [p for p in DATA_PARAMETERS if p.name not in _OF_THE_FILE],
+        "solver": solver_parameters(problem),
+        "stop": StopSpec.parameters,
+        "diagnostics": DiagnosticsSpec.parameters,
+    }
+    return {f"{section}.{p.name}": p for section, parameters in sections.items() for p in parameters}
+
+
+def what_differs(spec: Spec, other: Spec) -> str:
+    """Return the line that makes `other` the spec, but for its changes, kernel, seed and file."""
+    wanted, there = spec.to_dict(), other.to_dict()
+    fields = [
+        f"{section}.{name}={_text(value)}"
+        for section in _SECTIONS
+        for name, value in wanted[section].items()
+        if value != there[section][name] and not (section == "data" and name in _OF_THE_FILE)
+    ]
+    if not fields:
+        return ""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(fields)
+    return line.getvalue()
+
+
+def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
+    """Return the values that a line sets, by section and name; raise `SpecError` if it is not valid."""
+    known, found = parameters_of(problem), dict[str, dict[str, Any]]()
+    for field in _fields(text):
+        name, sign, value = field.strip().partition("=")
+        if not sign:
+            raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5, got {quoted(field)}")
+        if name not in known:
+            raise SpecError(f"{ALSO} must name one of {', '.join(known)}, got {quoted(name)}")
+        try:
+            checked = known[name].check(_value(value))
+        except ParameterError as error:
+            raise SpecError(f"in {ALSO}, {error}") from None
+        section, _, own = name.partition(".")
+        found.setdefault(section, {})[own] = checked
+    return found
+
+
+def _fields(text: str) -> list[str]:
+    try:
+        return next(csv.reader([" ".join(text.splitlines())]), [])
+    except csv.Error as error:
+        raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5: {error}") from None
+
+
+def with_also(problem: type[Setting], sections: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return a spec's sections with the values that a line sets."""
+    also = read_also(problem, text)
+    return {**sections, **{name: {**sections.get(name, {}), **values} for name, values in also.items()}}
+
+
+def _text(value: Any) -> str:
+    """Return a value as the line says it: a word as it is, unless it would be read as something else."""
+    is_plain = isinstance(value, str) and value.isprintable() and _value(value) == value
+    return value if is_plain else json.dumps(value)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text.strip()
