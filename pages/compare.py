@@ -12,6 +12,7 @@ from dsgcore.experiments import Spec
 from dsgcore.studies import Gathered, Results, StoreError, curves_of
 from dsgcore.studies.curves import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_plotly import live_chart
+from pages.controls.names import unknown_names
 from pages.controls.own_file import entry_of, plain
 from pages.shell.browser import keep_in_link
 from pages.shell.router import page_of
@@ -36,6 +37,8 @@ X_TITLES = {
 def page() -> None:
     """Draw the pinned runs beside each other."""
     st.title("Compare")
+    for notice in unknown_names(st.query_params.to_dict(), {name: name for name in (BY_KEY, SEEDS, LINK)}):
+        st.warning(notice, icon=":material/link_off:")
     known = _known()
     keep_in_link("compare", {LINK: in_link(known)})
     if len(known) < 2:

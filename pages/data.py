@@ -12,13 +12,14 @@ from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
 from dsgcore.data.conversions import AS_IS
 from dsgcore.data.options import SEED
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_split
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import Control, also_offer, draw, key_of
 from pages.controls.from_link import in_link, read_controls, without_bad_seed
+from pages.controls.names import unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, plain, store
 from pages.gallery import data_views as views
@@ -38,6 +39,8 @@ def page() -> None:
     """Draw the gallery, or the set that the link or the picker names."""
     st.title("Data")
     _use_own_names()
+    for notice in unknown_names(st.query_params.to_dict(), _known_names()):
+        st.warning(notice, icon=":material/link_off:")
     given = st.query_params.get("set")
     if given is not None and given not in TITLES and "set" not in st.session_state:
         st.warning(f"In the link, set must be one of {', '.join(TITLES)}, got {given[:40]!r}; all sets are shown.")
@@ -58,6 +61,19 @@ def page() -> None:
         gallery(_choose)
     else:
         _close_look(TITLES[chosen])
+
+
+def _known_names() -> dict[str, str]:
+    """Return all names that the page's link can have."""
+    own = (
+        "set",
+        "across",
+        "up",
+        f"{PREFIX}setting",
+        *ONCE_SHARED.values(),
+        *(PREFIX + p.name for p in DATA_PARAMETERS),
+    )
+    return {name: name for name in own}
 
 
 def _use_own_names() -> None:

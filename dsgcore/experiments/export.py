@@ -29,7 +29,8 @@ run.advance({iterations})
 run.history.write_csv("history.csv")
 run.result.save("model.npz")
 last = run.history.last()
-print(f"{{run.t}} iterations, objective {{last['objective']:.6g}}, test {score_name} {{last['score_test']:.6g}}")
+objective = last.get("objective_average", last["objective"])
+print(f"{{run.t}} iterations, objective {{objective:.6g}}, test {score_name} {{run.result_score:.6g}}")
 '''
 
 _SCRIPT_WITH_FILE = (
@@ -79,7 +80,8 @@ def summary(run: Run) -> dict[str, Any]:
             "n_test": len(run.split.X_test),
             "d": run.split.X_train.shape[1],
         },
-        "last": {name: value if np.isfinite(value) else None for name, value in run.history.last().items()},
+        "score": _finite(run.result_score),
+        "last": {name: _finite(value) for name, value in run.history.last().items()},
         "versions": {
             "python": platform.python_version(),
             "numpy": np.__version__,
@@ -87,6 +89,10 @@ def summary(run: Run) -> dict[str, Any]:
             "scikit-learn": version("scikit-learn"),
         },
     }
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else value
 
 
 def summary_json(run: Run) -> str:

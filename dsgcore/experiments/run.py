@@ -122,6 +122,15 @@ class Run:
         return self.test_values if self.spec.solver.average is None else self.engine.test_average
 
     @property
+    def result_score(self) -> float | None:
+        """The test score of `result`, None before the first iteration."""
+        if not len(self.history):
+            return None
+        if self.spec.solver.average is None:
+            return self.history.last()["score_test"]
+        return float(self.problem.score(self.split.y_test, self.engine.test_average))
+
+    @property
     def t(self) -> int:
         """Iterations made so far, each with a row of the history."""
         return len(self.history)

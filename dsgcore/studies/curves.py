@@ -15,7 +15,8 @@ from dsgcore.studies.store import Store, StoredRun
 
 ITERATIONS, EVALUATIONS, SECONDS = "iterations", "evaluations", "seconds"
 BY = (ITERATIONS, EVALUATIONS, SECONDS)
-COLUMN = "score_test"
+# The test score of the model that a run gives: of the average, if its spec asks for one.
+SCORES = ("score_average", "score_test")
 # So far below the best point's mean score the usual target lies: one point of a hundred.
 BEHIND = 0.01
 RUNS_AT_ONCE = 50
@@ -44,9 +45,10 @@ class Curves:
         return np.nanmax(np.where(np.isnan(self.values), -np.inf, self.values), axis=0)
 
 
-def curves_of(store: Store, hashes: Sequence[str], column: str = COLUMN) -> Curves:
-    """Return a column of the histories of runs; all of the hashes must be there."""
-    rows = [store.history(name).get(column, np.empty(0)) for name in hashes]
+def curves_of(store: Store, hashes: Sequence[str], columns: Sequence[str] = SCORES) -> Curves:
+    """Return the first of these columns that the histories of runs have; all of the hashes must be there."""
+    found = store.columns(hashes, columns)
+    rows = [found[name] for name in hashes]
     length = max((len(row) for row in rows), default=0)
     padded = [np.pad(row, (0, length - len(row)), constant_values=np.nan) for row in rows]
     return Curves(np.arange(1.0, length + 1.0), np.reshape(padded, (len(rows), length)))
@@ -86,7 +88,7 @@ class ScoreCurves:
         for first in range(0, len(missing), RUNS_AT_ONCE):
             if time.monotonic() - start >= seconds:
                 return False
-            some = store.columns(missing[first : first + RUNS_AT_ONCE], COLUMN)
+            some = store.columns(missing[first : first + RUNS_AT_ONCE], SCORES)
             self.known |= {name: values.astype(np.float32) for name, values in some.items()}
         return True
 

@@ -22,7 +22,7 @@ from dsgcore.core.user_folders import data_folder
 
 # Names the file where nobody else does.
 VARIABLE = "DSGLAB_STORE"
-VERSION = 2
+VERSION = 3
 # A writer waits so long for another one.
 SECONDS_TO_WAIT = 60.0
 _TABLE = """
@@ -42,6 +42,12 @@ CREATE TABLE IF NOT EXISTS said (
 _SAY = (
     "INSERT OR IGNORE INTO said SELECT sha256, score, objective, seconds, state, iterations, "
     "json_extract(summary, '$.last.error_mean'), json_extract(summary, '$.step_limit') FROM runs"
+)
+# Before version 3 a run whose model is the average of its iterates was kept with the numbers of the last one.
+_SCORE_AVERAGES = (
+    "UPDATE runs SET score = json_extract(summary, '$.last.score_average'), "
+    "objective = json_extract(summary, '$.last.objective_average') "
+    "WHERE json_extract(summary, '$.last.score_average') IS NOT NULL"
 )
 # Specs that somebody wants to find again, whether they have been run or not.
 _PINS = """
@@ -78,7 +84,8 @@ class StoredRun:
     sha256 : str
         Of its spec.
     score, objective : float or None
-        On test points and of the training data, at the end; None where a run had no iteration, or they are not finite.
+        On test points and of the training data, of the model that the run gives: the average where the spec asks for one. None
+        if the run had no iteration, or they are not finite.
     seconds : float
         What it took when it was made.
     state : {"finished", "plateau", "diverged"}
@@ -120,6 +127,8 @@ class Store:
                 for table in (_TABLE, _SAID, _PINS, _RACES):
                     connection.execute(table)
                 if version < VERSION:
+                    connection.execute(_SCORE_AVERAGES)
+                    connection.execute("DELETE FROM said")
                     connection.execute(_SAY)
                     connection.execute(f"PRAGMA user_version = {VERSION}")
         except (sqlite3.Error, OSError) as error:
@@ -160,8 +169,8 @@ class Store:
             spec,
             json.dumps(summary),
             packed(history),
-            last.get("score_test"),
-            last.get("objective"),
+            summary.get("score", last.get("score_test")),
+            last.get("objective_average", last.get("objective")),
             summary["seconds"],
             summary["stop_reason"],
             summary["iterations"],
@@ -188,11 +197,13 @@ class Store:
         """Return the recorded columns of a run; raise `KeyError` where it is not there."""
         return unpacked(self._one("history", sha256))
 
-    def columns(self, hashes: Sequence[str], name: str) -> dict[str, NDArray]:
-        """Return one recorded column of each of the runs that are there, by their hashes; empty where a run has none."""
+    def columns(self, hashes: Sequence[str], names: Sequence[str]) -> dict[str, NDArray]:
+        """Return the first of these columns that each of the runs has, by their hashes; an empty one if a run has none."""
         question = f"SELECT sha256, history FROM runs WHERE sha256 IN ({', '.join('?' * len(hashes))})"
         with self.opened() as connection:
-            return {sha256: _unpacked_column(content, name) for sha256, content in connection.execute(question, hashes)}
+            return {
+                sha256: _unpacked_column(content, names) for sha256, content in connection.execute(question, hashes)
+            }
 
     def spec(self, sha256: str) -> str:
         """Return a run's spec as JSON text; raise `KeyError` where it is not there."""
@@ -259,9 +270,10 @@ def packed(history: Mapping[str, NDArray]) -> bytes:
     return file.getvalue()
 
 
-def _unpacked_column(content: bytes, name: str) -> NDArray:
+def _unpacked_column(content: bytes, names: Sequence[str]) -> NDArray:
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        return archive[name] if name in archive.files else np.empty(0)
+        found = next((name for name in names if name in archive.files), None)
+        return np.empty(0) if found is None else archive[found]
 
 
 def unpacked(content: bytes) -> dict[str, NDArray]:

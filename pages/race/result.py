@@ -50,7 +50,8 @@ def _numbers(started: Started, run: Run, result: RaceResult) -> None:
     score, time, memory = st.columns(3)
     row = run.history.last()
     off: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
-    gain = result.score - row["score_test"] if row else 0.0
+    own = run.result_score
+    gain = 0.0 if own is None else result.score - own
     beside = f"{gain:+.4f} vs the run at step {row['t']:.0f}" if row else None
     score.metric(
         f"Test {name} of {started.title}", f"{result.score:.4f}", delta=beside, **(off if abs(gain) < TIE else {})

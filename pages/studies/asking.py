@@ -16,16 +16,13 @@ from dsgcore.studies import Study
 from dsgcore.studies.study import MOST_AXES
 from pages.controls import controls
 from pages.controls.control import Control, automatic_of, key_of, number, shown
-from pages.studies.beginning import Beginning
+from pages.studies.beginning import NUMBER, RANGE, VALUES, VARY, Beginning
 from pages.upload.upload import draw_upload
 
 PREFIX = "x_"
-VARY = "vary"
-# What the keys of an axis' widgets end in.
-VALUES, RANGE, NUMBER = "_values", "_range", "_n"
 _KEPT = ("seeds", "random", "points", "best_first")
 SEEDS, RANDOM, POINTS, BEST_FIRST = (PREFIX + name for name in _KEPT)
-BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS))
+BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS), views=("measure", "target", "view", "best"))
 MOST_SEEDS, USUAL_SEEDS = 50, 3
 MOST_VALUES, USUAL_VALUES = 20, 6
 MOST_POINTS, USUAL_POINTS = 400, 60
@@ -174,7 +171,7 @@ def draw_axis(
         low, high = st.select_slider(
             f"{p.label} ({p.symbol})" if p.symbol else p.label,
             stops,
-            value=_usual_ends(p, stops, reach),
+            value=_usual_ends(p, reach),
             key=key,
             bind="query-params",
             format_func=shown,
@@ -194,11 +191,13 @@ def _stops(p: Real | Integer, key: str) -> list[float]:
     return sorted(stop for stop in values if p.scale == "linear" or stop > 0)
 
 
-def _usual_ends(p: Real | Integer, stops: list[float], reach: tuple[float, float]) -> tuple[float, float]:
+def _usual_ends(p: Real | Integer, reach: tuple[float, float]) -> tuple[float, float]:
     """Return where an axis begins and ends at first: a few powers of ten about the usual value, or the whole slider."""
     usual = p.default if p.default is not None else automatic_of(p)
     if p.scale == "linear" or not usual:
-        return stops[0], stops[-1]
+        own = [stop for stop in grid(p) if p.scale == "linear" or stop > 0]
+        return own[0], own[-1]
     low, high = usual * reach[0], usual * reach[1]
-    near = [stop for stop in stops if low <= stop * 1.001 and stop <= high * 1.001]
+    # Of the slider's own stops: those of a link are not there by themselves, and what is usual is not said in the link.
+    near = [stop for stop in grid(p) if stop > 0 and low <= stop * 1.001 and stop <= high * 1.001]
     return near[0], near[-1]

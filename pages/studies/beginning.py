@@ -15,9 +15,12 @@ from pages.controls.also import ALSO
 from pages.controls.control import Control, draw, key_of
 from pages.controls.from_link import read_controls
 from pages.controls.kernel_parameters import PICKER
+from pages.controls.names import names_of, unknown_names
 from pages.controls.own_file import entry_of
 
-SETTING = "setting"
+SETTING, VARY = "setting", "vary"
+# What the keys of an axis' widgets end in.
+ENDS = VALUES, RANGE, NUMBER = "_values", "_range", "_n"
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,14 @@ class Beginning:
         Those of its keys, without the prefix, that go with any data.
     settings : tuple of str
         The settings that can be chosen.
+    views : tuple of str
+        More of its keys without the prefix, for names in the link: how the answer is looked at.
     """
 
     prefix: str
     kept: tuple[str, ...]
     settings: tuple[str, ...]
+    views: tuple[str, ...] = ()
 
     def setting(self) -> type[Setting]:
         """Draw the choice of a setting."""
@@ -97,12 +103,21 @@ class Beginning:
 
     def read_link_once(self, problem: type[Setting], dataset: str, offered: Mapping[str, Control]) -> None:
         """Say what is wrong with the link that the page is opened with, and let sliders stand where it says."""
-        noted = f"_{self.prefix}read_{problem.name}_{dataset}"
-        if noted in st.session_state:
-            return
-        for notice in read_controls(dict(offered), st.query_params.to_dict()):
+        noted, given = f"_{self.prefix}read_{problem.name}_{dataset}", st.query_params.to_dict()
+        if noted not in st.session_state:
+            st.session_state[noted] = read_controls(dict(offered), given)
+        for notice in [*st.session_state[noted], *unknown_names(given, self._known_names(given))]:
             st.warning(notice, icon=":material/link_off:")
-        st.session_state[noted] = True
+
+    def _known_names(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return all names that the page's link can have, of any setting; of an axis with what its name ends in."""
+        settings = [SETTINGS[name] for name in self.settings]
+        known = {word: name for problem in settings for word, name in names_of(problem, self.prefix).items()}
+        of_axes = {self.prefix + key_of(problem, VARY) for problem in settings}
+        own = {self.prefix + name for name in (SETTING, *self.kept, *self.views)}
+        own |= {name for name in given if name.startswith(f"{self.prefix}quantity_")}  # one for each list of measures
+        ended = {name + end for name in known.values() for end in ENDS}
+        return known | {name: name for name in of_axes | own | ended}
 
     def others(self, offered: Mapping[str, Control], varied: set[str]) -> dict[str, Any]:
         """Draw all that does not vary; return the values by name, of what varies the usual ones."""

@@ -12,8 +12,8 @@ from dsgcore.studies import Study
 from pages.controls import controls
 from pages.controls.control import Control, key_of, shown
 from pages.controls.own_file import entry_of
-from pages.studies.asking import BEGINNING, NUMBER, PREFIX, RANGE, SEEDS, VALUES, VARY
-from pages.studies.beginning import SETTING
+from pages.studies.asking import BEGINNING, PREFIX, SEEDS
+from pages.studies.beginning import NUMBER, RANGE, SETTING, VALUES, VARY
 from pages.studies.links import said_of
 from pages.studies.measures import MEASURE, SCORE, name_in_link
 

@@ -16,7 +16,7 @@ from dsgcore.studies import Study, StudyError, Ways
 from pages.controls import controls
 from pages.controls.control import Control, key_of
 from pages.studies.asking import draw_axis
-from pages.studies.beginning import Beginning
+from pages.studies.beginning import VARY, Beginning
 from pages.upload.upload import draw_upload
 
 PREFIX = "v_"
@@ -106,7 +106,7 @@ def _axis_name(problem: type[Setting], varied: Mapping[str, Control]) -> str:
         "Vary",
         options,
         index=options.index("solver.n_iter") if of_length else 0,
-        key=PREFIX + key_of(problem, "vary"),
+        key=PREFIX + key_of(problem, VARY),
         bind="query-params",
         format_func=lambda name: varied[name].parameter.label if name in varied else name,
     )

@@ -12,6 +12,7 @@ from dsgcore.settings import profile_of
 from pages.controls.changes import changes_to_text
 from pages.controls.control import key_of
 from pages.controls.from_link import refused, without_bad_seed
+from pages.controls.names import OF_THE_FRAME
 from pages.controls.own_file import store
 from pages.race.state import bring_back as bring_back_race
 from pages.race.state import name_in_link
@@ -28,8 +29,6 @@ from pages.workbench.presenting import is_presented
 
 # While a run goes on, the link says where it is so often.
 SECONDS_BETWEEN_PLACES = 3.0
-# What a link says of the frame that the page is in, and not of the page.
-OF_THE_FRAME = ("hide", "present", "notes", "embed", "embed_options")
 
 
 def bench_key(name: str) -> str:

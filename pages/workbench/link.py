@@ -12,8 +12,10 @@ from pages.controls import controls
 from pages.controls.changes import CHANGES
 from pages.controls.control import Control, key_of, number
 from pages.controls.from_link import in_link, read_controls, refusal
+from pages.controls.names import names_of, unknown_names
 from pages.controls.own_file import entry_of
 from pages.controls.view_choices import ONCE_SHARED, SPEED, choices_of
+from pages.workbench.map_axes import AXES
 
 # What no control holds: the changes made during the run, where it is, which earlier step is looked at, where the reader is in
 # a guided lesson, which race has ended, and the code of a class's room, whose key is in no link.
@@ -57,7 +59,13 @@ def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
     key = key_of(problem, "seed")
     if key in given and number(given[key], SEED) is None:
         notices.append(refusal(key, SEED, given[key]))
-    return notices
+    return notices + unknown_names(given, _known_names(problem))
+
+
+def _known_names(problem: type[Setting]) -> dict[str, str]:
+    """Return all names that the link of a setting's page can have."""
+    others = [*KEPT, *AXES, *(choice.name for choice in choices_of(problem)), *ONCE_SHARED]
+    return names_of(problem) | {key: key for key in (key_of(problem, name) for name in others)}
 
 
 def link_to_lesson(problem: type[Setting]) -> dict[str, str]:

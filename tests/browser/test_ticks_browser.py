@@ -28,18 +28,9 @@ ANSWERS = {
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(open_page, page_health, name):
     answer, words = ANSWERS[name]
-    page, n_failed = open_page("auc?speed=slow&n_iter=2000"), []
-
-    def answer_twice(route):
-        n_failed.append(route)
-        if len(n_failed) == 3:
-            page.unroute("**/tick")
-            route.continue_()
-        else:
-            answer(route)
-
+    page = open_page("auc?speed=slow&n_iter=2000")
     wait_for_points(page, 4)
-    page.route("**/tick", answer_twice)
+    page.route("**/tick", answer, times=2)
     status = page.locator(".st-key-status")
     expect(status).to_contain_text(re.compile(rf"step \d+ of 2000 · {words}.*; next try in 1 s"), timeout=LONG)
     before = step_number(page)
@@ -60,7 +51,7 @@ def test_the_end_of_a_run_is_shown_although_its_last_tick_was_lost(open_page, pa
         answer = route.fetch()
         route.fulfill(body=PROXYS_PAGE if '"isOver": true' in answer.text() else answer.text())
 
-    page.route("**/tick", lose_the_last)
+    page.route("**/tick", lose_the_last)  # by the next one the run is over
     status = page.locator(".st-key-status")
     expect(status).to_contain_text("something else answers", timeout=LONG)
     page.unroute("**/tick")

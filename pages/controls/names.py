@@ -1,0 +1,69 @@
+"""The names that a link can hold, and the sentence about those that a page does not know."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import Parameter
+from dsgcore.experiments import Setting
+from dsgcore.experiments.settings import DATA_PARAMETERS, StopSpec, kernel_names, solver_parameters
+from pages.controls.also import LINE
+from pages.controls.control import key_of
+from pages.controls.from_link import refused
+from pages.controls.kernel_parameters import OWN_KEYS, PICKER
+
+# What a link says of the frame that a page is in, and not of the page.
+OF_THE_FRAME = ("hide", "present", "notes", "embed", "embed_options")
+MOST_NAMED = 4
+_OTHERS = (PICKER, "data", "seed", "file")
+
+
+def names_of(problem: type[Setting], prefix: str = "") -> dict[str, str]:
+    """Return the names of a setting's controls in a link, and by other words for them: their symbols and labels."""
+    parameters = [*problem.parameters, *solver_parameters(problem), *StopSpec.parameters, *DATA_PARAMETERS, LINE]
+    named = [(p.name, p) for p in parameters]
+    named += [(OWN_KEYS.get((k, p.name), p.name), p) for k in kernel_names(problem) for p in KERNELS[k].parameters]
+    known = {prefix + key_of(problem, name): prefix + key_of(problem, name) for name in (*_OTHERS, *dict(named))}
+    for name, parameter in named:
+        for word in _words(name, parameter):
+            for written in (prefix + key_of(problem, word), word):
+                known.setdefault(written, prefix + key_of(problem, name))
+    return known
+
+
+def _words(name: str, parameter: Parameter) -> list[str]:
+    """Return other words for a parameter: its own name, its label, and its symbol, spelled out if it is Greek."""
+    greek = unicodedata.name(parameter.symbol, "") if len(parameter.symbol) == 1 else ""
+    spelled = greek.rpartition(" ")[2].lower() if greek.startswith("GREEK SMALL LETTER") else ""
+    spelled = {"lamda": "lambda"}.get(spelled, spelled)
+    return [word for word in (name, parameter.label.lower().replace(" ", "_"), parameter.symbol, spelled) if word]
+
+
+def unknown_names(given: Iterable[str], known: Mapping[str, str]) -> list[str]:
+    """Return a sentence about the names of a link that a page does not know, with the closest that it knows; or none.
+
+    Parameters
+    ----------
+    given : iterable of str
+    known : mapping of str to str
+        The page's names by themselves, and by other words for them.
+    """
+    unknown = [name for name in given if name not in set(known.values()) and name not in OF_THE_FRAME]
+    if not unknown:
+        return []
+    said = [f"{refused(name)} (the closest name is {_closest(name, known)})" for name in unknown[:MOST_NAMED]]
+    more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
+    it = "it is" if len(unknown) == 1 else "they are"
+    return [f"In the link, this page does not know {', '.join(said)}{more}; {it} left out."]
+
+
+def _closest(name: str, known: Mapping[str, str]) -> str:
+    if name in known:
+        return known[name]
+    lower = {word.lower(): own for word, own in reversed(known.items())}
+    if name.lower() in lower:
+        return lower[name.lower()]
+    return known[max(known, key=lambda word: SequenceMatcher(None, name.lower(), word.lower()).ratio())]

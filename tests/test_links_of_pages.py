@@ -1,0 +1,186 @@
+"""The link that a page leaves in the browser asks for the same runs again; names that it does not know are said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("streamlit")
+from small_specs import small
+from test_app import PAGES, open_page, said
+from test_explore import looked_at, opened
+
+from dsgcore.core.schedules import Change
+from dsgcore.experiments import SETTINGS, Spec
+from dsgcore.settings import profile_of
+from dsgcore.studies import Study
+from pages.studies.links import link_to_run
+from pages.studies.study_links import link_to_study
+
+pytestmark = pytest.mark.compiled
+
+
+@pytest.fixture(autouse=True)
+def _own_store(monkeypatch, tmp_path):
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
+
+
+def left_in_browser(app):
+    """The part of the link that streamlit's half in the browser keeps: values that are not their widgets' defaults."""
+    link = {}
+    for element in app:
+        proto = getattr(element, "proto", None)
+        key = getattr(proto, "query_param_key", "")
+        if not key:
+            continue
+        kind = element.type
+        if kind == "selectbox":
+            default = proto.options[proto.default] if proto.HasField("default") else None
+            now = None if element.value is None else element.format_func(element.value)
+        elif kind in ("select_slider", "multiselect"):
+            default = [proto.options[int(place)] for place in proto.default]
+            now = [element.format_func(value) for value in _listed(element.value)]
+        elif kind in ("checkbox", "toggle"):
+            default, now = _flag(proto.default), _flag(element.value)
+        elif kind == "number_input":
+            default, now = _number(proto.default), _number(element.value)
+        elif kind == "text_input":
+            default, now = proto.default, element.value
+        else:
+            continue  # how the run is looked at
+        if now not in (default, None, ""):
+            link[key] = now[0] if isinstance(now, list) and len(now) == 1 else now
+    return link
+
+
+def _listed(value):
+    return list(value) if isinstance(value, tuple | list) else [value]
+
+
+def _flag(value):
+    return str(bool(value)).lower()
+
+
+def _number(value):
+    return f"{value:g}" if value < 10**6 else str(int(value))
+
+
+def unusual(setting):
+    """A spec with None, words and numbers between the sliders' stops, and fields that no control says."""
+    plain = small(setting, solver={"average": None, "lam": 1 / 3, "step_size": None}).to_dict()
+    plain["data"] |= {"n": 151, "test_share": 0.3141, "stratified": False, "scaling": "standard"}
+    plain["stop"] |= {"patience": 17, "tolerance": 3.3e-5}
+    plain["diagnostics"] |= {"n_probes": 33}
+    plain["seed"] = 12
+    if setting != "multiclass":
+        plain["solver"]["dtype"] = "float64"
+    if setting == "s3vm":
+        plain["problem"]["C_star"] = None
+    return Spec.from_dict(plain)
+
+
+def spec_of(app, setting):
+    assert not [notice for notice in said(app) if notice.startswith("In the link")]
+    return app.session_state[f"_bench_{setting}"].live.run.spec
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_settings_page_leaves_a_link_to_the_same_run(setting):
+    spec = unusual(setting)
+    app = open_page(setting, **link_to_run(spec))
+    assert spec_of(app, setting) == spec
+    assert spec_of(open_page(setting, **left_in_browser(app)), setting) == spec
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_run_with_changes_opens_as_the_same_run(setting):
+    spec = unusual(setting)
+    changes = (Change(2, "lam", 0.25), Change(3, "step_size", 0.125), Change(5, "lam", 1 / 7))
+    spec = replace(spec, changes=changes)
+    app = open_page(setting, **link_to_run(spec))
+    assert spec_of(app, setting) == spec
+
+
+def keys(app, place="explore"):
+    return [run.key for run in app.session_state[f"_exploring_{place}"].made.runs]
+
+
+def test_a_study_of_the_papers_leaves_a_link_to_the_same_runs():
+    figures = [(s, figure) for s in SETTINGS for figure in profile_of(SETTINGS[s]).figures]
+    for setting, figure in figures:
+        study = Study.from_dict(figure.study(setting))
+        app = opened(**link_to_study(study, figure.measure))
+        assert keys(app) == [run.key for run in study.runs()]
+        assert keys(opened(**left_in_browser(app))) == keys(app), figure.title
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_explore_page_leaves_a_link_to_the_same_runs(setting):
+    study = Study(unusual(setting), seeds=(0, 1))
+    step = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}
+    study = Study.from_dict(study.to_dict() | {"axes": [step]})
+    app = opened(**link_to_study(study))
+    assert keys(app) == [run.key for run in study.runs()]
+    assert keys(opened(**left_in_browser(app))) == keys(app)
+
+
+@pytest.mark.parametrize("setting", [name for name in SETTINGS if name != "multiclass"])
+def test_the_convergence_page_leaves_a_link_to_the_same_runs(setting):
+    link = {"v_" + name: text for name, text in link_to_run(unusual(setting)).items()}
+    link |= {"v_setting": profile_of(SETTINGS[setting]).short, "v_steps": "as chosen at the side", "v_seeds": "3"}
+    app = opened("convergence", **link)
+    assert not app.error
+    assert looked_at_spec(app).diagnostics.n_probes == 33
+    assert keys(opened("convergence", **left_in_browser(app)), "ways") == keys(app, "ways")
+
+
+def looked_at_spec(app):
+    return app.session_state["_exploring_ways"].made.study.specs[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "closest"),
+    [("ETA", "step_size"), ("eta", "step_size"), ("lambda", "lam"), ("n_feature", "n_features"), ("LAM", "lam")],
+)
+def test_a_name_that_a_page_does_not_know_is_said_with_the_closest_one(name, closest):
+    for page, prefix in PAGES.items():
+        given = f"{prefix}{name}" if name != "ETA" else name
+        notices = said(open_page(page, **{given: "1"}))
+        assert notices == [
+            f"In the link, this page does not know '{given}' (the closest name is {prefix}{closest}); it is left out."
+        ], page
+
+
+def test_the_name_of_another_pages_control_is_said_with_this_pages_own():
+    (notice,) = said(open_page("s3vm", step_size="0.1", foo="2"))
+    assert "'step_size' (the closest name is svm_step_size), 'foo' (the closest name is " in notice
+    assert notice.endswith("they are left out.")
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "closest"),
+    [
+        ("explore", {"x_ETA": "1"}, "x_seeds"),
+        ("explore", {"x_svm_s_rang": "1"}, "x_svm_s_range"),
+        ("convergence", {"v_seed_s": "1"}, "v_seeds"),
+        ("compare", {"run": "1"}, "runs"),
+        ("data", {"Set": "Iris"}, "set"),
+    ],
+)
+def test_the_other_pages_say_which_names_they_do_not_know(page, link, closest):
+    (notice,) = [warning.value for warning in opened(page, **link).warning]
+    assert "this page does not know" in notice
+    if "ETA" not in notice:
+        assert f"the closest name is {closest})" in notice
+
+
+def test_the_pages_know_the_names_that_they_draw():
+    for page, prefix in PAGES.items():
+        names = {}
+        for element in open_page(page, **{f"{prefix}at": "2"}):
+            key = getattr(getattr(element, "proto", None), "query_param_key", "")
+            names |= {key: "x"} if key else {}
+        notices = said(open_page(page, **names))
+        assert not [notice for notice in notices if "does not know" in notice], page
+    assert looked_at(opened()).made

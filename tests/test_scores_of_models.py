@@ -1,0 +1,68 @@
+"""What a study compares: the test score of the model that a spec gives, which may be the average of the iterates."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_specs import small
+
+from dsgcore.experiments import SETTINGS, Run, Spec, load_split, summary
+from dsgcore.studies import Store, Study, StudyRuns, curves_of
+from dsgcore.studies.work import make_run
+
+
+def averaged(setting, **stop):
+    return small(setting, solver={"average": "tail", "n_iter": 45}, stop=stop)
+
+
+def score_of(run):
+    """The test score of the model itself, asked at the test points again."""
+    values = np.asarray(run.result_test_values)
+    return run.problem.score(run.split.y_test, values)
+
+
+@pytest.mark.parametrize("stop", [{}, {"patience": 1, "tolerance": 0.5}], ids=["to the end", "stopped early"])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_study_scores_the_average_if_that_is_the_model(tmp_path, setting, stop):
+    spec = averaged(setting, **stop)
+    run = Run(spec, load_split(spec))
+    run.advance()
+    store = Store(tmp_path / "runs.sqlite")
+    stored = store.put(*make_run(spec.to_json()))
+    assert stored.score == score_of(run)
+    assert stored.objective == run.history.last()["objective_average"]
+    assert stored.score == summary(run)["score"]
+    if not stop:
+        curves = curves_of(store, [spec.sha256])
+        assert curves.values[0, -1] == stored.score
+        study = Study(spec)
+        made = StudyRuns(study)
+        made.refresh(store)
+        assert made.results("score").mean[0] == stored.score
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_study_scores_the_last_iterate_if_that_is_the_model(tmp_path, setting):
+    spec = replace(averaged(setting), solver=replace(averaged(setting).solver, average=None))
+    run = Run(spec, load_split(spec))
+    run.advance()
+    stored = Store(tmp_path / "runs.sqlite").put(*make_run(spec.to_json()))
+    assert stored.score == run.history.last()["score_test"]
+    assert stored.objective == run.history.last()["objective"]
+
+
+def test_a_store_of_before_gives_the_scores_of_averages(tmp_path):
+    file, spec = tmp_path / "runs.sqlite", Spec.from_dict({"setting": "auc"})
+    last = {"score_test": 0.5, "objective": 1.0, "score_average": 0.75, "objective_average": 0.25}
+    said = {"spec_sha256": spec.sha256, "last": last, "seconds": 0.1, "stop_reason": "finished", "iterations": 2}
+    Store(file).put(spec.to_json(), said, {"t": np.arange(2.0)})
+    with sqlite3.connect(file) as connection:
+        for table in ("runs", "said"):
+            connection.execute(f"UPDATE {table} SET score = 0.5, objective = 1.0")
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    (stored,) = Store(file).get([spec.sha256]).values()
+    assert (stored.score, stored.objective) == (0.75, 0.25)
