@@ -73,6 +73,8 @@ def unusual(setting):
     plain["stop"] |= {"patience": 17, "tolerance": 3.3e-5}
     plain["diagnostics"] |= {"n_probes": 33}
     plain["seed"] = 12
+    if setting == "ordinal":
+        plain["data"]["stratified"] = True  # else a class may be without a label
     if setting != "multiclass":
         plain["solver"]["dtype"] = "float64"
     if setting == "s3vm":

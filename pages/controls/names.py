@@ -63,7 +63,9 @@ def unknown_names(given: Iterable[str], known: Mapping[str, str]) -> list[str]:
 def _closest(name: str, known: Mapping[str, str]) -> str:
     if name in known:
         return known[name]
-    lower = {word.lower(): own for word, own in reversed(known.items())}
+    lower: dict[str, str] = {}
+    for word, own in known.items():
+        lower.setdefault(word.lower(), own)
     if name.lower() in lower:
         return lower[name.lower()]
     return known[max(known, key=lambda word: SequenceMatcher(None, name.lower(), word.lower()).ratio())]
