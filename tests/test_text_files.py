@@ -142,7 +142,7 @@ def test_what_is_wrong_in_a_file_is_said_with_the_files_name(tmp_path, capsys, n
     file.write_text(text, encoding="utf-8")
     assert main(command(name, file, tmp_path)) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"dsgcore: {file}: ")
+    assert said.endswith(f" (in {file})\n")
     assert words in said
     assert said.count("\n") == 1
 
@@ -217,4 +217,5 @@ def test_an_error_in_a_file_keeps_its_class_and_names_the_file(tmp_path):
     file.write_text(json.dumps(replace(SPEC, seed=1).to_dict() | {"seed": -1}), encoding="utf-8")
     with pytest.raises(SpecError) as caught:
         read_spec(file)
-    assert str(caught.value).startswith(f"{file}: seed must be a whole number between 0")
+    assert str(caught.value).startswith("seed must be a whole number between 0")
+    assert str(caught.value).endswith(f" (in {file})")

@@ -45,11 +45,11 @@ class SpecError(DSGError):
 
 @contextmanager
 def named_in_errors(file: Path) -> Iterator[None]:
-    """Begin the message of each `SpecError` in the block with the file's path."""
+    """Add the file's path to the message of each `SpecError` in the block."""
     try:
         yield
     except SpecError as error:
-        raise type(error)(f"{file}: {error}") from None
+        raise type(error)(f"{error} (in {file})") from None
 
 
 CHANGE_T = Integer("t", 1, low=1, high=100_000)
