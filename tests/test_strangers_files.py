@@ -274,6 +274,7 @@ WRITTEN = {
     "12%": 0.12,
     "(12 %)": -0.12,
     "(12) %": -0.12,
+    "（3）": -3.0,
     "−3.5": -3.5,
     "–3": -3.0,
     "1e−3": 0.001,
@@ -289,6 +290,8 @@ def test_brackets_per_cent_and_unicode_minus_are_read_as_numbers(cell, decimal, 
     content = csv_of([one.replace(".", decimal) for one in cells], decimal)
     data = read(content, sniff(content, "t.csv"))
     assert data.feature_names == ("price", "b")
+    is_adorned = cell.endswith(("%", ")", "）"))
+    assert any(f"is read as {WRITTEN[cell]:g}" in sentence for sentence in data.report) == is_adorned
     expected = [WRITTEN[cell] if i % share == 0 else i + 0.25 for i in range(40)]
     np.testing.assert_allclose(data.X[:, 0], expected, rtol=1e-6)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import date, time
 
 import numpy as np
 import pandas as pd
@@ -16,19 +15,23 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.indexes import sentence as index_sentence
 from dsgcore.data.reading.labels import ordered_names
+from dsgcore.data.reading.left_out import LeftOut, counted
 from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import as_cell, listed, printable, written
-from dsgcore.data.reading.numerals import Mistakes, is_numeric, is_time, numbers, numbers_and, numeric
-from dsgcore.data.reading.parquet import NESTED
+from dsgcore.data.reading.names import as_cell, listed, printable
+from dsgcore.data.reading.numerals import (
+    Mistakes,
+    numbers,
+    numbers_and,
+    numeric,
+    reading_of_adorned,
+)
 from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.tables import labels_of
 
 # The directions are those that the randomised method of Halko, Martinsson and Tropp (2011) finds from this seed.
 _SEED = 0
 NO_ROW_LEFT = "no row is left once those with missing numbers are dropped: replace the numbers instead"
-_SHOWN = 6
 _Fitted = NDArray[np.bool_] | None
 
 
@@ -59,6 +62,7 @@ class _Numbers(_Encoder):
     count: int = 0
     seen: list[NDArray] = field(default_factory=list)
     mistakes: Mistakes = field(default_factory=Mistakes)
+    adorned: str = ""
     fill: float = np.nan
 
     def is_missing(self, column: pd.Series) -> NDArray[np.bool_]:
@@ -66,6 +70,7 @@ class _Numbers(_Encoder):
 
     def look(self, column: pd.Series, is_fitted: _Fitted) -> None:
         values = numbers_and(self.mistakes, column, self.mark)
+        self.adorned = self.adorned or reading_of_adorned(column, values)
         self.n_missing += int(np.isnan(values).sum())
         present = values if is_fitted is None else values[is_fitted]
         present = present[~np.isnan(present)]
@@ -84,6 +89,9 @@ class _Numbers(_Encoder):
             self.seen = []
         else:
             self.fill = self.total / self.count
+
+    def sentence(self, fitted: str) -> str:
+        return f"{self.name!r}: {self.adorned}." if self.adorned else ""
 
     def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
         values = numbers(column, self.mark)
@@ -169,8 +177,7 @@ class Features:
     def __init__(self, recipe: Recipe, limits: Limits) -> None:
         self.recipe, self.limits = recipe, limits
         self._encoders: list[_Numbers | _Categories | _Words] = []
-        self._ignored: dict[str, str] = {}  # why a column is ignored
-        self._index: list[str] = []
+        self._left_out = LeftOut()
 
     def fit(self, frames: Iterable[pd.DataFrame], is_fitted: NDArray[np.bool_] | None = None) -> Features:
         """Learn what replaces missing numbers, the categories, and the directions of text, of a table or its pieces.
@@ -189,7 +196,7 @@ class Features:
             self.limits.check_columns(n_columns, "the points")  # now: of many texts, each takes long
         self.names = tuple(name for encoder in self._encoders for name in encoder.names)
         if not self.names:
-            raise DataError(self._nothing_left())
+            raise DataError(self._left_out.nothing_left(self._empty))
         return self
 
     def _begin(self, frame: pd.DataFrame) -> None:
@@ -204,18 +211,8 @@ class Features:
             elif role in ("category", "text"):
                 kind = _Categories if role == "category" else _Words
                 self._encoders.append(kind(name, self.recipe, self.limits))
-            elif role == "index":
-                self._index.append(name)
-            elif role == "ignore":
-                self._ignored[name] = _reason(frame[name])
-
-    def _nothing_left(self) -> str:
-        """Say why no column is a feature."""
-        reasons = dict.fromkeys(self._empty, "no value") | dict.fromkeys(self._index, "row names or numbers")
-        columns = [f"{name!r} ({reason or 'ignored'})" for name, reason in (reasons | self._ignored).items()]
-        more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
-        found = f": besides the label, the table has {', '.join(columns[:_SHOWN])}{more}" if columns else ""
-        return f"no column of features is left{found or ': the label is the only column'}"
+            elif role in ("index", "ignore"):
+                self._left_out.add(frame[name], role)
 
     def is_kept(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Mark the rows that stay: all, or where missing ones are dropped those that miss no feature."""
@@ -243,7 +240,7 @@ class Features:
     @property
     def left_out(self) -> tuple[str, ...]:
         """The columns that have no part in the points though they are neither label nor pair id."""
-        return (*self._index, *self._ignored, *self._empty)
+        return (*self._left_out.names, *self._empty)
 
     @property
     def depends_on_rows(self) -> bool:
@@ -257,15 +254,10 @@ class Features:
 
     def left_out_sentences(self) -> Iterator[str]:
         """Say which columns are left out, and why."""
-        if self._index:
-            yield index_sentence(self._index)
-        if self._ignored:
-            names = [f"{name!r}{f' ({reason})' if reason else ''}" for name, reason in self._ignored.items()]
-            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            yield f"{_counted(len(names), 'column is', 'columns are')} ignored: {', '.join(names[:_SHOWN])}{more}."
+        yield from self._left_out.sentences()
         if self._empty:
             one, several = "column holds no value and is left out", "columns hold no value and are left out"
-            yield f"{_counted(len(self._empty), one, several)}: {listed(self._empty)}."
+            yield f"{counted(len(self._empty), one, several)}: {listed(self._empty)}."
 
     def sentences(self, fitted: str = "the training rows") -> Iterator[str]:
         """Say what is done to the columns; `fitted` names the rows that it is learned from."""
@@ -282,21 +274,3 @@ class Features:
             is_dropped = self.recipe.missing == "drop"
             replaced = f"replaced by the column's {self.recipe.missing} over {fitted}"
             yield f"{where}: {'the rows with them are dropped' if is_dropped else replaced}."
-
-
-def _reason(column: pd.Series) -> str:
-    """Return what a column holds that cannot be a feature; empty if it can."""
-    present = column.dropna()
-    if is_time(column) or (len(present) and isinstance(present.iloc[0], date | time)):
-        return "dates or durations"
-    if not len(present):
-        return ""
-    if present.iloc[0] == NESTED:
-        return "lists or other nested values"
-    if isinstance(present.iloc[0], bytes):
-        return "bytes"
-    return "" if is_numeric(column) else f"text, such as {printable(written(present.iloc[0]))!r}"
-
-
-def _counted(n: int, one: str, several: str) -> str:
-    return f"{n} {one if n == 1 else several}"

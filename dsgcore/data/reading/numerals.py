@@ -22,8 +22,9 @@ _GROUPED = {
     mark: re.compile(rf"[+-]?(?:[1-9]\d{{0,2}}([{between}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:{re.escape(mark)}\d+)?")
     for mark, between in _GROUPS.items()
 }
-# Minus signs and dashes that are written for "-".
-_DASHES = str.maketrans(dict.fromkeys("−–‐‑‒﹣－", "-"))
+# Minus signs and dashes that are written for "-", and signs of full width.
+_SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
+_ADORNED = ("%", ")")
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
 _PERCENT = 100.0
 _SPREADSHEET_ERROR = re.compile(r"#[A-Z/0-9_]+[!?]?|Err:\d+|#+")
@@ -44,8 +45,8 @@ def plain_numeral(text: str) -> tuple[str, float]:
 
     (1.5) is -1.5, as in accounts; 12 % is 0.12.
     """
-    text, divisor = text.strip().translate(_DASHES), 1.0
-    for _ in range(2):  # the sign may stand inside the brackets or behind them
+    text, divisor = text.strip().translate(_SIGNS), 1.0
+    for _ in range(2 if text.endswith(_ADORNED) else 0):  # the sign may stand inside the brackets or behind them
         if text.endswith("%"):
             text, divisor = text[:-1].rstrip(), divisor * _PERCENT
         if bare := _IN_BRACKETS.fullmatch(text):
@@ -104,6 +105,15 @@ def _to_numeric(column: pd.Series) -> pd.Series:
         return pd.to_numeric(column, errors="coerce")
     except OverflowError:  # a whole number beyond all floats
         return pd.to_numeric(column.map(written, na_action="ignore"), errors="coerce")
+
+
+def reading_of_adorned(column: pd.Series, values: NDArray[np.float64]) -> str:
+    """Say what the first cell with brackets or a per cent sign is read as; empty if there is none."""
+    if is_numeric(column):
+        return ""
+    texts = column.astype(object).where(column.notna(), "").map(written)
+    found = np.flatnonzero(texts.str.endswith((*_ADORNED, "％", "）")).to_numpy() & ~np.isnan(values))
+    return f"{printable(texts.iloc[found[0]])!r} is read as {values[found[0]]:g}" if len(found) else ""
 
 
 @dataclass
