@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 import streamlit as st
 
+import dsgcore
 from dsgcore.glossary import TOPICS, Term, Topic
 from pages.shell.warm_up import is_ready
 
@@ -19,6 +22,7 @@ def glossary() -> None:
     with st.container(key="glossary-terms"):
         for topic in TOPICS:
             _topic(topic)
+        _in_python()
 
 
 def _topic(topic: Topic) -> None:
@@ -30,6 +34,20 @@ def _topic(topic: Topic) -> None:
 def _term(term: Term) -> None:
     st.subheader(term.name, anchor=term.anchor)
     st.markdown(f"{term.student}\n\n{term.researcher}")
+
+
+def _in_python() -> None:
+    """Show the reference of a public name: a docstring comes with the installation, and built pages do not."""
+    st.header("In Python", anchor="in-python")
+    st.markdown(
+        "Choose a name to read its parameters and an example. `python .ci/reference.py build/reference` builds the whole API "
+        "reference, with a page for each class and function."
+    )
+    name = st.selectbox(
+        "Name in `dsgcore`", dsgcore.__all__, index=None, placeholder="Choose a class or function", key="in-python"
+    )
+    if name is not None:
+        st.code(inspect.getdoc(getattr(dsgcore, name)), language=None, wrap_lines=True)
 
 
 glossary()

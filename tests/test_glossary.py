@@ -92,3 +92,11 @@ def test_the_page_lists_every_entry_with_its_place():
     assert not app.exception
     assert [heading.value for heading in app.subheader] == [entry.name for entry in TERMS]
     assert [heading.anchor for heading in app.subheader] == [entry.anchor for entry in TERMS]
+
+
+def test_the_glossary_shows_the_reference_of_a_class():
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    app.switch_page("pages/glossary.py").run()
+    app.selectbox(key="in-python").select("QSGS2AUC").run()
+    assert not app.exception
+    assert "Parameters\n----------\nkernel : " in app.code[0].value
