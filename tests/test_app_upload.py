@@ -50,7 +50,7 @@ def errors(app):
 def assert_waiting(app):
     """Check that the page says what to do, and that there is nothing to start, pause or step."""
     assert not app.exception
-    assert any("Choose a file at the side" in info.value for info in app.main.info)
+    assert any("Choose a file in the sidebar" in info.value for info in app.main.info)
     bar = {button.key: button for button in app.main.button}
     assert bar["play"].label == "Play"
     assert all(bar[key].disabled for key in ("play", "step", "reset", "dice"))
@@ -62,7 +62,7 @@ def test_before_a_file_is_chosen_the_page_says_what_to_do_and_nothing_can_be_pla
     app = open_own()
     assert_waiting(app)
     give(app, "iris.csv", iris_csv())
-    assert not any("Choose a file at the side" in info.value for info in app.main.info)
+    assert not any("Choose a file in the sidebar" in info.value for info in app.main.info)
     assert not any(button.disabled for button in app.main.button)
 
 

@@ -132,7 +132,7 @@ def shrunk(spec):
 
 
 def bias_of(spec):
-    return next(a.breach for a in theory_of(spec).assumptions if "gradient of a batch" in a.sentence)
+    return next(a.breach for a in theory_of(spec).assumptions if "gradient of a mini-batch" in a.sentence)
 
 
 def by_hand(found):
@@ -172,7 +172,7 @@ def test_that_of_the_features_with_a_constant_step_too_and_none_where_an_assumpt
 )
 def test_what_biases_a_batchs_gradient_has_its_mark(setting, name, without):
     spec = default_spec(setting)
-    (marked,) = (a for a in theory_of(spec).assumptions if "gradient of a batch" in a.sentence)
+    (marked,) = (a for a in theory_of(spec).assumptions if "gradient of a mini-batch" in a.sentence)
     assert getattr(spec.problem, name) != without
     assert not marked.holds
     kept = kept_to(spec)

@@ -62,7 +62,7 @@ def test_a_job_that_is_cancelled_says_so_and_leaves_the_page_as_it_was():
     app = app.button(key="find-limits").click().run()
     app = app.button(key="limits-cancel").click().run()
     app = when_done(app)
-    assert "It was cancelled" in said(app)
+    assert "Cancelled after" in said(app)
     assert not app.button(key="find-limits").disabled
 
 

@@ -33,7 +33,7 @@ def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
     return values | {control.parameter.name: draw(control) for control in own.values()}
 
 
-@st.cache_resource(show_spinner="Getting this kernel's random features ready, once on this machine")
+@st.cache_resource(show_spinner="Compiling this kernel, once on this machine")
 def make_ready(kernel: str) -> bool:
     """Have a kernel's loops compiled, or loaded from the cache, by a run of two iterations; once a process."""
     few = {"name": "two_moons", "n": 40, "n_labeled": 4}

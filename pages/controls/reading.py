@@ -45,5 +45,5 @@ def _wait_in_sight(job: Job) -> None:
 
 def _doing(job: Job) -> str:
     if job.state is JobState.WAITING:
-        return "Reading the file: it waits until others are read"
+        return "Reading the file: waiting for other files"
     return f"Reading the file: {job.progress or 'getting ready'} · {job.seconds:.0f} s, at most about {SECONDS:.0f}"

@@ -75,7 +75,7 @@ def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
             )
         )
     row = history.last()
-    note = f"rank {row['rank']:.0f} of {len(columns)} · the tail sums to {row['tail_sum']:.3g}" if row else ""
+    note = f"rank {row['rank']:.0f} of {len(columns)} · sum of the tail {row['tail_sum']:.3g}" if row else ""
     return charts.line_chart(
         curves,
         title="Singular values of W",
@@ -108,7 +108,7 @@ def alt_spectrum(live: LiveRun) -> str:
     row = live.run.history.last()
     if not row:
         return "Singular values of the weights: no iteration yet."
-    return f"Singular values of the weights: rank {row['rank']:.0f}, the tail sums to {row['tail_sum']:.3g}."
+    return f"Singular values of the weights: rank {row['rank']:.0f}, the sum of the tail is {row['tail_sum']:.3g}."
 
 
 def rank(run: Run) -> str:

@@ -37,7 +37,7 @@ def alt_error(live: LiveRun) -> str:
     row = live.run.history.last()
     if "error_mean" not in row:
         return "Squared error of the random features: not measured yet."
-    bound = f"the paper's bound {row['bound']:.3g}" if _is_bounded(live.run.history) else "which no bound is known for"
+    bound = f"the paper's bound {row['bound']:.3g}" if _is_bounded(live.run.history) else "no known bound"
     return f"Squared error of the random features: {row['error_mean']:.3g}, {bound}."
 
 
@@ -153,9 +153,9 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
         half = len(t) // 2
         note = f"slope over the second half {slope(t[half:], history.column('error_mean')[half:]):+.2f}"
         if theory.error_slope is not None and theory.holds:
-            note += f", the theorem's {theory.error_slope:+.2f}"
+            note += f", the theorem predicts {theory.error_slope:+.2f}"
         elif not theory.holds:
-            note += ", the theorem's assumptions do not hold here: see Theory"
+            note += ", but the theorem's assumptions do not hold (see the tab Theory)"
     figure = charts.line_chart(
         curves,
         title="Error of the random features, |f − h|²",

@@ -25,12 +25,10 @@ HEIGHT = 320
 def details(bench: Bench, run: Run, *, theme: str) -> None:
     """Draw the details of the run's setting, f and its twin on the map, and what f is made of."""
     if not run.t:
-        st.caption("There is nothing to show before the first iteration: play or step, then pause.")
+        st.caption("There is nothing to show before the first iteration. Press Play or Step, then Pause.")
         return
     if not _is_finite(run):
-        st.info(
-            "The scores are no longer finite, so there is nothing to draw of them. A smaller step keeps them finite."
-        )
+        st.info("The scores are no longer finite, so they cannot be drawn. Choose a smaller step size.")
         return
     drawn: Counter[str] = Counter()
     for row in profile_of(run.problem).details(run):
@@ -68,7 +66,7 @@ def _draw(panel: panels.Panel, run: Run, theme: str, drawn: Counter[str]) -> Non
             live_chart(_curves(panel, run, theme), key=_key("chart-details", drawn), alt=panel.alt, height=HEIGHT)
         case panels.Confusion():
             figure = confusion_chart(panel.y, panel.predicted, panel.names, title=panel.title, theme=theme)
-            live_chart(figure, key=_key("chart-confusion", drawn), alt="Confusion of the classes.", height=HEIGHT)
+            live_chart(figure, key=_key("chart-confusion", drawn), alt="Confusion matrix.", height=HEIGHT)
 
 
 def _histogram(panel: panels.Histogram, theme: str) -> charts.Figure:

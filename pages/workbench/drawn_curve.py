@@ -24,7 +24,10 @@ def draw_curve(asks: Curve, *, key: str, page: str) -> tuple[float, ...] | None:
     middle = [(asks.low + asks.high) / 2] * len(SHARES)
     data = _axes(asks) | {"values": middle, "page": page}
     made = component(key=key, data=data, default={"guess": None}, on_guess_change=_heard)
-    st.caption("Draw with the mouse or a finger, or go to a point by Tab and move it with the arrow keys.")
+    st.caption(
+        "Draw with the mouse or a finger. With the keyboard, press Tab to reach a point and move it with "
+        "the arrow keys."
+    )
     return _checked(asks, made.get("guess"))
 
 

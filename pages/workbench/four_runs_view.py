@@ -21,13 +21,15 @@ from pages.workbench.limits_view import take
 
 TICK_SECONDS, LEASE_SECONDS, HEIGHT = 0.5, 90.0, 300
 WHAT = (
-    "The run is made four times with the same seed: as it is, with batches of everything, with the exact kernel in place of random "
-    "features, and with both. The differences are what batches and features cost, and what is left is the way still to go. Over "
-    "five seeds, in the background."
+    "DSG Lab makes the run four times with the same seed: as it is, with all data in each step, with "
+    "the exact kernel, and with both. The differences show how much mini-batches and random features "
+    "cost. The rest is the distance that more iterations would cover. It does this for five seeds, in "
+    "the background."
 )
 READ = (
-    "Each part is relative to the size of the optimum f*, over the training points. The remainder is what the parts make of each "
-    "other: below zero where they cancel. |f − h|² below the map overstates what features cost: later steps mend most of it."
+    "Each part is relative to the size of the optimum f*, over the training points. The remainder "
+    "shows how the parts influence each other. It is negative if they cancel. |f − h|² below the map "
+    "is larger than the true cost of the features, because later steps correct most of it."
 )
 
 
@@ -64,7 +66,7 @@ def _button(bench: Bench, *, is_going: bool) -> None:
     arguments = (bench, bench.drawn, _begin, bench)
     is_first = bench.diagnosis is None
     st.button(
-        "Find out" if is_first else "Find out anew, for the run as it is now",
+        "Find out" if is_first else "Measure again, for the present run",
         key="find-limits",
         icon=":material/troubleshoot:",
         type="primary" if is_first else "secondary",
@@ -97,7 +99,7 @@ def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
     if not job.is_over:
         _going(job)
     elif job.state is JobState.CANCELLED:
-        st.info(f"It was cancelled after {job.seconds:.1f} s.", icon=":material/block:")
+        st.info(f"Cancelled after {job.seconds:.1f} s.", icon=":material/block:")
     elif job.state is JobState.FAILED:
         st.error(plain(job.error), icon=":material/error:")
     elif not is_ticking:
@@ -117,7 +119,7 @@ def _going(job: Job) -> None:
 def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
     limits: Limits = found.job.result
     if found.number != bench.number:
-        st.caption("Of the run before this one.")
+        st.caption("These results belong to the previous run.")
     if found.before is not None:
         st.success(_brought(found.before, limits), icon=":material/compare_arrows:")
     _words(bench, found, limits)
@@ -151,24 +153,24 @@ def _shares(parts: dict[str, NDArray]) -> dict[str, NDArray]:
 def _brought(before: Limits, now: Limits) -> str:
     expected = f"expected {before.expected:.3g}, " if before.expected is not None else ""
     was, is_now = before.parts["together"], now.parts["together"]
-    was_said = f"{was:.3g}" if np.isfinite(was) and was < 1e4 else "growing without end"
+    was_said = f"{was:.3g}" if np.isfinite(was) and was < 1e4 else "growing without bound"
     now_said = f"{expected}it is {is_now:.3g} of the optimum's size"
     return f"What the change has brought: the distance to the optimum was {was_said}; {now_said}."
 
 
 _LEADS = {
-    "optimisation": "The way still to go limits it",
-    "batches": "The batches' noise limits it",
-    "features": "The features' noise limits it",
-    "none": "It is at the minimum of its objective",
+    "optimisation": "Too few iterations limit it",
+    "batches": "The noise of the mini-batches limits it",
+    "features": "The noise of the random features limits it",
+    "none": "It has reached the minimum of its objective",
 }
 
 
 def _words(bench: Bench, found: Diagnosis, limits: Limits) -> None:
     has_grown = any(run.has_grown for run in limits.runs)
     state = "It has converged" if limits.converged else "It has not converged"
-    distance = f"{state}: at the end f is {limits.parts['together']:.3g} of the optimum's size away from it."
-    lead = "The run grows without end." if has_grown else f"{distance} {_LEADS[limits.leading]}."
+    distance = f"{state}: at the end, f is {limits.parts['together']:.3g} of the optimum's size away from it."
+    lead = "The run grows without bound." if has_grown else f"{distance} {_LEADS[limits.leading]}."
     st.markdown(f"**{lead}** {plain(limits.remedy)}")
     if limits.changes and found.number == bench.number:
         st.button("Do it", key="do-it", icon=":material/build:", on_click=once, args=(bench, bench.drawn, _take, bench))
@@ -190,7 +192,7 @@ def _table(limits: Limits) -> pd.DataFrame:
     }
     plain_rows = {
         name: {
-            "of the optimum's size": f"{part:.3g}" if np.isfinite(part) else "–",
+            "relative to the optimum": f"{part:.3g}" if np.isfinite(part) else "–",
             "of the squared distance": f"{share:.0%}",
         }
         for name, (part, share) in rows.items()

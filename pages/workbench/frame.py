@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 # What Streamlit calls them; of the reader's own system where none is named.
-THEMES = {"as the reader's": None, "light": "light_theme", "dark": "dark_theme"}
+THEMES = {"as on the reader's device": None, "light": "light_theme", "dark": "dark_theme"}
 HEIGHT = 900
 
 

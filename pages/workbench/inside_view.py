@@ -39,16 +39,16 @@ def _asked(label: str, most: int, key: str, usual: int = 1) -> int:
 
 def _feature(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
     with beside:
-        t = _asked(f"Of iteration, 1 to {run.n_iter:,}", run.n_iter, f"inside-t-{bench.number}")
+        t = _asked(f"Iteration, 1 to {run.n_iter:,}", run.n_iter, f"inside-t-{bench.number}")
         m = run.model.blocks[min(t, run.model_t) - 1].shape[1]
         number = _asked(f"Feature, 1 to {m:,}", m, f"inside-feature-{bench.number}-{m}")
     if t > run.model_t:
-        st.caption(f"After step {run.model_t} the features of iteration {t} have not been drawn yet.")
+        st.caption(f"After step {run.model_t} the features of iteration {t} do not exist yet.")
         return
     wave, way = feature_wave(run.model, t, number, _grid(bench, run)), feature_way(run.model, t, number)
     curve = charts.Curve("coefficient", np.arange(len(way)), way, charts.EXACT, in_legend=False)
     note = f"drawn at iteration {t}; {_left(way, t):.0%} of it is left"
-    _beside(bench, run, wave, f"What feature {number} of iteration {t} adds to f", curve, note, theme)
+    _beside(bench, run, wave, f"Contribution of feature {number} of iteration {t} to f", curve, note, theme)
     total = sum(block.shape[1] for block in run.model.blocks)
     st.caption(
         f"After step {run.model_t} f is a sum of {total:,} random features, drawn anew in every iteration. This one adds "

@@ -37,8 +37,9 @@ VERDICT_COLORS: dict[Verdict | None, TileColor] = {
     None: "gray",
 }
 VERDICT_HELP = (
-    "After ±, half of its 95 % interval: other test points would move it so far; within it is a tie. "
-    "Other labels move it too: roll the dice to see how much."
+    "The number after ± is half of the 95 % interval: other test points would change the difference "
+    "by about this much. If it covers zero, it is a tie. Other labels change it as well: try another "
+    "seed."
 )
 LIGHTS = {Health.GOOD: "green", Health.STARTING: "gray", Health.GROWING: "orange", Health.DIVERGED: "red"}
 
@@ -53,9 +54,9 @@ def status(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> None:
 def status_words(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> str:
     """Say in words where the run is."""
     run = live.run
-    state = f"on its way to step {going_to}" if going_to else "running" if is_playing else "paused"
+    state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
     if run.stop_reason is not None:
-        diverged = f"diverged, back at {run.model_t}"
+        diverged = f"diverged, back at step {run.model_t}"
         state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, diverged)
     changes = len([change for change in run.spec.changes if change.t <= run.t])
     noted = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""
@@ -115,7 +116,9 @@ def comparison_words(made: Comparison, twin: str) -> str:
 
 def _score_help(live: LiveRun, is_compared: bool) -> str:
     problem = live.run.problem
-    said = f"{meaning(problem.score_name)} Here on held-out points, with the difference to the same run, {problem.twin_name}."
+    said = (
+        f"{meaning(problem.score_name)} On held-out points, with the difference to the same run, {problem.twin_name}."
+    )
     return f"{said} {VERDICT_HELP}" if is_compared else said
 
 

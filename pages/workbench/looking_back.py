@@ -13,7 +13,10 @@ from pages.charts.figures import Figure
 from pages.workbench.bench import Bench
 
 FRAMES = 40
-HELP = "Map, numbers, lights, details and the mark on the curves as they were after an earlier step; at its right end, as they are."
+HELP = (
+    "Shows the map, the numbers, the gauges, the details and the mark on the curves after an earlier "
+    "step. The right end shows the present."
+)
 
 
 def look_back(bench: Bench, place: DeltaGenerator) -> None:
@@ -42,7 +45,7 @@ def look_back(bench: Bench, place: DeltaGenerator) -> None:
             on_click=_show,
             args=(bench,),
         )
-        value = st.slider("Step looked at", 1, last, usual, key=key, help=HELP, label_visibility="collapsed")
+        value = st.slider("Shown step", 1, last, usual, key=key, help=HELP, label_visibility="collapsed")
     bench.look = 0 if value >= last else value
 
 

@@ -29,7 +29,7 @@ def draw_axes(run: Run) -> None:
             st.selectbox(label, options, key=key, bind="query-params", help=_HELP)
 
 
-_HELP = "A column, or a principal axis: the direction in which the points, scaled by column, lie furthest apart."
+_HELP = "A column, or a principal axis: a direction in which the scaled points spread most."
 
 
 def refused_axes(run: Run) -> list[str]:

@@ -48,10 +48,10 @@ def sign(preparation: Preparation, try_again: Callable[[], None], *, may_begin: 
         return
     if not job.is_over:
         doing, share = job.progress or ("starting", 0.0)
-        text = f"Getting these points ready, once: {doing}. Other data on the left end this."
+        text = f"Preparing these points, once: {doing}. To stop, choose other data on the left."
         st.progress(share, text=job.state.value if job.state is JobState.WAITING else text)
         st.button("Cancel", key="give-up", icon=":material/close:", on_click=job.cancel)
         return
-    said = "The points have not been made ready: it was cancelled. Choose other data, or fewer points."
+    said = "The preparation was cancelled. Choose other data, or fewer points."
     st.warning(plain(job.error) if job.state is JobState.FAILED else said, icon=":material/hourglass_disabled:")
     st.button("Try again", key="try-again", icon=":material/replay:", on_click=try_again)

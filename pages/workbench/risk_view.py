@@ -39,7 +39,7 @@ def _note(live: LiveRun) -> str:
     negative = [f"{line.name} {line.y[-1]:.2g}" for line in lines if line.y[-1] < 0]
     if not lines:
         return ""
-    return f"estimated below zero: {', '.join(negative)}" if negative else "no estimated risk is below zero"
+    return f"below zero: {', '.join(negative)}" if negative else "no estimated risk is below zero"
 
 
 def alt_risk(live: LiveRun) -> str:

@@ -23,13 +23,14 @@ SECONDS, DEFAULT = (10, 20, 60, 180), 20
 TICK_SECONDS, LEASE_SECONDS = 0.5, 90.0
 TABLE_HEIGHT = 250
 WHAT = (
-    "Draws values of the few parameters that matter about those that the sliders have, scores them on held-out folds of the "
-    "points with a label, and halves them until the time is over. Test points and hidden labels are not looked at. In the "
-    "background: the run goes on."
+    "Searches for better values of the most important parameters. It starts from the present slider "
+    "values, scores each candidate on held-out labeled points, and keeps the better half until the "
+    "time is over. It never uses test points or hidden labels. The run goes on meanwhile."
 )
 HOW = (
-    "Each row is a candidate; the first round gives an eighth of the iterations and two folds, and the best third goes on to more. "
-    "The score is the method's own, on the folds' labels; of similar pairs, minus the estimated risk, for which no label is needed."
+    "Each row is a candidate. The first round uses an eighth of the iterations and two folds. The "
+    "best third goes on to the next round. The score is the method's own score on the labels of the "
+    "folds. For similar pairs it is minus the estimated risk, which needs no label."
 )
 
 
@@ -99,14 +100,14 @@ def _panel(bench: Bench, is_ticking: bool) -> None:
     if asked is None:
         return
     if asked.job is None:
-        _said(bench, f"Nothing can be suggested here: {plain(asked.refused)}.")
+        _said(bench, f"No suggestion is possible here: {plain(asked.refused)}.")
         return
     job = asked.job
     job.keep()
     if not job.is_over:
         _going(job)
     elif job.state is JobState.CANCELLED:
-        _said(bench, f"The search was cancelled after {job.seconds:.1f} s.")
+        _said(bench, f"Cancelled after {job.seconds:.1f} s.")
     elif job.state is JobState.FAILED:
         _said(bench, plain(job.error))
     elif not is_ticking:
@@ -153,7 +154,7 @@ def _found(bench: Bench, asked: Asked, found: Suggestion) -> None:
         if changes:
             _set_button(bench, asked, changes)
         _close_button(bench)
-    with st.expander(f"What was tried ({len(found.tried)})"):
+    with st.expander(f"Candidates ({len(found.tried)})"):
         st.dataframe(_table(asked.spec, found, offered), width="stretch", height=TABLE_HEIGHT, hide_index=True)
         st.caption(HOW)
 
@@ -193,7 +194,7 @@ def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: di
     spread = f"{low:+.3f} to {high:+.3f}, 95 % over {found.n:,} {found.unit}"
     measured = f"{found.gain:+.3f} ({spread})" if np.isfinite(low) else ""
     if not changes:
-        best = f" The best of them comes to {measured}." if measured else ""
+        best = f" The best one reaches {measured}." if measured else ""
         return f"**The values stay**: of {n} tried in {found.seconds:.0f} s, none was clearly better on held-out folds.{best}"
     own = _values(asked.spec, changes)
     said = ", ".join(

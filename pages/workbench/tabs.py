@@ -32,8 +32,8 @@ def as_of(bench: Bench, tab: str) -> None:
         st.caption(f"As of step {bench.look or bench.live.run.model_t}.")
         return
     with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
-        st.caption(f"As of step {bench.live.run.t}: this stands still while the run goes on.", width="content")
-        st.button("Bring up to date", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
+        st.caption(f"As of step {bench.live.run.t}: this tab does not change while the run goes on.", width="content")
+        st.button("Update", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
 
 
 def compare(live: LiveRun) -> None:
@@ -48,11 +48,12 @@ def compare(live: LiveRun) -> None:
     st.dataframe(said, width="stretch", column_config=right)
     differing = _differences(live)
     if differing:
-        st.markdown("Settings that differ from the previous run's:")
+        st.markdown("Parameters that differ from the previous run:")
         st.dataframe(pd.DataFrame(differing), width="stretch", hide_index=True)
     else:
         st.caption(
-            "Change a setting and run again: the previous run stays as a pale line, and this table says what differs."
+            "Change a parameter and run again. The previous run stays as a pale line, and this table shows "
+            "the differences."
         )
     with st.container(horizontal=True, vertical_alignment="center", key="part-pin"):
         draw_pin(live.run.spec, f"pin-{live.run.problem.name}")
@@ -90,8 +91,8 @@ def data(live: LiveRun) -> None:
     data_views.split_views(split, run.problem.labels, theme, key="chart-tab")
     d = split.X_train.shape[1]
     st.caption(
-        f"{d} features, scaling: {run.spec.data.scaling}, fitted on the training points. The labels of unlabeled points are "
-        "known here and used for nothing but the diagnostic scores."
+        f"{d} features, scaling: {run.spec.data.scaling}, fitted on the training points. Only the diagnostic scores "
+        "use the labels of unlabeled points."
     )
     data_views.columns_and_table(run.spec, split, theme)
 
@@ -106,9 +107,14 @@ def code(bench: Bench) -> None:
         _download("Spec (JSON)", "spec.json", "application/json", lambda: run.spec.to_json(indent=2))
         _download("Model (NumPy)", "model.npz", "application/octet-stream", lambda: _model_bytes(run))
         _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: script(run.spec, run.tried))
-    st.markdown("This script repeats the run: the same data, batches and features, so the same numbers.")
+    st.markdown(
+        "This script repeats the run with the same data, mini-batches and features, so the numbers are the same."
+    )
     st.code(text, language="python", wrap_lines=True)
-    st.markdown("To show this run in another page (the link in your browser's address bar holds all settings):")
+    st.markdown(
+        "To show this run in another page, paste this code there. (The link in your browser's address bar "
+        "holds all parameters.)"
+    )
     room = key_of(type(run.problem), ROOM)
     draw_frame(st.context.url or "", _framed(bench.link, room), key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")

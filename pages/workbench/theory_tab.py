@@ -14,7 +14,7 @@ from pages.controls.kernel_parameters import PICKER
 from pages.workbench.bench import Bench
 from pages.workbench.risk_view import alt_risk, risk_figure
 
-KEEP_HELP = "Begins a new run with values of the controls for which the assumptions hold that can be made to hold."
+KEEP_HELP = "Starts a new run with values that meet the assumptions, as far as possible."
 
 
 def theory(bench: Bench) -> None:
@@ -27,11 +27,11 @@ def theory(bench: Bench) -> None:
         mark = ":green[● holds:]" if assumption.holds else "○ does not hold:"
         why_not = "" if assumption.holds else f" {assumption.why_not}"
         st.markdown(f"{mark} {assumption.sentence}{why_not}")
-    st.page_link("pages/glossary.py", label="The words, with equations", icon=":material/dictionary:", width="content")
+    st.page_link("pages/glossary.py", label="Glossary with equations", icon=":material/dictionary:", width="content")
     if kept_to(spec) != spec:
         with st.container(horizontal=True, vertical_alignment="center", key="keeping"):
             st.button(
-                "Make them hold",
+                "Meet the assumptions",
                 key="keep-to",
                 icon=":material/rule:",
                 on_click=_keep_to,
@@ -68,7 +68,7 @@ def _to_keep(spec: Spec) -> list[tuple[Control, Any, Any]]:
 def _what_it_sets(spec: Spec) -> str:
     changed = [(c, before, after) for c, before, after in _to_keep(spec) if before != after]
     said = ", ".join(f"{c.parameter.label} {c.say(before)} → {c.say(after)}" for c, before, after in changed)
-    return f"{said}." if said else "The same values, without the changes made during the run."
+    return f"{said}." if said else "The same values, without the changes during the run."
 
 
 def _what_it_cost(live: LiveRun) -> str:
@@ -80,6 +80,6 @@ def _what_it_cost(live: LiveRun) -> str:
         return ""
     name = live.run.problem.score_name
     return (
-        f"Test {name} {after.last()['score_test']:.3f}; the run before, for which not all of this held, reached "
-        f"{before.last()['score_test']:.3f}: a theorem speaks of where the iterates go, not of how well that ranks or classifies."
+        f"Test {name} {after.last()['score_test']:.3f}; the previous run, which did not meet all assumptions, reached "
+        f"{before.last()['score_test']:.3f}. A theorem is about the iterates, not about the test score."
     )

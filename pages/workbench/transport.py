@@ -49,7 +49,7 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
 
 
 _STEP_HELP = "One iteration (key S)"
-_RESET_HELP = "Back to the start, same seed (key 0)"
+_RESET_HELP = "Back to the start, with the same seed (key 0)"
 
 
 def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:

@@ -76,7 +76,7 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
     chart = page.locator(".st-key-chart-error")
     tip = chart.get_by_role("tooltip")
     chart.get_by_role("button", name="Help for Error of the random features").focus()
-    expect(tip).to_contain_text("h is f's twin")
+    expect(tip).to_contain_text("h is the twin of f")
     page.keyboard.press("Tab")  # on to the first word of the legend
     expect(tip).to_contain_text("a third")
     page.keyboard.press("Escape")

@@ -27,7 +27,7 @@ def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_h
     page.wait_for_url(re.compile(r"kernel=Mat%C3%A9rn"), timeout=PATIENCE_MS)
     expect_step(page, 20)
     page.get_by_role("tab", name="Compare").click()
-    expect(page.get_by_text("Settings that differ from the previous run's:")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Parameters that differ from the previous run:")).to_be_visible(timeout=PATIENCE_MS)
 
     page.reload()
     expect(page.locator(".st-key-length")).to_contain_text("Bandwidth", timeout=PATIENCE_MS)

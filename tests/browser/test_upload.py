@@ -103,7 +103,7 @@ def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page):
     other.get_by_role("button", name="Suggest", exact=True).click()
     expect(other.get_by_text("Looking for values")).to_be_visible(timeout=30_000)
     other.locator(".st-key-suggest-cancel button").click()
-    expect(other.get_by_text("The search was cancelled")).to_be_visible(timeout=30_000)
+    expect(other.get_by_text("Cancelled after")).to_be_visible(timeout=30_000)
 
 
 def test_broken_files_get_a_sentence_and_the_app_goes_on(open_page, page_health):
