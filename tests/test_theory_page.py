@@ -52,5 +52,5 @@ def test_what_one_click_sets_and_can_cost_is_said_before_and_what_it_has_cost_af
     before = finished(app).run.history.last()["score_test"]
     app = app.button(key="keep-to").click().run()
     live = finished(app)
-    assert f"Test AUC {live.run.history.last()['score_test']:.3f}; the run before" in captions(app)
+    assert f"Test AUC {live.run.history.last()['score_test']:.3f}; the previous run" in captions(app)
     assert f"reached {before:.3f}" in captions(app)
