@@ -29,8 +29,8 @@ USUAL_SEEDS, MOST_SEEDS = 5, 20
 HEIGHT = 400
 X_TITLES = {
     ITERATIONS: "iteration t",
-    EVALUATIONS: "random features × points of batches",
-    "seconds": "seconds (a run's, spread evenly)",
+    EVALUATIONS: "random features × points in mini-batches",
+    "seconds": "seconds (spread evenly over the iterations)",
 }
 
 
@@ -43,7 +43,7 @@ def page() -> None:
     keep_in_link("compare", {LINK: in_link(known)})
     if len(known) < 2:
         st.markdown(
-            "Pin two runs or more, and see here what differs: the Compare tab of a setting's page has a button for its run, and "
+            "Pin two or more runs to compare them here. the Compare tab of a setting's page has a button for its run, and "
             f"Explore one for each of its points. {'One is pinned.' if known else 'None is pinned yet.'}"
         )
     if not known or not is_ready():
@@ -51,7 +51,8 @@ def page() -> None:
     settings = {spec.problem.name for spec in known.values()}
     if len(settings) > 1:
         st.info(
-            "These runs are of different settings: their scores mean different things, and stand beside each other only."
+            "These runs belong to different settings, so their scores mean different things. They are only "
+            "shown side by side."
         )
     state = exploring("compare")
     status = _transport(state, known)
@@ -76,7 +77,7 @@ def _known() -> dict[str, Spec]:
         if unknown:
             names = plain(", ".join(unknown))
             st.warning(
-                f"In the link, runs names what nobody has pinned here: {names}; that is left out.",
+                f"In the link, runs names runs that are not pinned: {names}. They are left out.",
                 icon=":material/link_off:",
             )
     return known
@@ -140,7 +141,7 @@ def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str], by
             x = x_values(by, curves.t, spec, [state.made.stored[sha256] for sha256 in there])
             compared.append(Compared(name, x, curves))
     if not compared:
-        st.caption("None of these runs is there yet.")
+        st.caption("None of these runs exists yet.")
         return
     title = f"Test {specs[0].problem.score_name}: median, and from the lowest to the highest seed"
     figure = compared_figure(compared, title=title, x_title=X_TITLES[by])
@@ -158,14 +159,15 @@ def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) ->
         rows.append({"run": name, f"test {specs[i].problem.score_name}": mean, "less A": difference, "seeds": seeds})
     st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
     st.caption(
-        "Mean ± standard error over seeds; the difference from A paired over seeds, with its 95 % interval from three on."
+        "Mean ± standard error over seeds. The difference from A is paired over seeds; with three or more "
+        "seeds it has a 95 % interval."
     )
     table = differing(specs, [name[0] for name in names], leave_out=("seed",))
     if table:
         st.markdown("What differs:")
         st.dataframe(pd.DataFrame(table), width="stretch", hide_index=True)
     elif len(specs) > 1:
-        st.caption("Their settings are the same but for the seed.")
+        st.caption("Only their seeds differ.")
 
 
 def _draw_runs(known: dict[str, Spec]) -> None:

@@ -21,8 +21,8 @@ def page() -> None:
     """Draw the question, how far its answer is, and the answer."""
     st.title("Convergence")
     st.markdown(
-        "Does a run come as near to where it should, and as fast, as its theorem says? See it over several seeds, beside the slope "
-        "that is promised; then break an assumption, and see what happens."
+        "Does a run converge to the right solution, and as fast as the theorem predicts? Run it with "
+        "several seeds and compare the slopes. Then break an assumption and see what happens."
     )
     state = exploring(PLACE)
     get_ready()

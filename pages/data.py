@@ -50,13 +50,14 @@ def page() -> None:
         index=None,
         key="set",
         bind="query-params",
-        placeholder="Choose a data set to look at, or one of the cards",
+        placeholder="Choose a data set, or click a card",
         label_visibility="collapsed",
         on_change=_begin_anew,
     )
     if chosen is None:
         st.markdown(
-            "Sets to learn from. Each opens in the settings named on it; a grey name says why not when pointed at."
+            "Pick a data set, then open it in one of the settings below it. Settings in grey do not fit; "
+            "hover to see why."
         )
         gallery(_choose)
     else:
@@ -152,13 +153,13 @@ def _setting(dataset: str) -> str:
         if entry_of(SETTINGS[name], dataset).is_made_for(SETTINGS[name].labels)
     )
     return st.selectbox(
-        "Labels hidden as in",
+        "Hide labels as in",
         suiting,
         index=suiting.index(made_for),
         key=f"{PREFIX}setting",
         bind="query-params",
         format_func=lambda name: profile_of(SETTINGS[name]).short,
-        help="Each setting reads the classes and hides the labels in its own way.",
+        help="Each setting reads the classes and hides labels in its own way.",
     )
 
 

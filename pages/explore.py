@@ -18,8 +18,10 @@ from pages.studies.progress import TICK_SECONDS, draw_button, say_status
 def page() -> None:
     """Draw the question, how far its answer is, and the answer."""
     st.title("Explore")
-    st.markdown("One run is an anecdote. Vary up to four sliders over several seeds, and see which choice holds.")
-    st.page_link("pages/papers.py", label="The papers' figures, as studies", icon=":material/article:", width="content")
+    st.markdown("One run can be luck. Vary up to four sliders over several seeds, and see which choice is reliable.")
+    st.page_link(
+        "pages/papers.py", label="Figures of the papers, as studies", icon=":material/article:", width="content"
+    )
     state = exploring("explore")
     get_ready()
     if draw_and_look(state, draw_question) is None or not is_ready():

@@ -12,10 +12,10 @@ from pages.studies.study_links import link_to_figure
 
 def page() -> None:
     """Draw a card for each figure."""
-    st.title("The papers' figures")
+    st.title("Figures of the papers")
     st.markdown(
-        "Each opens as a study of the paper's method, at a size for a laptop: press Start there. Beside it stands what the paper "
-        "says, and what is otherwise here."
+        "Each figure opens as a study of the paper's method, small enough for a laptop. Press Start "
+        "there. The text says what the paper found, and what is different here."
     )
     for setting in SETTINGS.values():
         profile = profile_of(setting)

@@ -28,7 +28,7 @@ SLICE, TICK_SECONDS = 0.05, 0.1
 def take_away() -> None:
     """Draw the page."""
     st.title("To take away")
-    st.markdown("A lesson on paper, as an exercise, or within a page of your own.")
+    st.markdown("Take a lesson home: as a handout, as an exercise, or inside your own page.")
     setting, lesson = LESSONS[_chosen()]
     if not is_ready():
         return
@@ -50,7 +50,8 @@ def _chosen() -> str:
 def _handout(setting: type[Setting], lesson: GuidedLesson) -> None:
     st.header("A handout")
     st.markdown(
-        "Questions with room for answers, and on a page of its own what came of them. It stands alone: open it, and print."
+        "The handout has questions with room for answers, and the answers on a separate page. Open the "
+        "file and print it."
     )
     shown = kept(setting, lesson)
     if shown is not None:
@@ -83,7 +84,7 @@ def _go_on(making: Making) -> None:
     if making.is_done:
         _give_up()
         st.rerun()
-    st.progress(making.share, text="Making the runs of its steps")
+    st.progress(making.share, text="Running the steps of the lesson")
 
 
 def _download(setting: type[Setting], lesson: GuidedLesson, shown: tuple[Shown, ...]) -> None:
@@ -104,8 +105,8 @@ def _download(setting: type[Setting], lesson: GuidedLesson, shown: tuple[Shown, 
 def _links(setting: type[Setting], lesson: GuidedLesson) -> None:
     st.header("Links")
     st.markdown(
-        "An *exercise* keeps the answer to itself: a guess goes into the address, to be handed in. (It is no exam: who "
-        "changes the address sees all.) The other link shows the answer."
+        "An *exercise* hides the answer. The guess goes into the address, which students hand in. (It is "
+        "not an exam: anyone can change the address.) The other link shows the answer."
     )
     for number, step in enumerate(lesson.steps):
         asked = step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ""
@@ -116,7 +117,7 @@ def _links(setting: type[Setting], lesson: GuidedLesson) -> None:
 
 
 def _frame(setting: type[Setting], lesson: GuidedLesson) -> None:
-    st.header("In a page of your own")
+    st.header("In your own page")
     st.markdown("The lesson in a frame, without navigation and tabs.")
     draw_frame(address_of(setting), place_in_link(setting, lesson, 0) | {"hide": "tabs,limits"}, key="take-away-theme")
 

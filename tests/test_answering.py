@@ -332,4 +332,4 @@ def test_a_store_that_cannot_be_used_is_said_and_is_no_error(phones, tmp_path, m
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path))  # a folder
     answering.rooms.cache_clear()
     reply = phones.get("/room/asked", code="22222222")
-    assert (reply.status_code, reply.json()) == (503, {"why": "The server cannot keep answers now."})
+    assert (reply.status_code, reply.json()) == (503, {"why": "The server cannot save answers now. Try again."})

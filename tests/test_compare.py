@@ -77,7 +77,7 @@ def test_an_empty_page_says_how_to_pin():
 @pytest.mark.usefixtures("store")
 def test_a_hostile_link_is_refused_in_a_sentence():
     app = opened(page="compare", runs="' OR 1=1 --,%,zz" + "f" * 500)
-    assert "nobody has pinned" in app.warning[0].value
+    assert "runs that are not pinned" in app.warning[0].value
 
 
 def test_of_very_many_pins_the_first_are_forgotten(store, monkeypatch):  # noqa: F811

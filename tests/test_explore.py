@@ -87,7 +87,7 @@ def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
 def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store):
     fill(store, looked_at(opened()).made)
     app = opened()
-    assert "All are there" in "".join(m.value for m in app.markdown)
+    assert "All results are there" in "".join(m.value for m in app.markdown)
     heat, *others = figure(app)["data"]
     assert heat["type"] == "heatmap"
     assert np.isfinite(np.array(heat["z"], dtype=float)).sum() == 30

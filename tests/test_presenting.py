@@ -89,8 +89,8 @@ def test_a_goal_is_reached_with_the_controls_beside_it():
     app.run()
     finished(app)
     press(app, "next")
-    assert "# Reached." in words(app)
-    assert "What we know now" in words(app)
+    assert "# Goal reached." in words(app)
+    assert "What we learned" in words(app)
 
 
 @pytest.mark.parametrize(("name", "lesson"), [(name, lesson) for name in GUIDED for lesson in GUIDED[name]])

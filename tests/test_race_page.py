@@ -29,5 +29,5 @@ def test_where_nothing_everyday_can_learn_the_page_says_so():
     app = open_page("similar_unlabeled")
     (asked,) = [box for box in app.selectbox if box.label == "Race against"]
     assert asked.options == ["SU-SL", "SU-DH", "CUU"]
-    said = "What people install needs labels of classes, and cannot learn from these data."
+    said = "Everyday methods need class labels, so they cannot learn from these data."
     assert said in [caption.value for caption in app.caption]

@@ -77,7 +77,7 @@ def _alt_balance(balance: pd.DataFrame) -> str:
 
 def _coverage(found: inspect.Coverage, theme: str, key: str) -> None:
     if not len(found.to_labeled):
-        st.info("Every training point is labeled: there is nothing to cover.", icon=":material/done_all:")
+        st.info("Every training point has a label.", icon=":material/done_all:")
         return
     samples = [
         Sample("to the nearest labeled point", found.to_labeled, data_charts.sample_color("labeled", theme)),
@@ -92,12 +92,13 @@ def _coverage(found: inspect.Coverage, theme: str, key: str) -> None:
 def _agreement(share: float) -> str:
     if not np.isfinite(share):
         return (
-            "How often the nearest label is right is not known: the source gives no classes for the unlabeled points."
+            "The source gives no classes for the unlabeled points, so it is not known how often the nearest "
+            "label is right."
         )
     said = f"For **{share:.0%}** of the unlabeled points the nearest labeled point has their class: "
     if share >= GOOD_COVERAGE:
-        return said + "the labels alone nearly do."
-    return said + "what lies between is for the unlabeled points to show."
+        return said + "the labels alone are almost enough."
+    return said + "the unlabeled points have to fill the gaps."
 
 
 def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
@@ -106,9 +107,7 @@ def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
     negative, positive = map(plain, names)
     places[0].metric(f"Both {positive}", f"{found.both_positive:,}", help=f"Pairs whose members are both {positive}.")
     places[1].metric(f"Both {negative}", f"{found.both_negative:,}", help=f"Pairs whose members are both {negative}.")
-    places[2].metric(
-        "Mixed", f"{found.mixed:,}", help="Pairs that do not share a class: the method takes them for similar."
-    )
+    places[2].metric("Mixed", f"{found.mixed:,}", help="Pairs of different classes. The method takes them for similar.")
     known = found.total - found.unknown
     shared = f"{known - found.mixed:,} of {known:,} pairs share a class"
     unknown = f", of {found.unknown:,} more it is not known" if found.unknown else ""
@@ -131,7 +130,7 @@ def _leaks(split: Split, found: inspect.Leaks) -> None:
     share = n / max(1, len(split.y_test))
     st.warning(
         f"{n:,} of {len(split.y_test):,} test points ({share:.1%}) equal a training point, {found.contradicting:,} of them with "
-        "another class: on these, the test score measures memory.",
+        "another class: on these, the test score measures memorisation.",
         icon=":material/content_copy:",
     )
     rows = {"test row": found.test_rows[:MAX_LISTED] + 1, "training row": found.train_rows[:MAX_LISTED] + 1}

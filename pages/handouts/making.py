@@ -116,8 +116,8 @@ class Making:
 
 def _shown(live: LiveRun, step: LessonStep) -> Shown:
     run = live.run
-    points = picture_of(run, MAP, has_learned=False, alt="The training points, with what is told of them.")
-    learned = picture_of(run, MAP, has_learned=run.model_t > 0, alt="What has been learned.")
+    points = picture_of(run, MAP, has_learned=False, alt="The training points with their labels.")
+    learned = picture_of(run, MAP, has_learned=run.model_t > 0, alt="The learned score.")
     return Shown(points, outcome_of(live, step.measures), (learned, *_drawings(live, step)), run.n_iter, run.spec.seed)
 
 

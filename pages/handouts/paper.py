@@ -83,9 +83,9 @@ def handout(setting: type[Setting], lesson: GuidedLesson, shown: Sequence[Shown]
             '<p class="who">Name: <span></span> Date: <span></span></p></header><main>',
             *questions,
             f'<div class="answers"><h1>Answers: {escape(lesson.title)}</h1>',
-            f"<p>Each is what one run came to, with seed {shown[0].seed}; another seed is another run.</p>",
+            f"<p>Each answer comes from one run, with seed {shown[0].seed}. Another seed gives another run.</p>",
             *answers,
-            f"<p><b>What one knows now:</b> {marked(lesson.learned)}</p></div></main></body></html>",
+            f"<p><b>What you learned:</b> {marked(lesson.learned)}</p></div></main></body></html>",
         ]
     )
 
@@ -108,7 +108,7 @@ def _question(number: int, step: LessonStep, shown: Shown, links: Links, *, has_
         asked = f"<p><b>{marked(step.asks.text)}</b></p>{room_for(step.asks, shown.end)}"
     return (
         f'<section><h2>{number}</h2><div class="step"><div><p>{marked(step.text)}</p>{asked}</div>{shown.points * has_points}</div>'
-        f"<p>Because:</p>{LINES}{_link('Try it', links.exercise)}</section>"
+        f"<p>Reason:</p>{LINES}{_link('Try it', links.exercise)}</section>"
     )
 
 

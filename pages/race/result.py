@@ -58,12 +58,12 @@ def _numbers(started: Started, run: Run, result: RaceResult) -> None:
     )
     spent = f"the run: {_seconds(run.training_clock[-1])}" if run.training_clock else None
     help_time = (
-        "Time of the fit on one core, without the start of its process and the loading of data; of the run, the time that its "
-        "training took, without what is measured at every iteration."
+        "Time of the fit on one core, without starting the process and loading the data. For the run: its "
+        "training time, without measuring."
     )
     time.metric("Time", _seconds(result.seconds), delta=spent, help=help_time, **off)
     said = f"said beforehand: {_size(result.estimate)}"
-    help_memory = "The most that the fit held at one time, beyond the program and the data."
+    help_memory = "Peak memory of the fit, without the program and the data."
     memory.metric("Memory", _size(result.memory), delta=said, help=help_memory, **off)
 
 

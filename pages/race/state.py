@@ -94,9 +94,7 @@ def bring_back(name: str, live: LiveRun) -> str:
         return ""
     found = _kept(name)
     if found is None or found[0].spec.problem.name != setting:
-        return (
-            f"In the link, race must be the name of a race that is kept here, got {name[:SHORT]!r}; none is called so."
-        )
+        return f"In the link, race must name a race in this server's store, got {name[:SHORT]!r}; none is called so."
     race, result = found
     known[setting] = Started(race, competitor(setting, race.competitor).title, live, Kept(result))
     return ""

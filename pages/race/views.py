@@ -37,7 +37,7 @@ def race(live: LiveRun, axes: Axes = (None, None)) -> None:
     """
     setting = live.run.problem.name
     if not competitors(setting):
-        st.caption("No other method is known here that learns from the same data.")
+        st.caption("DSG Lab has no other method that learns from the same data.")
         return
     with st.container(key="part-race"):
         _choice(live, axes)
@@ -61,7 +61,9 @@ def _choice(live: LiveRun, axes: Axes) -> None:
         format_func=lambda name: _listed(kinds[name]),
         key=f"race-{setting}",
         persist_state="session",
-        help="It gets the same data and labels, in a process of its own, and is scored on the same test points.",
+        help=(
+            "The competitor gets the same data and labels in its own process. Both are scored on the same test points."
+        ),
     )
     gigabytes = limit.select_slider(
         "Memory limit",
@@ -70,15 +72,15 @@ def _choice(live: LiveRun, axes: Axes) -> None:
         format_func=lambda gigabytes: f"{gigabytes:g} GB",
         key=f"race-limit-{setting}",
         persist_state="session",
-        help="A fit that says beforehand that it needs more is refused; one that takes more is stopped.",
+        help="A fit that expects to need more memory is refused. A fit that takes more is stopped.",
     )
     kind = kinds[name]
     st.caption(f"{kind.title} {kind.sentence}. {kind.citation}. It may take {gigabytes:g} GB.")
     if not any(kind.is_everyday for kind in kinds.values()):
-        st.caption("What people install needs labels of classes, and cannot learn from these data.")
+        st.caption("Everyday methods need class labels, so they cannot learn from these data.")
     if note := kernel_note(live.run.spec, kind):
         st.info(note, icon=":material/swap_horiz:")
-    with st.expander("Its parameters, those of the run where it has them"):
+    with st.expander("Its parameters. Those that it shares with the run start with the run's values."):
         values = _parameters(f"race-{setting}-{name}", free_parameters(live.run.spec, live.run.split, kind))
     parameters = {**fixed_parameters(live.run.spec, kind), **values}
     # Not by the button itself: it would be given the values that the inputs had when the page was drawn before the click.

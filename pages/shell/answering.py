@@ -106,7 +106,7 @@ async def _answer(request: Request) -> Response:
         return Response(status_code=429)
     length = request.headers.get("content-length", "")
     if not length.isdigit() or int(length) > LONGEST_ANSWER:
-        return JSONResponse({"why": "This is no answer."}, status_code=413, headers=_HEADERS)
+        return JSONResponse({"why": "This is not an answer to the question."}, status_code=413, headers=_HEADERS)
     return await _replied(_take, await request.body())
 
 
@@ -116,7 +116,9 @@ async def _replied(work: Any, given: Any) -> Response:
     except RoomError as error:
         return JSONResponse({"why": str(error)}, headers=_HEADERS)
     except (StoreError, sqlite3.Error):  # what of it is the server's own business
-        return JSONResponse({"why": "The server cannot keep answers now."}, status_code=503, headers=_HEADERS)
+        return JSONResponse(
+            {"why": "The server cannot save answers now. Try again."}, status_code=503, headers=_HEADERS
+        )
 
 
 def _take(body: bytes) -> dict[str, str]:
@@ -125,7 +127,7 @@ def _take(body: bytes) -> dict[str, str]:
         said = json.loads(body)
         code, client, step, guess = (said[name] for name in ("code", "client", "step", "guess"))
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise RoomError("This is no answer.") from None
+        raise RoomError("This is not an answer to the question.") from None
     return {"guess": rooms().answer(str(code), client, step, guess)}
 
 

@@ -55,5 +55,5 @@ def _sign() -> None:
         st.rerun()
     names = list(state.steps)
     doing = names[min(state.n_done, len(names) - 1)]
-    text = f"Getting the numerical core ready, once on this machine: {doing} ({state.n_done + 1} of {len(names)})"
+    text = f"Compiling the numerical core, once on this machine: {doing} ({state.n_done + 1} of {len(names)})"
     st.progress(min(1.0, state.n_done / len(names)), text=text)

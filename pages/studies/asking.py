@@ -86,7 +86,7 @@ def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[lis
             bind="query-params",
             max_selections=MOST_AXES,
             format_func=lambda name: axes[name].parameter.label or name,
-            help="Up to four of the sliders; the others stay as they are at the side.",
+            help="Up to four sliders. The others keep their values in the sidebar.",
         )
     with second:
         seeds = st.number_input(
@@ -96,22 +96,25 @@ def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[lis
             USUAL_SEEDS,
             key=SEEDS,
             bind="query-params",
-            help="Each point is run once with each.",
+            help="DSG Lab runs each point once with each seed.",
         )
     with third:
         is_random = st.toggle(
             "At random",
             key=RANDOM,
             bind="query-params",
-            help="Points drawn at random between the ends, in place of all combinations: for three axes and more.",
+            help="Random points between the ends, instead of all combinations. Use it for three axes or more.",
         )
         is_random = is_random and len(chosen) > 1
         st.toggle(
             "Best first",
             key=BEST_FIRST,
             bind="query-params",
-            help="Successive halving: each point is run with one seed, the best third of them with three, the best third of "
-            "those with nine, in rounds of about equal time. The others stay with the seeds that they have.",
+            help=(
+                "Successive halving: one seed for each point, three for the best third, and nine for the best "
+                "third of those. Each round takes about the same time. The other points keep the seeds that they "
+                "have."
+            ),
         )
     points = None
     if is_random:

@@ -51,7 +51,7 @@ def choose_target(state: Exploring) -> None:
     """Draw the choice of the score that is waited for."""
     usual = _usual(state)
     st.number_input(
-        f"{score_name(state).capitalize()} to be reached",
+        f"{score_name(state).capitalize()} to reach",
         0.0,
         1.0,
         None,
@@ -60,7 +60,7 @@ def choose_target(state: Exploring) -> None:
         bind="query-params",
         format="%.3f",
         placeholder="auto" if usual is None else f"auto: {usual:g}",
-        help="By itself 0.01 below the best point's mean.",
+        help="The default is 0.01 below the mean of the best point.",
         width=240,
     )
 

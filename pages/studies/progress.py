@@ -37,9 +37,7 @@ def say_progress(state: Exploring, size: str) -> bool:
     assert state.made is not None
     if state.is_going and state.is_own_job:
         waits = state.job is not None and state.job.state is JobState.WAITING
-        doing = (
-            "another study is being made on this server; this one waits" if waits else f"{state.made.n_there:,} there"
-        )
+        doing = "this study waits, because the server runs another one" if waits else f"{state.made.n_there:,} there"
         st.progress(state.made.n_there / len(state.made.runs), text=f"{size}: {doing}")
         return True
     if state.is_going:
@@ -62,6 +60,8 @@ def say_status(state: Exploring, of: str) -> None:
         return
     some = f"; {made.n_there:,} of them are there already" if made.n_there and left else ""
     about = (
-        f"About {minutes(left * price.seconds / (os.cpu_count() or 1))} of this server." if left else "All are there."
+        f"About {minutes(left * price.seconds / (os.cpu_count() or 1))} of this server."
+        if left
+        else "All results are there."
     )
     st.markdown(f"{size}{some}. {about}")

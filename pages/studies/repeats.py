@@ -71,7 +71,8 @@ def _say(state: Exploring) -> None:
     name, n = state.made.study.spec.problem.score_name, int(results.n[0])
     if n < 2:
         st.caption(
-            "The same run with other seeds, and its twin: other data where they are drawn, other labels, batches and features."
+            "The same run and its labels-only run with other seeds: other data (if generated), labels, "
+            "mini-batches and features."
         )
         return
     diverged = f", {results.n_diverged[0]} diverged" if results.n_diverged[0] else ""
@@ -91,7 +92,7 @@ def _say_effect(results: Results, twin: str) -> None:
     name, score = found.effect.name, results.study.spec.problem.score_name
     st.markdown(
         f":{COLORS[found.effect]}-badge[{name}] Against “{twin}”: **{said_difference(found)}** of test {score}, paired over "
-        f"{found.n} seeds, with the same data, labels, batches and features. {name}, for {found.effect.value} (Student's)."
+        f"{found.n} seeds, with the same data, labels, mini-batches and features. {name}, for {found.effect.value} (Student's)."
     )
 
 

@@ -33,11 +33,11 @@ CHART = "chart-study"
 HEIGHT, SLICE_HEIGHT = 460, 260
 MOST_RANKED = 200
 TO_SCORE = (
-    "The seconds until a run's test score is first there, in the mean over the seeds that get there; blank where none does. "
-    "In the ranking a point comes first where more of its seeds get there. "
-    "Of the time only a run's whole is kept: it is spread evenly over its iterations."
+    "Seconds until the test score of a run first reaches the target, averaged over the seeds that "
+    "reach it. It is blank if none does. In the ranking, points that reach it with more seeds come "
+    "first. DSG Lab keeps only the total time of a run and spreads it evenly over the iterations."
 )
-LIMIT = "Dashed: the stability limit. With a step above it a run grows without end, if it goes on for long enough."
+LIMIT = "The dashed line is the stability limit. A run with a step size above it grows without bound."
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def draw_chart(state: Exploring, look: Look) -> None:
         _slices(results, axes, name)
         return
     if not axes:
-        st.caption("Nothing varies but the seed: choose a slider under “Vary”.")
+        st.caption("Only the seed varies. Choose a slider under “Vary”.")
         return
     figure = figure_of(state, look)
     live_chart(
@@ -176,7 +176,7 @@ def _slices(results: Results, axes: list[AxisView], name: str) -> None:
             figure = charts.slice_of(results, number, axis, name=name, share=shares[number])
             alt = f"{name} over {axis.label}, which explains {shares[number]:.0%} of the variance of the points."
             live_chart(figure, key=f"{CHART}-{number}", alt=alt, height=SLICE_HEIGHT)
-    st.caption("“Explains”: the share of the variance of all points that the means at this axis' values have alone.")
+    st.caption("“Explains” is the share of the variance of all points that this axis explains alone.")
 
 
 def draw_ranking(state: Exploring, look: Look) -> None:

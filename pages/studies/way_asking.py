@@ -62,7 +62,7 @@ class AskedWays:
     def study(self) -> Ways:
         """Return it as a study."""
         if len(self.cases) > MOST_CASES:
-            raise StudyError(f"so many curves cannot be told apart: at most {MOST_CASES}, got {len(self.cases)}")
+            raise StudyError(f"a chart can show at most {MOST_CASES} curves, got {len(self.cases)}")
         return Ways(tuple(case.spec for case in self.cases), tuple(range(self.seeds)))
 
 
@@ -95,7 +95,9 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedWays | N
     return AskedWays(tuple(_cases(groups, said)), int(n), name, varied.get(name))
 
 
-SEEDS_HELP = "Each curve is made once with each seed, which draws batches and features; the data stay the same."
+SEEDS_HELP = (
+    "DSG Lab makes each curve once with each seed. The seed changes mini-batches and features; the data stay the same."
+)
 
 
 def _axis_name(problem: type[Setting], varied: Mapping[str, Control]) -> str:
@@ -124,7 +126,7 @@ def _groups(spec: Spec) -> list[Case]:
         [KEPT, *found, *([EACH] if found else []), ASKED],
         key=STEPS,
         bind="query-params",
-        help="“As the theorem says” changes what is chosen at the side until all assumptions hold.",
+        help="“as the theorem says” changes the values in the sidebar until all assumptions hold.",
     )
     if asked == ASKED:
         return [Case(ALL, None, spec)]

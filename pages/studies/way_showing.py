@@ -27,8 +27,8 @@ from pages.studies.way_charts import Promise, WayLine, ends_figure, looks, ways_
 HEIGHT = 430
 X_TITLES = {
     ITERATIONS: "iteration t",
-    EVALUATIONS: "random features × points of batches",
-    "seconds": "seconds (the mean of the seeds, without what is measured)",
+    EVALUATIONS: "random features × points in mini-batches",
+    "seconds": "seconds (mean of the seeds, without measuring)",
 }
 # With more features, or larger batches, their squared noise falls as one over their number.
 FALLS_WITH = {
@@ -119,7 +119,7 @@ def _curves(shown: list[Shown], quantity: str, over: str) -> None:
         x_title=X_TITLES[over],
         promise=promise,
         bound=first.found.bound(quantity),
-        explanation=f"{words.F} {words.H} {goal} All at the training points.",
+        explanation=f"{words.F} {words.H} {goal} All values are at the training points.",
     )
     said = "; ".join(f"{one.name} {short_number(one.found.median(quantity)[-1])}" for one in shown)
     live_chart(figure, key="chart-ways", alt=f"{title}. At the end: {said}.", height=HEIGHT, save_as="convergence")
@@ -195,8 +195,11 @@ def draw_table(asked: AskedWays, shown: list[Shown], quantity: str) -> None:
     if shown[0].found.subsample is not None:
         st.caption(shown[0].found.subsample.sentence())
     st.caption(
-        "Slopes are those of the mean over the seeds on logarithmic scales, over the last decade, ± the standard error of "
-        "resampling the seeds. A theorem bounds from above: what falls faster keeps to it."
+        (
+            "Slopes are those of the mean over seeds, on logarithmic axes and over the last decade. ± is the "
+            "standard error from resampling the seeds. A theorem gives an upper bound: a faster curve also "
+            "agrees with it."
+        )
         + (
             " Here its rate is one of the run's length T, not of t within a run: vary the iterations."
             if rate is not None and rate.of == "T" and asked.axis != "solver.n_iter"
@@ -250,7 +253,7 @@ def draw_assumptions(shown: list[Shown]) -> None:
 def _draw_constants(one: Shown) -> None:
     constants = one.found.constants()
     if not all(np.isfinite(value) for value in constants.values()):
-        st.markdown("Kernel and features are not bounded here, and nothing bounds |f − h|².")
+        st.markdown("Kernel and features are not bounded here, so there is no bound for |f − h|².")
         return
     values = ", ".join(f"{name} = {short_number(value)}" for name, value in constants.items())
     st.markdown(f"M² (κ + φ)² Σ|a|² bounds the mean of |f − h|², with {values} at the end (the mean of the seeds).")

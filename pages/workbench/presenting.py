@@ -101,21 +101,21 @@ def _outcome(bench: Bench, place: Place) -> None:
     guesses_as_they_come(bench)
     st.markdown(place.step.explanation)
     if place.is_last:
-        st.markdown(f"**What we know now:** {place.lesson.learned}")
+        st.markdown(f"**What we learned:** {place.lesson.learned}")
 
 
 def _came_to(place: Place) -> str:
     """Say in a line what the run came to."""
     asks, outcome = place.step.asks, place.outcome
     if outcome is None or asks is None:
-        return "Reached."
+        return "Goal reached."
     if isinstance(asks, Pick):
         right = asks.right(outcome)
         letter = "" if right is None else LETTERS[asks.options.index(right)]
-        return "None of these: another seed will." if right is None else f"{letter}. {right.words}"
+        return "None of these. Try another seed." if right is None else f"{letter}. {right.words}"
     if isinstance(asks, Estimate):
-        return f"{asks.words[0].upper()}{asks.words[1:]} came to {outcome.get(asks.measure, float('nan')):.2f}"
-    return f"{asks.words[0].upper()}{asks.words[1:]}, as it came"
+        return f"{asks.words[0].upper()}{asks.words[1:]} is {outcome.get(asks.measure, float('nan')):.2f}"
+    return f"{asks.words[0].upper()}{asks.words[1:]}, as it was"
 
 
 def _keys(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -153,4 +153,4 @@ def _back(problem: type[Setting], bench: Bench) -> None:
 
 def _notes(place: Place) -> None:
     with st.container(key="lesson-notes", border=True):
-        st.markdown(f"**Notes.** {place.step.notes or 'None for this step.'}")
+        st.markdown(f"**Notes.** {place.step.notes or 'This step has no notes.'}")

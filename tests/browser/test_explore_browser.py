@@ -50,7 +50,7 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     start = page.get_by_role("button", name="Start")
     start.focus()
     start.press("Enter")
-    expect(page.locator(".st-key-study-status")).to_contain_text("All are there", timeout=120_000)
+    expect(page.locator(".st-key-study-status")).to_contain_text("All results are there", timeout=120_000)
     assert filled_cells(page) == 4
     wait_ready(page)
 
@@ -90,7 +90,7 @@ def test_a_study_that_is_given_up_ends_and_keeps_what_is_there(open_page, wait_r
 def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_page, wait_ready):
     page = open_page(THREE, (390, 844), "dark")
     page.get_by_role("button", name="Start").click()
-    expect(page.locator(".st-key-study-status")).to_contain_text("All are there", timeout=120_000)
+    expect(page.locator(".st-key-study-status")).to_contain_text("All results are there", timeout=120_000)
     wait_ready(page)
     assert len(page.evaluate(f"() => ({TRACES})().filter(trace => trace.name === 'not selected')")) == 0
     page.get_by_role("slider", name="Select by Step size").last.press("ArrowLeft")
