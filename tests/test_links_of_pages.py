@@ -1,4 +1,4 @@
-"""The link that a page leaves in the browser asks for the same runs again; names that it does not know are said."""
+"""The link that a page leaves in the browser asks for the same runs again; a page names what it does not know there."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def looked_at_spec(app):
     ("name", "closest"),
     [("ETA", "step_size"), ("eta", "step_size"), ("lambda", "lam"), ("n_feature", "n_features"), ("LAM", "lam")],
 )
-def test_a_name_that_a_page_does_not_know_is_said_with_the_closest_one(name, closest):
+def test_a_page_names_what_it_does_not_know_in_its_link_and_the_closest_name(name, closest):
     for page, prefix in PAGES.items():
         given = f"{prefix}{name}" if name != "ETA" else name
         notices = said(open_page(page, **{given: "1"}))
@@ -154,7 +154,7 @@ def test_a_name_that_a_page_does_not_know_is_said_with_the_closest_one(name, clo
         ], page
 
 
-def test_the_name_of_another_pages_control_is_said_with_this_pages_own():
+def test_a_page_answers_the_name_of_another_pages_control_with_its_own():
     (notice,) = said(open_page("s3vm", step_size="0.1", foo="2"))
     assert "'step_size' (the closest name is svm_step_size), 'foo' (the closest name is " in notice
     assert notice.endswith("they are left out.")
@@ -186,3 +186,17 @@ def test_the_pages_know_the_names_that_they_draw():
         notices = said(open_page(page, **names))
         assert not [notice for notice in notices if "does not know" in notice], page
     assert looked_at(opened()).made
+
+
+@pytest.mark.parametrize(
+    "text", ["abc", "solver.dtype=float16", "solver.bogus=1", "9" * 5000, "\x00", '"', "a=b,,", "<b>x</b>"]
+)
+def test_a_line_of_fields_that_is_not_valid_is_left_out_with_a_sentence(text):
+    app = open_page("auc", also=text)
+    (notice,) = said(app)
+    assert notice.startswith("In the link, ")
+    assert notice.endswith("; it is left out.")
+    assert app.session_state["_bench_auc"].live is not None
+    app = opened(x_also=text)
+    assert not app.error
+    assert [warning.value.startswith("In the link, ") for warning in app.warning] == [True]

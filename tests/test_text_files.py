@@ -137,7 +137,7 @@ def test_a_file_that_is_no_text_is_named_in_one_sentence(tmp_path, capsys, name,
     ],
 )
 @pytest.mark.parametrize("name", ["run", "check", "sweep"])
-def test_what_is_wrong_in_a_file_is_said_with_the_files_name(tmp_path, capsys, name, text, words):
+def test_an_error_in_a_file_names_the_file(tmp_path, capsys, name, text, words):
     file = tmp_path / "asked.json"
     file.write_text(text, encoding="utf-8")
     assert main(command(name, file, tmp_path)) == 2
@@ -189,7 +189,7 @@ def test_a_place_for_a_result_is_tried_before_anything_is_computed(tmp_path, cap
     assert said.count("\n") == 1
 
 
-def test_a_place_without_permission_is_told_before_anything_is_computed(tmp_path, capsys, monkeypatch):
+def test_a_place_without_permission_is_refused_before_anything_is_computed(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert main(["bench", "--json", str(tmp_path / "a.json")]) == 2
     assert "which you have no permission to write: name another one" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from typing import Any
 from dsgcore.core.parameters import Parameter, ParameterError, Text, quoted
 from dsgcore.experiments import Setting, Spec, SpecError
 from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopSpec, solver_parameters
+from pages.controls.control import leave_out
 
 ALSO = "also"
 # Of the data, what names a file is no part of it: the file's own line in the link says that.
@@ -69,6 +70,17 @@ def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
         section, _, own = name.partition(".")
         found.setdefault(section, {})[own] = checked
     return found
+
+
+def refused_also(problem: type[Setting], key: str, given: Mapping[str, str]) -> list[str]:
+    """Check the line of a link; if it is not valid, leave it out and return a sentence that says why."""
+    text = given.get(key, "")
+    try:
+        read_also(problem, text)
+    except SpecError as error:
+        leave_out(key, text)
+        return [f"In the link, {error}; it is left out."]
+    return []
 
 
 def _fields(text: str) -> list[str]:

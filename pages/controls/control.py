@@ -67,7 +67,7 @@ class Control:
 
 
 def can_be_automatic(parameter: Parameter) -> bool:
-    """Whether None is a stop of the parameter's slider."""
+    """Return whether None is a stop of the parameter's slider."""
     return isinstance(parameter, Real) and parameter.optional
 
 
@@ -83,6 +83,15 @@ def _extra_key(key: str) -> str:
 def also_offer(key: str, value: float) -> None:
     """Let the slider of that key stand at a value between its stops."""
     st.session_state.setdefault(_extra_key(key), set()).add(value)
+
+
+def leave_out(key: str, text: str) -> None:
+    """Let the text field of that key count as empty while it holds this text."""
+    st.session_state[_left_out_key(key)] = text
+
+
+def _left_out_key(key: str) -> str:
+    return f"_left_out_{key}"
 
 
 def number(text: str, parameter: Real | Integer) -> float | None:
@@ -108,7 +117,8 @@ def draw(control: Control, *, label: str = "") -> Any:
     if isinstance(p, Flag):
         return st.toggle(value=p.default, **common)
     if isinstance(p, Text):
-        return st.text_input(value=p.default, **common)
+        text = st.text_input(value=p.default, **common)
+        return p.default if text == st.session_state.get(_left_out_key(control.key)) else text
     if isinstance(p, Choice):
         return _draw_choice(control, common)
     _keep_between_stops(control)

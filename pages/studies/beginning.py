@@ -11,7 +11,7 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.also import ALSO
+from pages.controls.also import ALSO, refused_also
 from pages.controls.control import Control, draw, key_of
 from pages.controls.from_link import read_controls
 from pages.controls.kernel_parameters import PICKER
@@ -105,7 +105,8 @@ class Beginning:
         """Say what is wrong with the link that the page is opened with, and let sliders stand where it says."""
         noted, given = f"_{self.prefix}read_{problem.name}_{dataset}", st.query_params.to_dict()
         if noted not in st.session_state:
-            st.session_state[noted] = read_controls(dict(offered), given)
+            bad_line = refused_also(problem, offered[ALSO].key, given)
+            st.session_state[noted] = [*read_controls(dict(offered), given), *bad_line]
         for notice in [*st.session_state[noted], *unknown_names(given, self._known_names(given))]:
             st.warning(notice, icon=":material/link_off:")
 

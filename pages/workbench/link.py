@@ -9,6 +9,7 @@ from dsgcore.data.options import SEED
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.controls import controls
+from pages.controls.also import ALSO, refused_also
 from pages.controls.changes import CHANGES
 from pages.controls.control import Control, key_of, number
 from pages.controls.from_link import in_link, read_controls, refusal
@@ -59,6 +60,7 @@ def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
     key = key_of(problem, "seed")
     if key in given and number(given[key], SEED) is None:
         notices.append(refusal(key, SEED, given[key]))
+    notices += refused_also(problem, key_of(problem, ALSO), given)
     return notices + unknown_names(given, _known_names(problem))
 
 
