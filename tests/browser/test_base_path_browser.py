@@ -95,7 +95,7 @@ def test_ways_to_other_pages_stay_below_the_prefix(open_page, wait_ready, asked,
 def test_what_is_handed_on_leads_below_the_prefix(open_page, wait_ready, asked, app_url):
     page = asked(open_page("take_away"))
     codes = page.locator(".st-key-take-away [data-testid=stCode]")
-    expect(codes.first).to_contain_text("http", timeout=LONG)
+    expect(codes.filter(has_text="<iframe")).to_contain_text("embed=true", timeout=LONG)  # the last of them
     handed_on = [unescape(text) for text in codes.all_inner_texts()]
     assert len(handed_on) >= 3
     assert all(f"{app_url}/" in text for text in handed_on)
