@@ -136,6 +136,7 @@ def shown(monkeypatch):
     said = []
     monkeypatch.setattr(st, "markdown", lambda text: said.append(text))
     monkeypatch.setattr(st, "warning", lambda text, icon: said.append(text))
+    monkeypatch.setattr(st, "code", lambda text, **_options: said.append(text))
     return said
 
 
@@ -158,9 +159,9 @@ def test_where_the_server_listens_on_this_machine_alone_the_page_says_which_comm
     configured(baseUrlPath="/lab/", port=8600)
     seen_at("http://localhost:8600/lab/auc")
     where()
-    _line, warning = shown
+    _line, warning, command = shown
     assert "listens on this machine alone" in warning
-    assert "`streamlit run app.py --server.address 0.0.0.0 --server.port 8600 --server.baseUrlPath lab`" in warning
+    assert command == "streamlit run app.py --server.address 0.0.0.0 --server.port 8600 --server.baseUrlPath lab"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,8 @@ def test_a_machine_without_a_network_is_said_to_have_none(configured, seen_at, s
     configured(address="0.0.0.0")
     seen_at("http://localhost:8501/auc")
     where()
-    assert "this machine has no network" in shown[1]
+    _line, warning = shown
+    assert "this machine has no network" in warning
 
 
 def test_the_machines_own_address_is_one_that_others_can_use():

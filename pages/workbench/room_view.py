@@ -62,11 +62,7 @@ def where_to_answer(room: Key) -> None:
     shown = plain(f"{there.netloc}{there.path}")
     st.markdown(f"Answer on your phone: **{shown}**, code **{room.code}** ([open]({there.geturl()}))")
     if is_of_this_machine(there.hostname):
-        st.warning(
-            f"Phones cannot come here: {_why()} Begin the server with `{command_for_phones()}`. "
-            "Everyone in your network can then open the app.",
-            icon=":material/phonelink_off:",
-        )
+        _say_why_no_phone_can()
 
 
 def for_phones(there: SplitResult) -> SplitResult:
@@ -78,10 +74,17 @@ def for_phones(there: SplitResult) -> SplitResult:
     return there if host is None else there._replace(netloc=f"{host}{port}")
 
 
-def _why() -> str:
-    if listens_here_alone():
-        return "the server listens on this machine alone."
-    return "this machine has no network."
+def _say_why_no_phone_can() -> None:
+    icon = ":material/phonelink_off:"
+    if not listens_here_alone():
+        st.warning("Phones cannot come here: this machine has no network.", icon=icon)
+        return
+    st.warning(
+        "Phones cannot come here: the server listens on this machine alone. Begin it with this command; "
+        "everyone in your network can then open the app.",
+        icon=icon,
+    )
+    st.code(command_for_phones(), language=None, wrap_lines=True)
 
 
 def guesses_as_they_come(bench: Bench) -> None:
