@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from test_explore import looked_at, opened
 from dsgcore.core.schedules import Change
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
-from dsgcore.studies import Study
+from dsgcore.studies import Study, StudyError
 from pages.studies.links import link_to_run
 from pages.studies.study_links import link_to_study
 
@@ -200,3 +201,60 @@ def test_a_line_of_fields_that_is_not_valid_is_left_out_with_a_sentence(text):
     app = opened(x_also=text)
     assert not app.error
     assert [warning.value.startswith("In the link, ") for warning in app.warning] == [True]
+
+
+def kept_in_link(app):
+    """What the page has the browser keep in the link beside its controls."""
+    (component,) = [c for c in app.get("bidi_component") if "part-state-link" in c.proto.id]
+    return json.loads(component.proto.json)["values"]
+
+
+@pytest.mark.parametrize("at", ["3", "3-playing"])
+def test_the_drawing_that_steers_a_run_keeps_the_change_in_the_link(at):
+    app = open_page("auc", at=at, speed="slow")
+    app.select_slider(key="lam").set_value(0.1).run()
+    (change,) = app.session_state["_bench_auc"].live.run.spec.changes
+    assert kept_in_link(app)["changes"] == f"0:lam=0.001,{change.t}:lam=0.1"
+
+
+STEPS = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}
+WIDTHS = {"name": "kernel.sigma", "from": 0.1234, "to": 3, "n": 3}
+SCHEDULES = {"name": "solver.schedule", "values": ["theta/t", "constant"]}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"axes": [STEPS, WIDTHS, SCHEDULES], "seeds": [0]},
+        {"axes": [STEPS | {"random": True, "n": 7}, WIDTHS | {"random": True, "n": 7}], "budget": {"best_first": True}},
+        {"axes": [{"name": "solver.lam", "from": 0.001, "to": 0.1}], "seeds": [0, 1, 2, 3]},
+    ],
+)
+def test_a_study_with_every_kind_of_axis_is_the_same_after_it_has_been_a_link(more):
+    study = Study.from_dict(Study(small("auc")).to_dict() | {"seeds": [0, 1]} | more)
+    app = opened(**link_to_study(study))
+    shown = app.session_state["_exploring_explore"].made.study
+    assert keys(app) == [run.key for run in study.runs()]
+    assert shown.is_best_first == study.is_best_first
+    assert keys(opened(**left_in_browser(app))) == keys(app)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"seeds": [1, 2], "axes": [STEPS]},
+        {"seeds": list(range(51)), "axes": [STEPS]},
+        {"axes": []},
+        {"axes": [STEPS], "budget": {"seconds": 5.0}},
+        {"axes": [{"name": "diagnostics.n_probes", "from": 0, "to": 10}]},
+        {"axes": [{"name": "solver.lam", "values": [0.1, 0.3]}]},
+        {"axes": [WIDTHS | {"scale": "linear"}]},
+        {"axes": [STEPS | {"random": True}]},
+        {"axes": [STEPS | {"random": True, "n": 3}, WIDTHS]},
+        {"axes": [WIDTHS | {"n": 21}]},
+    ],
+)
+def test_a_study_that_the_explore_page_cannot_show_has_no_link(more):
+    study = Study.from_dict(Study(small("auc")).to_dict() | {"seeds": [0]} | more)
+    with pytest.raises(StudyError, match="the Explore page cannot show this study: "):
+        link_to_study(study)

@@ -53,7 +53,7 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
     own = draw_upload(problem, upload, f"{PREFIX}{key_of(problem, 'file')}") if dataset == FILE else None
     BEGINNING.read_link_once(problem, dataset, BEGINNING.offered(problem, dataset))
     offered = BEGINNING.offered(problem, dataset)
-    axes = {f"{c.section}.{name}": c for name, c in offered.items() if _can_vary(c)}
+    axes = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
     with main:
         chosen, said, seeds = _variation(problem, axes)
     values = BEGINNING.others(offered, {axes[name].parameter.name for name in chosen})
@@ -65,8 +65,8 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
     return Asked(spec, plain, {name: control.parameter for name, control in axes.items()})
 
 
-def _can_vary(control: Control) -> bool:
-    """Whether a study can vary what a control says: numbers, and the words of a choice that has nothing to do with data."""
+def can_be_axis(control: Control) -> bool:
+    """Return whether a study can vary what a control says: numbers, and the words of a choice that has nothing to do with data."""
     p = control.parameter
     return isinstance(p, Real | Integer) or (
         isinstance(p, Choice) and not p.optional and control.section in ("solver", "problem")

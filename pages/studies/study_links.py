@@ -6,13 +6,27 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from dsgcore.core.parameters import Choice
 from dsgcore.experiments import SETTINGS
+from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
-from dsgcore.studies import Study
+from dsgcore.studies import Study, StudyError
+from dsgcore.studies.study import N_VALUES
 from pages.controls import controls
 from pages.controls.control import Control, key_of, shown
-from pages.controls.own_file import entry_of
-from pages.studies.asking import BEGINNING, PREFIX, SEEDS
+from pages.controls.own_file import entry_of, file_in_link
+from pages.studies.asking import (
+    BEGINNING,
+    BEST_FIRST,
+    MOST_POINTS,
+    MOST_SEEDS,
+    MOST_VALUES,
+    POINTS,
+    PREFIX,
+    RANDOM,
+    SEEDS,
+    can_be_axis,
+)
 from pages.studies.beginning import NUMBER, RANGE, SETTING, VALUES, VARY
 from pages.studies.links import said_of
 from pages.studies.measures import MEASURE, SCORE, name_in_link
@@ -26,23 +40,64 @@ def link_to_study(study: Study, measure: str = SCORE) -> Link:
     Parameters
     ----------
     study : Study
-        Its seeds from 0 on, its axes with values or between two ends, and on none of a person's own files.
     measure : str
         By which its points are compared at first.
+
+    Raises
+    ------
+    StudyError
+        If the page has no widgets for what the study asks.
     """
     problem = type(study.spec.problem)
     offered = controls.controls_for(problem, study.spec.data.name, study.spec.kernel.name)
-    varied = [offered[axis.name.partition(".")[2]] for axis in study.axes]
+    can_vary = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
+    _check(study, can_vary)
+    varied = [can_vary[axis.name] for axis in study.axes]
     link: Link = {
         PREFIX + SETTING: profile_of(problem).short,
         BEGINNING.data_key(problem): entry_of(problem, study.spec.data.name).title,
         SEEDS: str(len(study.seeds)),
         PREFIX + key_of(problem, VARY): [str(control.parameter.label) for control in varied],
     }
+    if study.spec.data.name == FILE:
+        data = study.spec.data
+        link[PREFIX + key_of(problem, "file")] = file_in_link(str(data.path), str(data.sha256), data.recipe)
+    if study.is_best_first:
+        link[BEST_FIRST] = "true"
+    if drawn := [axis for axis in study.axes if axis.is_random]:
+        link |= {RANDOM: "true", POINTS: str(len(drawn[0].values))}
     link |= said_of(study.spec, _key)
     for axis, control in zip(study.axes, varied, strict=True):
         link |= _said_axis(_key(control), control, axis.said)
     return link if measure == SCORE else link | {MEASURE: name_in_link(measure)}
+
+
+def _check(study: Study, can_vary: Mapping[str, Control]) -> None:
+    """Raise `StudyError` if the page has no widgets for what the study asks."""
+    numbers = [axis for axis in study.axes if axis.name in can_vary and not _is_choice(can_vary[axis.name])]
+    n_random = sum(axis.is_random for axis in study.axes)
+    reasons = {
+        f"its seeds must be 0, 1, .. and at most {MOST_SEEDS}": study.seeds != tuple(range(len(study.seeds)))
+        or len(study.seeds) > MOST_SEEDS,
+        "it must have an axis, and no limit of seconds": not study.axes or study.seconds is not None,
+        "its axes must be sliders of the page": any(axis.name not in can_vary for axis in study.axes),
+        "an axis of numbers must have from and to, on the scale of its slider": any(
+            "values" in axis.said or "scale" in axis.said for axis in numbers
+        ),
+        "all axes of numbers are random, or none; one axis alone is not": n_random not in (0, len(numbers))
+        or (n_random > 0 and len(study.axes) < 2),
+        f"an axis must have at most {MOST_VALUES} values, or 2 to {MOST_POINTS} random ones": any(
+            not (2 <= len(axis.values) <= MOST_POINTS if axis.is_random else len(axis.values) <= MOST_VALUES)
+            for axis in numbers
+        ),
+    }
+    for reason, is_so in reasons.items():
+        if is_so:
+            raise StudyError(f"the Explore page cannot show this study: {reason}")
+
+
+def _is_choice(control: Control) -> bool:
+    return isinstance(control.parameter, Choice)
 
 
 @cache  # a hundredth of a second each, and the same for everybody
@@ -60,4 +115,5 @@ def _key(control: Control) -> str:
 def _said_axis(key: str, control: Control, said: Mapping[str, Any]) -> Link:
     if "values" in said:
         return {key + VALUES: [control.say(value) for value in said["values"]]}
-    return {key + RANGE: [shown(said["from"]), shown(said["to"])], key + NUMBER: str(said["n"])}
+    ends = [shown(control.parameter.check(said[end])) for end in ("from", "to")]
+    return {key + RANGE: ends, key + NUMBER: str(said.get("n", N_VALUES.default))}
