@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore import Spec
 from dsgcore.core import automatic_step
@@ -37,9 +38,9 @@ def test_a_quarter_of_the_largest_is_the_inverse_curvature_of_many_features(make
     assert sizes.automatic == sizes.largest / 4
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.7), Gaussian(0.02), DotProduct(0.2, "3")])
-@pytest.mark.parametrize(("m", "B"), [(256, 64), (2, 64), (256, 2)])
-@pytest.mark.parametrize("scale", [0.3, 1.0])
+@each("kernel", [Gaussian(0.7), Gaussian(0.02), DotProduct(0.2, "3")])
+@each("m, B", [(256, 64), (2, 64), (256, 2)])
+@each("scale", [0.3, 1.0])
 def test_steps_up_to_the_automatic_one_do_not_grow(make_task, labeled_points, kernel, m, B, scale):
     X, _ = labeled_points
     task = make_task(X=scale * X, kernel=kernel, n_features=m, batch_size=B, step_size=None, n_iter=120, lam=1e-3)
@@ -76,8 +77,8 @@ def test_a_hinge_loss_goes_by_its_slope(make_task):
         assert sizes.automatic == pytest.approx(2.0 / (C + C_star))
 
 
-@pytest.mark.parametrize("loss", ["symmetric hinge", "squared symmetric hinge", "ramp", "exponential"])
-@pytest.mark.parametrize("is_balanced", [False, True])
+@each("loss", ["symmetric hinge", "squared symmetric hinge", "ramp", "exponential"])
+@each("is_balanced", [False, True])
 def test_the_largest_slope_of_an_s3vm_bounds_its_coefficients(make_task, loss, is_balanced):
     task = make_task(problem=SemiSupervisedSVM(C=3.0, C_star=2.0, loss=loss, is_balanced=is_balanced))
     rng = np.random.default_rng(0)

@@ -4,6 +4,7 @@ import numpy as np
 import oracle_files
 import pandas as pd
 import pytest
+from cases import each
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import PredefinedSplit
 
@@ -133,9 +134,9 @@ def objective(model, risk, X, few, theta):
     return risk.value({name: phi[own] @ theta for name, own in sets.items()}) + model.lam * factor * theta @ theta
 
 
-@pytest.mark.parametrize("penalty", ["euclidean", "half euclidean"])
-@pytest.mark.parametrize(
-    ("model", "risk"),
+@each("penalty", ["euclidean", "half euclidean"])
+@each(
+    "model, risk",
     [
         (SAMULT(gamma=0.3), samult_risk(0.3)),
         (SAMULT("lm", gamma=1.0), samult_risk(1.0)),
@@ -252,8 +253,8 @@ def test_a_singular_system_is_solved_by_least_squares_with_a_warning():
     assert model.model_.coef[0] == pytest.approx(model.model_.coef[2])  # the shortest solution shares the weight
 
 
-@pytest.mark.parametrize(
-    ("model", "said"),
+@each(
+    "model, said",
     [
         (PNUAUC(eta=2), "eta must be a number between -1 and 1, got 2"),
         (PNUAUC(prior=1.5), "prior must be a number between 0 and 1 or 'estimate', got 1.5"),

@@ -16,6 +16,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -42,7 +43,7 @@ from dsgcore.core.parameters import Parameter, ParameterError
 from dsgcore.experiments.settings import SETTINGS
 
 ALL = [(setting, cls) for setting, classes in COMPETITORS.items() for cls in classes]
-EACH = pytest.mark.parametrize(("setting", "cls"), ALL, ids=[f"{setting}-{cls.__name__}" for setting, cls in ALL])
+EACH = each("setting, cls", ALL)
 OWN = (SUSL, SUDH, CUU, PNUAUC, SAMULT, MPNUAUC, MSAMULT)
 SETTING = {cls: setting for setting, cls in ALL}
 
@@ -196,8 +197,8 @@ def peak_of(model, X, y):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("penalty", ["half euclidean", "half rkhs"])
-@pytest.mark.parametrize("cls", OWN)
+@each("penalty", ["half euclidean", "half rkhs"])
+@each("cls", OWN)
 def test_a_fit_holds_no_more_than_it_said(cls, penalty):
     X, y = data(SETTING[cls], n=900)
     given = {"batch_size": 300, "n_iter": 3} if cls is CUU else {"penalty": penalty}
@@ -237,8 +238,8 @@ def test_more_passes_of_bgs3vm_take_no_more_memory():
     assert 0.3 * few.memory_ < peak < few.memory_ + 1e5
 
 
-@pytest.mark.parametrize("name", ["linear", "lm", *KERNELS])
-@pytest.mark.parametrize("cls", OWN)
+@each("name", ["linear", "lm", *KERNELS])
+@each("cls", OWN)
 def test_every_kernel_works_with_its_own_scale(cls, name):
     assert name in cls.kernels
     X, y = data(SETTING[cls])

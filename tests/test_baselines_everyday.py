@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
@@ -79,8 +80,8 @@ def quietly(model, *data):
         return model.fit(*data)
 
 
-@pytest.mark.parametrize("k", [2, 4])
-@pytest.mark.parametrize("cls", CLASSIFIERS)
+@each("k", [2, 4])
+@each("cls", CLASSIFIERS)
 def test_with_nothing_said_each_predicts_as_scikit_learns_own(cls, k):
     X, _, few = clusters(k)
     labeled = few >= 0

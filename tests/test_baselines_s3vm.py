@@ -8,6 +8,7 @@ import re
 import numpy as np
 import oracle_files
 import pytest
+from cases import each
 from scipy.optimize import check_grad
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
@@ -292,8 +293,8 @@ def test_unlabeled_points_help_to_tell_the_moons_apart(cls, moons):
     assert make(cls).fit(X, few).score(X[30:], y[30:]) > 0.85
 
 
-@pytest.mark.parametrize("cls", FIVE)
-@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
+@each("cls", FIVE)
+@each("kernel", ["gaussian", "linear"])
 def test_names_and_copies_make_no_difference(cls, kernel, moons):
     X, _, few = moons
     model = make(cls, kernel=kernel).fit(X, few)
@@ -334,8 +335,8 @@ def test_what_does_not_hold_a_kernel_matrix_takes_less(cls):
         make(cls, memory_limit=1e-3).fit(np.zeros((2000, 1)), np.arange(2000) % 3 - 1)
 
 
-@pytest.mark.parametrize(
-    ("cls", "parameters", "said"),
+@each(
+    "cls, parameters, said",
     [
         (S3VMLight, {"C": 0}, "C must be a number between 1e-06 and 1e+06, got 0"),
         (S3VMLight, {"positive_share": 2}, "positive_share must be a number between 0 and 1 or null, got 2"),

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import oracle_files
 import pytest
+from cases import each
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
@@ -124,8 +125,8 @@ def risk_of(model, X, pairs, w, loss):
     return (of_similar + np.mean(p * value(-f_u) - (1 - p) * value(f_u))) / (2 * p - 1)
 
 
-@pytest.mark.parametrize("prior", [0.7, 0.3])
-@pytest.mark.parametrize("kernel", ["gaussian", "lm", "linear"])
+@each("prior", [0.7, 0.3])
+@each("kernel", ["gaussian", "lm", "linear"])
 def test_su_sl_has_no_gradient_at_its_solution(prior, kernel):
     X, _, pairs = sample(prior)
     model = SUSL(kernel, prior=prior, sigma=0.5, lam=0.05, centers=40, random_state=0).fit(X, pairs=pairs)
@@ -215,9 +216,9 @@ def test_su_dh_that_does_not_converge_says_so_in_one_sentence():
     assert (model.n_iter_, len(model.objectives_)) == (3, 3)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("correction", SLOPES_BELOW_ZERO)
-@pytest.mark.parametrize("prior", [0.8, 0.4])
+@each("loss", LOSSES)
+@each("correction", SLOPES_BELOW_ZERO)
+@each("prior", [0.8, 0.4])
 def test_the_uu_risk_of_pairs_and_unlabeled_points_is_tsgsus(loss, correction, prior):
     assert correction in CORRECTIONS
     rng = np.random.default_rng(0)
@@ -230,8 +231,8 @@ def test_the_uu_risk_of_pairs_and_unlabeled_points_is_tsgsus(loss, correction, p
     )
 
 
-@pytest.mark.parametrize("loss", MARGIN_LOSSES)
-@pytest.mark.parametrize("correction", SLOPES_BELOW_ZERO)
+@each("loss", MARGIN_LOSSES)
+@each("correction", SLOPES_BELOW_ZERO)
 def test_the_uu_risks_gradient_is_its_derivative(loss, correction):
     rng = np.random.default_rng(0)
     is_below = set()
@@ -265,8 +266,8 @@ def test_cuu_without_correction_goes_where_su_sl_is():
     assert model.objectives_[0] == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("prior", [0.7, 0.3])
-@pytest.mark.parametrize("cls", THREE)
+@each("prior", [0.7, 0.3])
+@each("cls", THREE)
 def test_each_learns_from_pairs_with_either_class_the_larger(cls, prior):
     X, y, pairs = sample(prior, n_pairs=150, n_unlabeled=400)
     model = cls(prior=prior, sigma=0.1, lam=0.1, centers=100, random_state=0).fit(X, pairs=pairs)
@@ -290,9 +291,9 @@ def test_pair_ids_and_pairs_are_the_same_and_labels_draw_pairs(cls):
     assert model.score(X, names) > 0.85
 
 
-@pytest.mark.parametrize("cls", THREE)
-@pytest.mark.parametrize(
-    ("parameters", "said"),
+@each("cls", THREE)
+@each(
+    "parameters, said",
     [
         ({"prior": 0.5}, "prior must differ from 1/2 by at least 0.001, got 0.5: .*"),
         ({"prior": "guess"}, "prior must be a number between 0.01 and 0.99 or 'estimate', got 'guess'"),

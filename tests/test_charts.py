@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 
 pytest.importorskip("plotly")
 
@@ -111,8 +112,8 @@ def sizes_of_text(figure):
     return [size for item in figure for size in sizes_of_text(item)] if isinstance(figure, list) else []
 
 
-@pytest.mark.parametrize("end", [1, 2, 7, 20, 120, 300, 365, 1000, 12_345])
-@pytest.mark.parametrize("is_log", [False, True])
+@each("end", [1, 2, 7, 20, 120, 300, 365, 1000, 12_345])
+@each("is_log", [False, True])
 def test_the_last_iteration_is_a_tick_clear_of_the_one_before(end, is_log):
     axis = charts.line_chart([curve([1, 2])], title="", x_range=(is_log, end), is_log_x=is_log)["layout"]["xaxis"]
     assert axis["title"]["text"] == "iteration t"

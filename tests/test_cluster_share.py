@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.benchmark.runs import paper_task
 from dsgcore.cluster.share import Share
@@ -67,8 +68,8 @@ def same(one, other):
     return len(one) == len(other) and all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kernel", sorted(KERNELS))
+@each("dtype", ["float32", "float64"])
+@each("kernel", sorted(KERNELS))
 def test_values_that_come_first_are_those_of_one_machine(kernel, dtype):
     task = task_of(kernel, dtype=dtype)
     shared = Shared(task)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import oracle_files
 import pytest
+from cases import each
 from test_toys import TOYS
 
 import dsgcore
@@ -20,7 +21,7 @@ ROOTS = ("dsgcore/", "pages/", "tests/", ".github/", ".streamlit/", "app.py", "p
 NAMED = sorted({word for word in re.findall(r"`([^`\s]+)`", TEXT) if word.startswith(ROOTS) and "<" not in word})
 
 
-@pytest.mark.parametrize("path", NAMED)
+@each("path", NAMED)
 def test_what_contributors_are_pointed_to_is_there(path):
     assert (ROOT / path).exists()
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 from small_specs import small
 
 from dsgcore import Run, Spec
@@ -313,8 +314,8 @@ def test_a_way_on_many_points_is_not_priced_as_if_it_had_a_matrix_of_all():
     assert prices[1].memory - prices[0].memory < 32 * 4000**2
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "promised", "keeps"),
+@each(
+    "value, error, promised, keeps",
     [
         (-1.46, 0.17, -1.0, True),
         (-0.83, 0.02, -1.0, True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 from data_makers import assert_well_formed, few_examples, seeds
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,8 +68,8 @@ def test_clean_shapes_are_what_they_say():
     assert len(np.unique(mixture.X[mixture.y == 1], axis=0)) == 3
 
 
-@pytest.mark.parametrize("make", GENERATED)
-@pytest.mark.parametrize(
+@each("make", GENERATED)
+@each(
     "options",
     [
         {"n": 19},
@@ -137,11 +138,8 @@ def test_bundled_noise_is_in_units_of_each_feature_and_of_the_row():
     assert set(map(bytes, few.X)) <= set(map(bytes, noisy.X))
 
 
-@pytest.mark.parametrize("make", BUNDLED)
-@pytest.mark.parametrize(
-    "options",
-    [{"n": 19}, {"n": 2000}, {"noise": -1}, {"imbalance": 0}, {"imbalance": 1.5}, {"seed": -1}],
-)
+@each("make", BUNDLED)
+@each("options", [{"n": 19}, {"n": 2000}, {"noise": -1}, {"imbalance": 0}, {"imbalance": 1.5}, {"seed": -1}])
 def test_bundled_data_refuse_bad_options_naming_them(make, options):
     (name,) = options
     with pytest.raises(DataError, match=f"^{name} must be"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
@@ -66,8 +67,8 @@ def test_a_rows_noise_does_not_depend_on_which_others_are_chosen():
     assert set(map(bytes, few.X)) <= set(map(bytes, noisy.X))
 
 
-@pytest.mark.parametrize("make", [spirals, *BUNDLED])
-@pytest.mark.parametrize("options", [{"n": 19}, {"n": 10**7}, {"noise": -1}, {"noise": float("nan")}, {"seed": -1}])
+@each("make", [spirals, *BUNDLED])
+@each("options", [{"n": 19}, {"n": 10**7}, {"noise": -1}, {"noise": float("nan")}, {"seed": -1}])
 def test_bad_options_are_refused_naming_them(make, options):
     (name,) = options
     with pytest.raises(DataError, match=f"^{name} must be"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,8 +20,8 @@ def with_classes(k: int, y=None) -> Dataset:
     return Dataset("made", X, y, ("x1",), tuple("abcdefgh"[:k]), "test", "none")
 
 
-@pytest.mark.parametrize(
-    ("name", "positive", "k", "positives", "names"),
+@each(
+    "name, positive, k, positives, names",
     [
         (ONE_REST, None, 3, {0}, ("not a", "a")),
         (ONE_REST, 2, 3, {2}, ("not c", "c")),
@@ -123,8 +124,8 @@ def test_a_spec_cuts_as_many_ordered_classes_as_it_says():
         assert len(load_split(spec("ordinal", name=name, n_classes=8)).class_names) == 8
 
 
-@pytest.mark.parametrize(
-    ("setting", "data", "said"),
+@each(
+    "setting, data, said",
     [
         ("ordinal", {"name": "iris"}, "no order"),
         ("ordinal", {"name": "two_moons"}, "two classes"),
@@ -155,7 +156,7 @@ def test_a_files_ordered_classes_can_be_halved(tmp_path):
     assert np.mean(run.split.y_hidden) == pytest.approx(0.5, abs=0.02)
 
 
-@pytest.mark.parametrize("name", list(DATASETS))
+@each("name", list(DATASETS))
 def test_every_conversion_of_every_set_can_be_asked_for(name):
     for setting, labels in (("auc", "binary"), ("ordinal", "ordinal"), ("multiclass", "classes")):
         for conversion in DATASETS[name].conversions_for(labels):

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from hostile_files import GOOD, npz, parquet
 from own_tables import iris_csv, iris_table, lines, read_sniffed
 from sklearn.datasets import dump_svmlight_file
@@ -22,11 +23,9 @@ from dsgcore.data.reading import Recipe, preview, read, sniff
 # --- the format
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-@pytest.mark.parametrize(
-    ("delimiter", "decimal"), [(",", "."), (";", ","), ("\t", "."), ("\t", ","), ("|", "."), (" ", ".")]
-)
-@pytest.mark.parametrize("header", [True, False])
+@each("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@each("delimiter, decimal", [(",", "."), (";", ","), ("\t", "."), ("\t", ","), ("|", "."), (" ", ".")])
+@each("header", [True, False])
 def test_a_text_is_read_whatever_separates_its_cells(delimiter, decimal, encoding, header):
     content = iris_csv(delimiter, decimal, encoding, header)
     if delimiter == " ":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 from data_makers import few_examples, labeled_data, seeds
 from hypothesis import given
 from hypothesis import strategies as st
@@ -141,8 +142,8 @@ def test_more_labels_with_the_same_seed_keep_the_test_rows():
     assert set(few.labeled) < set(many.labeled)
 
 
-@pytest.mark.parametrize(
-    ("counts", "options", "message"),
+@each(
+    "counts, options, message",
     [
         ([50, 50], {"n_labeled": 71}, r"between 2 and 70 \(the number of training rows\), got 71"),
         ([50, 50], {"n_labeled": 1}, "^n_labeled must be a whole number between 2 and 70"),

@@ -9,6 +9,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from cases import each
 from hostile_files import GOOD, REFUSED
 
 from dsgcore.data import DataError
@@ -45,7 +46,7 @@ def test_each_is_refused_in_one_sentence(name, capsys):
     assert capsys.readouterr().out == ""  # nothing was unpickled
 
 
-@pytest.mark.parametrize("name", SMALL)
+@each("name", SMALL)
 def test_small_files_take_little_memory(name):
     file_name, content = made(name)
     tracemalloc.start()

@@ -10,6 +10,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from cases import each
 from data_makers import assert_well_formed, few_examples
 from hostile_files import npz
 from hypothesis import given
@@ -34,8 +35,8 @@ def test_a_file_is_read_with_its_digest(tmp_path):
     assert str(tmp_path) not in data.source
 
 
-@pytest.mark.parametrize(
-    ("labels", "positive", "codes", "names"),
+@each(
+    "labels, positive, codes, names",
     [
         ([0, 1, 2, 0, 1, 2], 1, [0, 1, 0, 0, 1, 0], ("not 1", "1")),
         ([0, 1, 2, 0, 1, 2], "1", [0, 1, 0, 0, 1, 0], ("not 1", "1")),
@@ -113,7 +114,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("case", BROKEN)
+@each("case", BROKEN)
 def test_a_broken_file_ends_in_one_sentence(case):
     arrays, options, message = BROKEN[case]
     with pytest.raises(DataError, match=message) as caught:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from hostile_files import parquet
 from own_tables import iris_csv, lines, read_sniffed, with_pairs
 
@@ -112,14 +113,14 @@ def test_a_pair_id_must_be_on_two_rows():
         read_sniffed(content, labels="pairs")
 
 
-@pytest.mark.parametrize("name", ["[K+]", "{a}", "<x>", "[1]", "{}x", "<b", "@relation_to"])
+@each("name", ["[K+]", "{a}", "<x>", "[1]", "{}x", "<b", "@relation_to"])
 def test_a_name_in_brackets_may_begin_a_header(name):
     dataset = read_sniffed(lines(f"{name},label", *(f"{i},{'ab'[i % 2]}" for i in range(30))))
     assert dataset.feature_names == (name if name[0] != "@" else f"'{name}",)
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
+@each(
+    "text, what",
     [
         ('{"a": [1, 2]}', "JSON"),
         ("[\n  [1, 2],\n  [3, 4]\n]", "JSON"),
@@ -149,7 +150,7 @@ def test_a_file_of_one_byte_too_much_is_not_told_to_have_what_is_allowed():
 LONG = "q" * 100_000
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         {"bins": LONG},

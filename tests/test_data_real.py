@@ -7,6 +7,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from real_sets import content_of
 
 from dsgcore.data.reading import Recipe, read, sniff
@@ -38,9 +39,7 @@ SETS = {
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(
-    ("name", "setting"), [(name, setting) for name, (_, _, own) in SETS.items() for setting in own]
-)
+@each("name, setting", [(name, setting) for name, (_, _, own) in SETS.items() for setting in own])
 def test_a_real_set_is_read_and_runs_in_its_setting(name, setting):
     content = content_of(name)
     n, d, _ = SETS[name]

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 from hostile_files import GOOD, parquet
 from own_tables import iris_csv, own_spec, table
 
@@ -102,8 +103,8 @@ def test_a_spec_without_a_recipe_reads_any_file_as_it_is_sniffed(tmp_path):
     assert split.X_train.shape[1] == 6  # three lengths, and three species
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
+@each(
+    "change, said",
     [
         ({"recipe": {"format": "csv"}}, "format must be one of"),
         ({"recipe": {"format": "delimited", "bogus": 1}}, "no field 'bogus'"),

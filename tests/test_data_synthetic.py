@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
@@ -77,8 +78,8 @@ def test_friedmans_bins_follow_his_function():
     assert X.shape[1] == make_friedman1(20)[0].shape[1] == 10
 
 
-@pytest.mark.parametrize(
-    ("make", "options"),
+@each(
+    "make, options",
     [
         (gaussians, {"separation": -1}),
         (gaussians, {"separation": 21}),

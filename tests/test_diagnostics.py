@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,7 +130,7 @@ MEASURED = [
 ]
 
 
-@pytest.mark.parametrize(("problem", "y"), MEASURED)
+@each("problem, y", MEASURED)
 def test_the_gradients_norm_is_that_of_the_numerical_gradient(make_task, problem, y):
     task = make_task(problem=problem, y=y, kernel=Gaussian(2.0), lam=0.3)
     K = task.kernel.matrix(task.X, task.X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore import Run, Spec, load_model
 from dsgcore.core.diagnostics import ExactTwin
@@ -27,8 +28,8 @@ def diverging(setting, *, dtype="float64", step_size=1000.0, lam=1.0, n_iter=200
     return Spec.from_dict(plain)
 
 
-@pytest.mark.parametrize("setting", STOCHASTIC)
-@pytest.mark.parametrize(("step_size", "lam"), [(1000.0, 1.0), (1e6, 1000.0), (3.0, 1.0)])
+@each("setting", STOCHASTIC)
+@each("step_size, lam", [(1000.0, 1.0), (1e6, 1000.0), (3.0, 1.0)])
 def test_in_double_precision_no_number_overflows_but_the_run_ends_as_diverged(setting, step_size, lam):
     run = Run(diverging(setting, step_size=step_size, lam=lam, n_iter=2000))
     run.advance()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
+from cases import each
 
 import dsgcore
 from dsgcore.baselines import COMPETITORS
@@ -95,7 +96,7 @@ def test_a_subclass_says_what_is_otherwise_and_inherits_the_rest():
     assert Example.parameters[0].sentence.startswith("How much.")
 
 
-@pytest.mark.parametrize("cls", MADE_HERE, ids=lambda cls: cls.__name__)
+@each("cls", MADE_HERE)
 def test_a_competitors_docstring_names_everything_that_it_takes(cls):
     section = re.search(r"^ *Parameters\n *-{10}\n(.*?)(?=\n *\w+\n *-{3}|\Z)", cls.__doc__, re.MULTILINE | re.DOTALL)
     named = re.findall(r"^ *([\w, ]+?) *(?: :|$)", section[1], re.MULTILINE)

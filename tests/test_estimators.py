@@ -8,6 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.model_selection import GridSearchCV
@@ -157,8 +158,8 @@ def test_works_in_a_pipeline_and_a_grid_search_on_labeled_data(moons, cls, step)
     assert search.score(X, y) > 0.8
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "kernel"),
+@each(
+    "name, parameters, kernel",
     [
         ("gaussian", {"sigma": 2.0}, Gaussian(2.0)),
         ("laplacian", {"sigma": 0.5}, Laplacian(0.5)),
@@ -166,15 +167,15 @@ def test_works_in_a_pipeline_and_a_grid_search_on_labeled_data(moons, cls, step)
         ("dot_product", {"sigma": 0.3, "power": 1}, DotProduct(0.3, "1")),
     ],
 )
-@pytest.mark.parametrize("cls", FOUR)
+@each("cls", FOUR)
 def test_kernels_take_their_parameters(moons, cls, name, parameters, kernel):
     X, _, few = moons
     assert make(cls, kernel=name, **parameters).fit(X, few).model_.kernel == kernel
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("cls", FOUR)
+@each("name", KERNELS)
+@each("cls", FOUR)
 def test_every_kernel_works_with_its_own_scale(moons, cls, name):
     X, _, few = moons
     model = make(cls, kernel=name, step_size=0.05).fit(X, few)
@@ -192,8 +193,8 @@ def test_scale_follows_the_units_of_the_points(moons, name):
     np.testing.assert_allclose(same, f, rtol=1e-4, atol=1e-5)  # frequencies are drawn in float32
 
 
-@pytest.mark.parametrize("schedule", ["constant", "theta/t"])
-@pytest.mark.parametrize("cls", FOUR)
+@each("schedule", ["constant", "theta/t"])
+@each("cls", FOUR)
 def test_partial_fits_equal_one_longer_fit(moons, cls, schedule):
     X, _, few = moons
     step = {"step_size": 0.1} if schedule == "constant" else {}
@@ -236,9 +237,9 @@ def test_partial_fit_wants_the_classes_and_stays_with_them(moons, cls):
     assert model.n_iter_ == 12
 
 
-@pytest.mark.parametrize("cls", FOUR)
-@pytest.mark.parametrize(
-    ("parameters", "said"),
+@each("cls", FOUR)
+@each(
+    "parameters, said",
     [
         ({"kernel": "cubic"}, "kernel must be one of gaussian, .*, got 'cubic'"),
         ({"sigma": -1.0}, "sigma must be a number between 1e-06 and 1e\\+06, got -1.0"),
@@ -283,9 +284,9 @@ def test_numbers_that_overflow_get_one_sentence(moons, cls):
         make(cls, kernel="dot_product", sigma=1e6, step_size=1e3, schedule="constant", n_iter=40).fit(X, few)
 
 
-@pytest.mark.parametrize("cls", FOUR)
-@pytest.mark.parametrize(
-    ("labels", "said"),
+@each("cls", FOUR)
+@each(
+    "labels, said",
     [([-1], "got 0 classes"), ([1, 1, -1], "got 1 class"), ([0.5, 1.2], "Unknown label type: continuous")],
 )
 def test_labels_of_less_than_two_classes_get_one_sentence(cls, labels, said):

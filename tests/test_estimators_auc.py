@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import roc_auc_score
@@ -50,8 +51,8 @@ def test_works_in_a_pipeline_a_clone_and_a_grid_search(moons):
     assert search.fit(X, y).best_params_["sigma"] == 2.0
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
+@each(
+    "parameters, said",
     [
         ({"sigma": -1.0}, "sigma must be"),
         ({"sigma": "auto"}, "sigma must be a positive number or 'scale', got 'auto'"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.sampling import MAX_SEED
@@ -33,8 +34,8 @@ def test_scale_of_points_without_spread_is_one(kernel):
     assert width(KERNELS[kernel].parameters[0], "scale", np.zeros((3, 2)), kernel) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("y", "classes", "codes"),
+@each(
+    "y, classes, codes",
     [
         (np.array([3, -1, 1, 3]), [1, 3], [1, -1, 0, 1]),
         (np.array([0.0, -1.0, 1.0]), [0, 1], [0, -1, 1]),

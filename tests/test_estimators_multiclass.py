@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -134,8 +135,8 @@ def test_pipeline_and_grid_search_on_labeled_data():
     assert search.score(X_test, y_test) > 0.8
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
+@each(
+    "parameters, said",
     [
         ({"tau_A": -1.0}, "tau_A must be a number between 0 and 1000 or 'auto', got -1.0"),
         ({"tau_I": "much"}, "tau_I must be a number between 0 and 1000 or 'auto', got 'much'"),

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 
 from dsgcore import QS3ORAO
 from dsgcore.problems.thresholds import mean_auc, thresholds
@@ -122,8 +123,8 @@ def test_numbers_in_any_order_are_sorted(rings):
     np.testing.assert_array_equal(model.predict(X), 10 * QS3ORAO(**SMALL).fit(X, few).predict(X) + 5)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
+@each(
+    "parameters, said",
     [
         ({"gamma": 2.0}, "gamma must be a number between 0 and 1, or a list of such numbers, got 2.0"),
         (

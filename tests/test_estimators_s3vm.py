@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.datasets import make_moons
 
 from dsgcore import TSGS3VM
@@ -89,8 +90,8 @@ def test_the_ridge_is_a_change_of_the_other_numbers(moons):
     np.testing.assert_allclose(same, f, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
+@each(
+    "parameters, said",
     [
         ({"C": 0}, "C must be a number between 1e-06 and 1e+06, got 0"),
         ({"C": -1.0}, "C must be a number between 1e-06 and 1e+06, got -1.0"),

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.model_selection import cross_val_score
 
 from dsgcore import TSGSU
@@ -91,8 +92,8 @@ def test_pairs_drawn_from_labels_have_the_shares_of_similar_pairs():
 X3 = np.random.default_rng(0).normal(size=(6, 3))
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
+@each(
+    "parameters, said",
     [
         ({"prior": 0.5}, "prior must differ from 1/2 by at least 0.001, got 0.5: the risk divides by 2 prior - 1, .*"),
         ({"prior": 0.4995}, "prior must differ from 1/2 by at least 0.001, got 0.4995: .*"),
@@ -109,8 +110,8 @@ def test_bad_parameters_get_one_sentence(parameters, said):
         TSGSU(**{**SMALL, **parameters}).fit(X3, [0, 0, 1, 1, -1, -1])
 
 
-@pytest.mark.parametrize(
-    ("y", "said"),
+@each(
+    "y, said",
     [
         ([0, 0, 1, -1, -1, -1], "pair id 1 must occur exactly twice, got it 1 times"),
         ([0, 0, 0, -1, -1, -1], "pair id 0 must occur exactly twice, got it 3 times"),
@@ -121,7 +122,7 @@ def test_bad_parameters_get_one_sentence(parameters, said):
         (list("aabbcc"), "y must hold pair ids: whole numbers, .* there is y_holds='classes'"),
     ],
 )
-@pytest.mark.parametrize("prior", [0.7, "estimate"])
+@each("prior", [0.7, "estimate"])
 def test_ids_that_are_no_pairs_get_one_sentence(y, said, prior):
     with pytest.raises(ValueError, match=f"^{said}$"):
         TSGSU(**{**SMALL, "prior": prior}).fit(X3, y)

@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from cases import each
 from saved_models import assert_refused, edited, make_model, parts, saved
 
 from dsgcore import load_model
@@ -134,8 +135,8 @@ def test_frequencies_are_not_stored():
     assert many - few == 1000 * 2 * 8
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
+@each(
+    "field, value",
     [
         ("kernel", None),
         ("kernel", {}),
@@ -186,15 +187,15 @@ NOT_FITTING = {
 }
 
 
-@pytest.mark.parametrize("name", ["coefficients", "decays"])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@each("name", ["coefficients", "decays"])
+@each("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_not_finite_are_refused(name, value):
     array = parts(make_model())[name].copy()
     array[..., 3] = value
     assert_refused(edited(make_model(), **{name: array}), "coefficients and decays must be finite numbers")
 
 
-@pytest.mark.parametrize("members", NOT_FITTING.values(), ids=NOT_FITTING)
+@each("members", NOT_FITTING.values())
 def test_arrays_that_do_not_fit_together_are_refused(members):
     assert_refused(edited(make_model(), **members), "its arrays do not fit together")
 

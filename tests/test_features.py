@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import naive
 import numpy as np
 import pytest
+from cases import each
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsgcore.core import _loops, _threads, features
@@ -90,8 +91,8 @@ def test_evaluate_adds_alpha_phi_to_what_decays(n, m):
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-11)
 
 
-@pytest.mark.parametrize("n", [1, 64, 257])
-@pytest.mark.parametrize("d", [1, 2, 50])
+@each("n", [1, 64, 257])
+@each("d", [1, 2, 50])
 def test_a_step_evaluated_elsewhere_is_the_sum_over_the_batch(n, d):
     X, c, W = sample(n, 40, d)
     Z = np.random.default_rng(1).normal(size=(10, d))
@@ -113,8 +114,8 @@ def test_single_precision_is_close_to_double():
     np.testing.assert_allclose(out, feature_map(X, W) @ alpha, rtol=0, atol=1e-5 * np.abs(alpha).sum())
 
 
-@pytest.mark.parametrize("m", [1, 513])
-@pytest.mark.parametrize("n", [0, 1, 65])
+@each("m", [1, 513])
+@each("n", [0, 1, 65])
 def test_squares_are_those_of_the_single_features_contributions(n, m):
     X, _, W = sample(n, m)
     block = block_of(m)

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 import pytest
+from cases import each
 
 pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
@@ -23,7 +24,7 @@ LIVE = ("chart-objective", "chart-score", "chart-error", "chart-spectrum", "char
 TILES = 3
 
 
-@pytest.mark.parametrize("entry", TERMS, ids=[entry.anchor for entry in TERMS])
+@each("entry", TERMS)
 def test_an_entry_has_a_sentence_for_a_student_and_an_equation_for_a_researcher(entry):
     assert entry.student.endswith(".")
     assert "$" not in entry.student, "shown in a legend, where no formula is set"
@@ -37,7 +38,7 @@ def test_a_word_has_one_entry_and_an_anchor_of_its_own():
     assert len({entry.anchor for entry in TERMS}) == len(TERMS)
 
 
-@pytest.mark.parametrize(
+@each(
     "word",
     ["Random features", "ridge", "mini-batch", "twin", "bound", "band", "step size", "bandwidth", "AUC", "prior"],
 )
@@ -64,8 +65,8 @@ def drawn(app):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("parts", ["false", "true"])
-@pytest.mark.parametrize("name", SETTINGS)
+@each("parts", ["false", "true"])
+@each("name", SETTINGS)
 def test_every_tile_title_axis_and_legend_of_the_live_run_explains_itself(name, parts):
     setting = SETTINGS[name]
     app = open_page(name, **{key_of(setting, "at"): "5", key_of(setting, "parts"): parts})

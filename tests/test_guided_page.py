@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cases import each
 
 pytest.importorskip("streamlit")
 from test_app import open_auc, open_page
@@ -112,7 +113,7 @@ def test_what_is_no_curve_on_the_axis_is_none(text):
     assert curve.read(text) is None
 
 
-@pytest.mark.parametrize("sent", [7, "x", [1], [None] * 6, {"a": 1}, [1e400] * 6, ["0.5"] * 6])
+@each("sent", [7, "x", [1], [None] * 6, {"a": 1}, [1e400] * 6, ["0.5"] * 6])
 def test_a_browser_can_send_what_it_likes_for_a_curve(sent):
     curve = next(lesson for lesson in S3VM.guided if lesson.name == "batches").steps[1].asks
     assert _checked(curve, sent) is None

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from cases import each
 
 pytest.importorskip("streamlit")
 from test_app import APP, open_auc
@@ -135,7 +136,7 @@ def test_texts_of_lessons_are_bold_and_stressed_as_on_the_page_and_hold_no_marku
             assert "**" not in marked(step.text) + marked(step.explanation)
 
 
-@pytest.mark.parametrize(("setting", "lesson"), EVERY_LESSON, ids=IDS)
+@each("setting, lesson", EVERY_LESSON)
 def test_every_step_has_an_exercise_that_hides_its_answer_and_a_link_that_shows_it(setting, lesson):
     key = f"{profile_of(setting).prefix if profile_of(setting).prefix is not None else setting.name + '_'}lesson"
     for number, step in enumerate(lesson.steps):
@@ -150,8 +151,8 @@ def test_every_step_has_an_exercise_that_hides_its_answer_and_a_link_that_shows_
         assert told.values == lesson.solved_at(number)
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("value", ['a"b', "a'b", "<script>", "a&b=c", "Two moons", "½ #?"])
+@each("theme", THEMES)
+@each("value", ['a"b', "a'b", "<script>", "a&b=c", "Two moons", "½ #?"])
 def test_a_frames_address_is_one_attribute_whatever_is_in_it(theme, value):
     ((tag, attributes),) = Reader(frame("https://a.b/auc", {"data": value}, theme=THEMES[theme])).tags
     assert tag == "iframe"

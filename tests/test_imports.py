@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from cases import each
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "dsgcore"
@@ -174,7 +175,7 @@ def private_names(file):
                 yield name
 
 
-@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
+@each("file", PAGES)
 def test_pages_import_public_names_of_the_package_only(file):
     assert list(private_names(file)) == []
 
@@ -201,7 +202,7 @@ def defined(file):
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "Setting",
@@ -241,7 +242,7 @@ def undocumented(file):
                     yield f"{node.name}.{method.name}"
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each("name", MODULES)
 def test_public_functions_and_classes_have_docstrings(name):
     assert list(undocumented(MODULES[name])) == []
 

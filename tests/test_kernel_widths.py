@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.preprocessing import MinMaxScaler
 
 from dsgcore import PS3VT, Spec
@@ -25,7 +26,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("setting", "name"), PLACES)
+@each("setting, name", PLACES)
 def test_a_spec_that_leaves_the_width_out_has_the_apps(setting, name):
     controls = pytest.importorskip("pages.controls.controls", exc_type=ImportError)
     problem = SETTINGS[setting]
@@ -82,8 +83,8 @@ def test_a_files_width_is_the_estimators_scale_of_points_scaled_to_one():
     assert usual_width("gaussian", X) == {"sigma": scale_sigma(X)}
 
 
-@pytest.mark.parametrize("d", [1, 2, 13, 64, 1000])
-@pytest.mark.parametrize("sigma", [0.01, 0.5, 30.0])
+@each("d", [1, 2, 13, 64, 1000])
+@each("sigma", [0.01, 0.5, 30.0])
 def test_widths_are_stops_of_the_slider_near_to_what_a_gaussian_width_says(sigma, d):
     assert like_gaussian("orthogonal_gaussian", sigma, d) == {"sigma": sigma}
     assert like_gaussian("matern", sigma, d)["length"] * (2 * sigma) ** 0.5 == pytest.approx(1, rel=0.6)
@@ -93,7 +94,7 @@ def test_widths_are_stops_of_the_slider_near_to_what_a_gaussian_width_says(sigma
         assert like_gaussian(name, sigma, d)[own.name] in grid(own)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@each("name", DATASETS)
 def test_a_spec_takes_the_whole_range_of_a_data_sets_options(name):
     entry = DATASETS[name]
     setting = next(s for s, problem in SETTINGS.items() if entry.is_made_for(problem.labels))

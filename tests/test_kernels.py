@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
+from cases import each
 from sklearn.metrics.pairwise import rbf_kernel
 from test_orthogonal import explicit
 
@@ -20,7 +22,7 @@ every_kernel = pytest.mark.parametrize("kernel", INSTANCES, ids=repr)
 every_kernel_of_independent_features = pytest.mark.parametrize(
     "kernel", [kernel for kernel in INSTANCES if not isinstance(kernel, OrthogonalGaussian)], ids=repr
 )
-every_dtype = pytest.mark.parametrize("dtype", ["float32", "float64"])
+every_dtype = each("dtype", ["float32", "float64"])
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}  # of the sum of absolute values: tens of roundings in its exponents
 
 
@@ -71,7 +73,7 @@ def test_random_features_are_unbiased(kernel, pairs):
 
 
 @every_kernel_of_independent_features
-@pytest.mark.parametrize("m", [50, 400])
+@each("m", [50, 400])
 def test_the_variance_of_random_features_falls_as_one_over_m(kernel, m, pairs):
     X, Z = pairs[0][1:], pairs[1][1:]
     single = next(draws(kernel, X, Z, 300_000, 1)).var(axis=1)
@@ -100,8 +102,8 @@ def test_the_matrix_is_symmetric_and_positive_semidefinite(kernel, rng):
 
 @every_kernel
 @every_dtype
-@pytest.mark.parametrize("decay", [0.0, 1.0, 0.75, -0.5])
-@pytest.mark.parametrize(("n", "p"), [(1, 1), (17, 5), (97, 100), pytest.param(600, 130, marks=pytest.mark.compiled)])
+@each("decay", [0.0, 1.0, 0.75, -0.5])
+@each("n, p", [(1, 1), (17, 5), (97, 100), *([] if numba.config.DISABLE_JIT else [(600, 130)])])
 def test_sums_equal_the_product_with_the_matrix(kernel, dtype, decay, n, p, rng):
     X, Z = rng.normal(size=(n, 3)).astype(dtype), rng.normal(size=(p, 3)).astype(dtype)
     c, before = rng.normal(size=n).astype(dtype), rng.normal(size=p).astype(dtype)

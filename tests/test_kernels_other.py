@@ -3,6 +3,7 @@ from __future__ import annotations
 import naive_problems
 import numpy as np
 import pytest
+from cases import each
 from sklearn.gaussian_process import kernels as sklearn_kernels
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel
 
@@ -65,7 +66,7 @@ def test_sums_equal_the_matrix(kernel, dtype, points, monkeypatch):
     np.testing.assert_allclose(out, expected, rtol=1e-6 if dtype == "float32" else 1e-13)
 
 
-@pytest.mark.parametrize("kernel", ALL, ids=name)
+@each("kernel", ALL)
 def test_features_are_unbiased(kernel, points):
     X, Z = points
     m = 400_000
@@ -97,7 +98,7 @@ def test_the_variance_of_a_product_is_the_exact_one(kernel, points):
     np.testing.assert_allclose(products.var(axis=-1), expected, rtol={1: 0.01, 3: 0.05, 5: 0.2}[p])
 
 
-@pytest.mark.parametrize("kernel", ALL, ids=name)
+@each("kernel", ALL)
 def test_the_error_falls_as_one_over_m(kernel, points):
     X, Z = (0.5 * A for A in points)
     exact = kernel.matrix(X, Z)
@@ -109,7 +110,7 @@ def test_the_error_falls_as_one_over_m(kernel, points):
     assert squared[0] / squared[1] == pytest.approx(16, rel=0.15)
 
 
-@pytest.mark.parametrize("kernel", ALL, ids=name)
+@each("kernel", ALL)
 def test_frequencies_are_the_same_at_every_call(kernel):
     draws = [kernel.frequencies(np.random.default_rng(7), 3, 5) for _ in range(2)]
     assert (draws[0] == draws[1]).all()

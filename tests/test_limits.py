@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.__main__ import main
 from dsgcore.core.diagnostics import DiagnosticsError
@@ -51,8 +52,8 @@ def spec_of(name, **solver):
     return Spec.from_dict(given | {"solver": given["solver"] | solver})
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("name", GOOD)
+@each("fault", FAULTS)
+@each("name", GOOD)
 def test_what_limits_a_run_is_found(name, fault):
     change, cause = FAULTS[fault]
     found = limits(spec_of(name, **change(GOOD[name]["solver"])), seeds=2)

@@ -9,13 +9,14 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import each
 from test_app import open_page, said
 
 BEFORE = json.loads((Path(__file__).parent / "links_of_before.json").read_text(encoding="utf-8"))
 pytestmark = pytest.mark.compiled
 
 
-@pytest.mark.parametrize("before", BEFORE, ids=lambda before: f"{before['setting']}-{before['spec']['data']['name']}")
+@each("before", BEFORE)
 def test_a_link_of_before_gives_the_spec_of_before(before):
     app = open_page(before["setting"], **before["link"])
     assert not [sentence for sentence in said(app) if sentence.startswith("In the link")]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.diagnostics import strip
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
@@ -15,8 +16,8 @@ def short(name, **solver):
     return Spec.from_dict(plain | {"solver": plain["solver"] | {"n_iter": 60, "average": "tail"} | solver})
 
 
-@pytest.mark.parametrize("t", [1, 8, 29, 47])
-@pytest.mark.parametrize("name", SETTINGS)
+@each("t", [1, 8, 29, 47])
+@each("name", SETTINGS)
 def test_an_earlier_iteration_is_a_run_that_was_stopped_there(name, t):
     run, stopped = Run(short(name)), Run(short(name))
     run.advance(55)

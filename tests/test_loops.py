@@ -10,6 +10,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.core import _compiling, _loops
 from dsgcore.core._compiling import compiled
@@ -59,8 +60,8 @@ def assert_close(actual, expected, atol):
         assert np.max(np.abs(actual - expected), initial=0) <= 1e-10 * np.max(np.abs(expected), initial=0)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES + LARGE_SHAPES)
+@each("dtype", DTYPES)
+@each("shape", SHAPES + LARGE_SHAPES)
 def test_evaluate_equals_numpy(dtype, shape):
     X, W, amplitude, phase = case(dtype, *shape)
     waves = naive_waves(X, W, amplitude, phase)
@@ -79,8 +80,8 @@ def test_evaluate_equals_numpy(dtype, shape):
     assert_close(squares, (waves**2).sum(1), 2 * np.max(np.abs(amplitude)) * atol)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES + LARGE_SHAPES)
+@each("dtype", DTYPES)
+@each("shape", SHAPES + LARGE_SHAPES)
 def test_accumulate_equals_numpy(dtype, shape):
     X, W, _, _ = case(dtype, *shape)
     c = draw(dtype, len(X), seed=3)
@@ -92,9 +93,9 @@ def test_accumulate_equals_numpy(dtype, shape):
     assert_close(sines, c64 @ np.sin(turns), tolerance(X, W, c))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", GAUSSIAN_SHAPES)
-@pytest.mark.parametrize("offset", [0, 100])
+@each("dtype", DTYPES)
+@each("shape", GAUSSIAN_SHAPES)
+@each("offset", [0, 100])
 def test_gaussian_sums_equal_numpy(dtype, shape, offset):
     n_batch, d, n_points = shape
     X, Z = draw(dtype, n_batch, d) + dtype(offset), draw(dtype, n_points, d, seed=1) + dtype(offset)
@@ -108,8 +109,8 @@ def test_gaussian_sums_equal_numpy(dtype, shape, offset):
     assert_close(out, 0.5 * before64 + np.exp(-squared / d) @ c64, atol)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("radians", [50, 500, 5000])
+@each("dtype", DTYPES)
+@each("radians", [50, 500, 5000])
 def test_cosine_is_accurate_where_it_is_used(dtype, radians):
     # One column, so that the argument is rounded twice: in the product and in taking off the phase.
     X = np.linspace(-1, 1, 301).astype(dtype)[:, None]
@@ -123,7 +124,7 @@ def test_cosine_is_accurate_where_it_is_used(dtype, radians):
     assert np.all(np.abs(out - expected) <= bound)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_exponential_is_accurate_and_vanishes(dtype):
     exponents = np.linspace(0, 60, 200).astype(dtype)
     Z = np.append(np.sqrt(exponents), dtype([100, 1e4, 1e30, np.inf]))[:, None]
@@ -152,8 +153,8 @@ def rows_of_all_kernels(X, W, amplitude, phase, cuts):
     return sums
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("d", [1, 3, 54, 300])
+@each("dtype", DTYPES)
+@each("d", [1, 3, 54, 300])
 def test_splits_at_tiles_leave_every_bit(dtype, d):
     rows = _loops.TILE_ROWS
     n, m = (7 * rows + 5, 700) if COMPILED else (2 * rows + 1, 3)
@@ -163,9 +164,9 @@ def test_splits_at_tiles_leave_every_bit(dtype, d):
         assert np.array_equal(rows_of_all_kernels(*arrays, cuts), whole)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("d", [2, 7])
+@each("dtype", DTYPES)
+@each("bad", [np.nan, np.inf])
+@each("d", [2, 7])
 def test_bad_numbers_come_out_as_nan(dtype, bad, d):
     X, W, amplitude, phase = case(dtype, 100, d, 20)
     X[97, 0] = bad

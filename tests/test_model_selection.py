@@ -6,6 +6,7 @@ import numpy as np
 import oracle_files
 import pandas as pd
 import pytest
+from cases import each
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -163,8 +164,8 @@ def test_text_labels_and_ordered_categories_are_folded_alike():
     np.testing.assert_array_equal(LabeledFolds(random_state=0).folds(categories), expected)
 
 
-@pytest.mark.parametrize(
-    ("cv", "y", "sentence"),
+@each(
+    "cv, y, sentence",
     [
         (LabeledFolds(), [0, 1, 0, 1, -1, -1], "the number of labeled points must be at least 5, got 4"),
         (LabeledFolds(3), [0, 1, 0, 0, -1, -1], "the number of labeled points of class 1 must be at least 2, got 1"),
@@ -405,8 +406,8 @@ def test_grids_are_the_papers():
     }
 
 
-@pytest.mark.parametrize(
-    ("setting", "estimator"),
+@each(
+    "setting, estimator",
     [
         ("similar_unlabeled", TSGSU),
         ("auc", QSGS2AUC),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.core.moments import mean, mean_and_variance
 
@@ -11,9 +12,9 @@ from dsgcore.core.moments import mean, mean_and_variance
 SIZES = [1, 2, 7, 8, 9, 100, 1000, 8191, 8192, 8193, 20_000]
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("seed", range(3))
+@each("n", SIZES)
+@each("dtype", ["float32", "float64"])
+@each("seed", range(3))
 def test_moments_are_numpys_to_the_last_bit(n, dtype, seed):
     rng = np.random.default_rng([n, seed])
     values = (rng.normal(size=n) * rng.choice([1e-3, 1.0, 1e4], size=n) + seed).astype(dtype)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import naive_proximal
 import numpy as np
 import pytest
+from cases import each
 from scipy.special import softmax
 from scipy.stats import sem
 from sklearn.datasets import load_digits, load_iris, load_wine
@@ -41,7 +42,7 @@ def open_problem(**said):
     return MultiClass(**{"tau_A": None, "tau_I": None, "tau_S": None, "step_size": None, "fit_intercept": True, **said})
 
 
-@pytest.mark.parametrize("n_iter", [1, 7, 12, 230, 400, 401])
+@each("n_iter", [1, 7, 12, 230, 400, 401])
 def test_the_average_is_the_mean_of_the_naive_twins_second_half(points, n_iter):
     X, y = points
     p = MultiClass(tau_A=0.02, tau_I=0.003, tau_S=0.2, step_size=1e-4, batch_size=5, n_iter=n_iter, n_neighbors=4)
@@ -245,8 +246,8 @@ def errors(X, y, scaler, model, peer):
     return np.mean(found, axis=0)
 
 
-@pytest.mark.parametrize("scaler", [StandardScaler, MinMaxScaler])
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+@each("scaler", [StandardScaler, MinMaxScaler])
+@each("load", [load_iris, load_wine, load_digits])
 def test_default_arguments_are_as_good_as_a_logistic_regression(load, scaler):
     ours, theirs = errors(*load(return_X_y=True), scaler, lambda s: PS3VT(random_state=s), LogisticRegression)
     # Three splits of 45 to 540 points each: as many again as the two points that are allowed.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore import Run, Spec, load_model
 from dsgcore.__main__ import main
@@ -28,9 +29,9 @@ def finished(spec):
     return run
 
 
-@pytest.mark.parametrize("features", ["linear", "fourier"])
-@pytest.mark.parametrize("variant", ["paper", "released"])
-@pytest.mark.parametrize("is_full", [False, True])
+@each("features", ["linear", "fourier"])
+@each("variant", ["paper", "released"])
+@each("is_full", [False, True])
 def test_the_run_is_the_estimators(features, variant, is_full):
     run = finished(small(features=features, variant=variant, is_full_gradient=is_full, radius=5.0))
     estimator = PS3VT(

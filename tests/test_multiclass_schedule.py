@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from cases import each
 from test_app import open_page
 from test_multiclass_run import finished, small
 
@@ -20,8 +21,8 @@ SENTENCE = (
 )
 
 
-@pytest.mark.parametrize("schedule", DECAYING)
-@pytest.mark.parametrize("kind", [Run, LiveRun])
+@each("schedule", DECAYING)
+@each("kind", [Run, LiveRun])
 def test_a_schedule_for_the_released_variant_is_refused_with_one_sentence(kind, schedule):
     constant = small(variant="released", n_iter=2)
     with pytest.raises((ParameterError, SpecError), match=r"^schedule must be constant .*, got '.*'$") as caught:

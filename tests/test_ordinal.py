@@ -6,6 +6,7 @@ import naive
 import naive_problems
 import numpy as np
 import pytest
+from cases import each
 from sklearn.metrics import roc_auc_score
 
 from dsgcore.core.diagnostics import alpha, exact_optimum
@@ -178,8 +179,8 @@ def test_a_problem_not_bound_to_labels_says_so():
         _ = SemiSupervisedOrdinal().sources
 
 
-@pytest.mark.parametrize(
-    ("y", "message"),
+@each(
+    "y, message",
     [
         ([0, 0, -1], "ordinal regression needs labeled points of at least two classes, got 1"),
         ([-1, -1], "ordinal regression needs labeled points of at least two classes, got 0"),
@@ -203,7 +204,7 @@ def test_lists_of_gammas_and_labels_that_do_not_fit_are_refused():
         SemiSupervisedOrdinal().bind(y).rows(np.array([0, 1]))
 
 
-@pytest.mark.parametrize("gamma", [1.5, [0.1, 2.0], [], "x", [[0.1]], [True]])
+@each("gamma", [1.5, [0.1, 2.0], [], "x", [[0.1]], [True]])
 def test_wrong_gammas_are_refused(gamma):
     with pytest.raises(ParameterError, match=r"^gamma must be .* 0 and 1, or a list of such numbers, got"):
         check_all(SemiSupervisedOrdinal.parameters, {"gamma": gamma}, "problem")

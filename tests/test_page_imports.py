@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-import pytest
+from cases import each
 from test_imports import PAGES, ROOT, nodes
 
 NAMES = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in PAGES}
@@ -34,7 +34,7 @@ def test_the_rooms_are_those_that_are_there():
     assert pages_of(NAMES["pages.home"]) <= set(NAMES)
 
 
-@pytest.mark.parametrize("file", PAGES, ids=[str(file.relative_to(ROOT)) for file in PAGES])
+@each("file", PAGES)
 def test_a_page_imports_nothing_private_of_the_core(file):
     private = [
         name
@@ -44,7 +44,7 @@ def test_a_page_imports_nothing_private_of_the_core(file):
     assert private == []
 
 
-@pytest.mark.parametrize("room", ORDER)
+@each("room", ORDER)
 def test_a_room_imports_nothing_that_stands_above_it(room):
     below = {*ORDER[: ORDER.index(room) + 1]}
     strange = {

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,13 +65,13 @@ def assert_refused(parameter, value):
 NOT_NUMBERS = [None, True, False, np.True_, "1", "", b"1", [1], {}, 1j, math.nan, math.inf, -math.inf, object]
 
 
-@pytest.mark.parametrize("parameter", [REAL, ANY_REAL, INTEGER], ids=lambda p: p.name)
-@pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
+@each("parameter", [REAL, ANY_REAL, INTEGER])
+@each("value", NOT_NUMBERS)
 def test_numbers_refuse_what_is_no_number_of_the_line(parameter, value):
     assert_refused(parameter, value)
 
 
-@pytest.mark.parametrize("value", [-1e-9, 2.0000001, -5, 3, 1e308, 10**400, np.float32("nan"), np.float64("inf")])
+@each("value", [-1e-9, 2.0000001, -5, 3, 1e308, 10**400, np.float32("nan"), np.float64("inf")])
 def test_real_refuses_what_is_out_of_range(value):
     assert_refused(REAL, value)
 
@@ -80,22 +81,22 @@ def test_a_real_without_bounds_refuses_what_no_float_can_hold(value):
     assert_refused(ANY_REAL, value)
 
 
-@pytest.mark.parametrize("value", [0, 11, -1, 1.5, 0.0, 1e300, 10**400, np.int8(0), np.float64(2.5)])
+@each("value", [0, 11, -1, 1.5, 0.0, 1e300, 10**400, np.int8(0), np.float64(2.5)])
 def test_integer_refuses_fractions_and_what_is_out_of_range(value):
     assert_refused(INTEGER, value)
 
 
-@pytest.mark.parametrize("value", [None, True, 0, 1.0, math.nan, "Constant", "constant ", "", [], ["constant"]])
+@each("value", [None, True, 0, 1.0, math.nan, "Constant", "constant ", "", [], ["constant"]])
 def test_choice_refuses_anything_but_its_words(value):
     assert_refused(CHOICE, value)
 
 
-@pytest.mark.parametrize("value", [None, 0, 1, 1.0, math.nan, "true", "", []])
+@each("value", [None, 0, 1, 1.0, math.nan, "true", "", []])
 def test_flag_refuses_anything_but_true_and_false(value):
     assert_refused(FLAG, value)
 
 
-@pytest.mark.parametrize("value", [None, True, 0, 1.5, math.nan, "", b"a", ["a"]])
+@each("value", [None, True, 0, 1.5, math.nan, "", b"a", ["a"]])
 def test_text_refuses_anything_but_text(value):
     assert_refused(TEXT, value)
 
@@ -189,7 +190,7 @@ def test_check_all_does_not_take_none_for_left_out():
         check_all((REAL,), {"lam": None}, "solver")
 
 
-@pytest.mark.parametrize("parameters", DECLARED.values(), ids=DECLARED)
+@each("parameters", DECLARED.values())
 def test_declared_defaults_are_allowed_and_everything_has_its_words(parameters):
     checked = check_all(parameters, {}, "it")
     assert checked == {p.name: p.default for p in parameters}
@@ -199,7 +200,7 @@ def test_declared_defaults_are_allowed_and_everything_has_its_words(parameters):
         assert parameter.sentence.endswith("."), parameter.name
 
 
-@pytest.mark.parametrize("parameter", NUMBERS, ids=lambda p: p.name)
+@each("parameter", NUMBERS)
 def test_a_slider_offers_allowed_values_in_order_with_the_default_among_them(parameter):
     values = grid(parameter)
     assert list(values) == sorted(set(values))

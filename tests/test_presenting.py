@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cases import each
 
 pytest.importorskip("streamlit")
 from test_app import open_page
@@ -93,7 +94,7 @@ def test_a_goal_is_reached_with_the_controls_beside_it():
     assert "What we learned" in words(app)
 
 
-@pytest.mark.parametrize(("name", "lesson"), [(name, lesson) for name in GUIDED for lesson in GUIDED[name]])
+@each("name, lesson", [(name, lesson) for name in GUIDED for lesson in GUIDED[name]])
 def test_a_lesson_has_notes_at_each_step(name, lesson):
     assert all(step.notes.endswith((".", "?")) for step in lesson.steps)
 
@@ -105,7 +106,7 @@ class Standing:
         self.place = place
 
 
-@pytest.mark.parametrize(("name", "lesson"), [(name, lesson) for name in GUIDED for lesson in GUIDED[name]])
+@each("name, lesson", [(name, lesson) for name in GUIDED for lesson in GUIDED[name]])
 def test_no_step_shows_more_than_a_map_beside_one_chart(name, lesson):
     for number in range(len(lesson.steps)):
         for stage in Place(lesson, number, stage=Stage.TEXT).stages:

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import oracle_files
 import pytest
+from cases import each
 
 from dsgcore.prior import (
     HullDistance,
@@ -81,8 +82,8 @@ def test_equals_the_energy_distance_program(path, record_property):
 # On their own
 
 
-@pytest.mark.parametrize("method", ["km1", "km2"])
-@pytest.mark.parametrize("share", [0.25, 0.5, 0.7])
+@each("method", ["km1", "km2"])
+@each("share", [0.25, 0.5, 0.7])
 def test_a_proportion_is_recovered(method, share):
     rng = np.random.default_rng(3)
     estimate = mixture_proportion(mixture(rng, 400, share, 5.0), rng.normal(size=(400, 2)), method=method)
@@ -90,8 +91,8 @@ def test_a_proportion_is_recovered(method, share):
     assert estimate == pytest.approx(share, abs=0.1)
 
 
-@pytest.mark.parametrize("prior", [0.1, 0.5, 0.8])
-@pytest.mark.parametrize("alpha", [0.5, 1.0, 1.5])
+@each("prior", [0.1, 0.5, 0.8])
+@each("alpha", [0.5, 1.0, 1.5])
 def test_a_class_prior_is_recovered_by_energy_distance(prior, alpha):
     rng = np.random.default_rng(4)
     X, is_positive = classes(rng, 400, 0.4)
@@ -174,8 +175,8 @@ def test_an_estimate_below_one_half_is_refused_unless_the_search_starts_there():
     assert similar_class_prior(similar, unlabeled) == pytest.approx(0.5, abs=0.05)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
+@each(
+    "change, said",
     [
         ({"method": "km3"}, "method must be one of km1, km2, got 'km3'"),
         ({"smallest": 0.9}, "smallest must be between 0 and 0.88, got 0.9"),

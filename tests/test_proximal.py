@@ -7,6 +7,7 @@ import naive_proximal
 import numpy as np
 import oracle_files
 import pytest
+from cases import each
 from scipy.optimize import minimize
 
 from dsgcore.core.kernels import Gaussian, block_frequencies
@@ -208,8 +209,8 @@ def test_the_gradient_is_the_numerical_derivative_of_each_term(make, term):
     np.testing.assert_allclose(gradient, numerical, rtol=1e-7, atol=1e-8)
 
 
-@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 3), (3, 3)])
-@pytest.mark.parametrize("n_kept", [0, 1, 2])
+@each("shape", [(2, 2), (3, 2), (2, 3), (3, 3)])
+@each("n_kept", [0, 1, 2])
 def test_singular_value_thresholding_is_the_proximal_operator(shape, n_kept):
     rng = np.random.default_rng(10 * n_kept + shape[0])
     Q, tau = rng.normal(size=shape), 0.4

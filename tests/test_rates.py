@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from benchmarks import rates
+from cases import each
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 
@@ -28,7 +29,7 @@ def test_the_optimum_is_reached_to_three_per_cent(way):
     assert way.relative_error().mean() < 0.03
 
 
-@pytest.mark.parametrize("case", NON_CONVEX, ids=lambda case: case.name)
+@each("case", NON_CONVEX)
 def test_the_mean_squared_gradient_falls_below_a_twentieth_of_its_start(case):
     assert rates.norms(case, [0]).relative_mean()[-1] < 0.05
 

@@ -6,6 +6,7 @@ import naive
 import naive_problems
 import numpy as np
 import pytest
+from cases import each
 from scipy.optimize import minimize
 
 from dsgcore.core.diagnostics import DualCoefficients, alpha
@@ -27,8 +28,8 @@ def bound(**parameters):
     return SemiSupervisedSVM(**{"C": 2.0, "C_star": 0.7, "positive_share": 0.3, **parameters})
 
 
-@pytest.mark.parametrize("is_balanced", BALANCE)
-@pytest.mark.parametrize("loss", LOSSES)
+@each("is_balanced", BALANCE)
+@each("loss", LOSSES)
 def test_equals_the_papers_algorithm(make_task, labeled_points, loss, is_balanced):
     X, y = labeled_points
     problem = SemiSupervisedSVM(C=3.0, loss=loss, is_balanced=is_balanced).bind(y)
@@ -68,8 +69,8 @@ def test_other_ridges_are_the_papers_problem_with_other_weights(make_task, label
     np.testing.assert_allclose(models[0].evaluate(X), models[1].evaluate(X), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("s", [-0.999, -0.3, 0.0])
-@pytest.mark.parametrize("loss", LOSSES)
+@each("s", [-0.999, -0.3, 0.0])
+@each("loss", LOSSES)
 def test_losses_are_the_papers(loss, s):
     r = np.linspace(-2.3, 2.3, 47)  # no kink among them
     expected = np.array([naive_problems.u(loss, x, s) for x in r])
@@ -77,8 +78,8 @@ def test_losses_are_the_papers(loss, s):
     np.testing.assert_allclose(LOSSES[loss].slope(r, s), expected[:, 1], atol=1e-14)
 
 
-@pytest.mark.parametrize("is_balanced", BALANCE)
-@pytest.mark.parametrize("loss", LOSSES)
+@each("is_balanced", BALANCE)
+@each("loss", LOSSES)
 def test_coefficients_are_derivatives_of_the_terms(loss, is_balanced):
     problem = bound(loss=loss, is_balanced=is_balanced)
     for seed in range(3):
@@ -95,8 +96,8 @@ def test_coefficients_are_derivatives_of_the_terms(loss, is_balanced):
                 assert c[source][i] == pytest.approx(slope, abs=1e-8)
 
 
-@pytest.mark.parametrize("is_balanced", BALANCE)
-@pytest.mark.parametrize("loss", LOSSES)
+@each("is_balanced", BALANCE)
+@each("loss", LOSSES)
 def test_single_precision_stays_single_and_a_value_that_is_not_finite_shows(loss, is_balanced):
     f = {source: values.astype(np.float32) for source, values in draw().items()}
     problem = bound(loss=loss, is_balanced=is_balanced)
@@ -246,8 +247,8 @@ def test_wrong_labels_are_refused(y, message):
         SemiSupervisedSVM().bind(np.array(y))
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
+@each(
+    "given, message",
     [
         ({"C": 0.0}, "C must be a number between 1e-06 and 1e\\+06, got 0.0"),
         ({"C": -1}, "C must be a number between 1e-06 and 1e\\+06, got -1"),

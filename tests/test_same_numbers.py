@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore import Run, Spec
 
@@ -89,7 +90,7 @@ def spec(setting, kernel):
     return Spec.from_dict(plain)
 
 
-@pytest.mark.parametrize(("setting", "kernel", "objective", "error", "total"), GIVEN)
+@each("setting, kernel, objective, error, total", GIVEN)
 def test_a_spec_gives_the_numbers_that_it_gave(setting, kernel, objective, error, total):
     run = Run(spec(setting, kernel))
     run.advance()

@@ -6,6 +6,7 @@ import naive
 import naive_problems
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.core.diagnostics import alpha, exact_optimum
 from dsgcore.core.parameters import ParameterError, check_all
@@ -67,9 +68,9 @@ def test_equals_the_papers_algorithm(make_task, pairs, loss, correction, prior):
     np.testing.assert_allclose(model.evaluate(X), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("correction", CORRECTIONS)
-@pytest.mark.parametrize("loss", LOSSES)
+@each("prior", PRIORS)
+@each("correction", CORRECTIONS)
+@each("loss", LOSSES)
 def test_terms_add_up_to_the_corrected_risk(loss, correction, prior):
     problem = SimilarUnlabeled(prior, loss, correction, leak=0.3)
     for f in all_points(prior):
@@ -90,9 +91,9 @@ def test_a_negative_risk_and_what_the_correction_adds_can_be_seen():
     assert SimilarUnlabeled(0.7, correction="ReLU").terms(f)["correction"] == pytest.approx(-risk)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("correction", CORRECTIONS)
-@pytest.mark.parametrize("loss", LOSSES)
+@each("prior", PRIORS)
+@each("correction", CORRECTIONS)
+@each("loss", LOSSES)
 def test_coefficients_are_derivatives_of_the_terms(loss, correction, prior):
     problem = SimilarUnlabeled(prior, loss, correction)
     for f in all_points(prior):
@@ -108,16 +109,16 @@ def test_coefficients_are_derivatives_of_the_terms(loss, correction, prior):
                 assert c[source][i] == pytest.approx(slope, abs=1e-8)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@each("loss", LOSSES)
+@each("correction", CORRECTIONS)
 def test_single_precision_stays_single(loss, correction):
     f = {source: values.astype(np.float32) for source, values in draw().items()}
     assert {v.dtype for v in SimilarUnlabeled(0.7, loss, correction).coefficients(f).values()} == {np.dtype("f4")}
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("source", ["similar", "unlabeled"])
-@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+@each("loss", LOSSES)
+@each("source", ["similar", "unlabeled"])
+@each("bad", [np.inf, -np.inf, np.nan])
 def test_a_value_that_is_not_finite_shows(loss, source, bad):
     f = draw()
     with np.errstate(invalid="ignore"):
@@ -169,8 +170,8 @@ def test_the_prior_below_one_half_makes_the_rarer_class_positive():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("loss", LOSSES)
+@each("prior", PRIORS)
+@each("loss", LOSSES)
 def test_the_risk_of_large_samples_is_the_supervised_one(loss, prior):
     """Similar points drawn as in Eq. (5): A_1 estimates prior E_+ l(f, +1), A_2 (1 - prior) E_- l(f, -1)."""
     rng = np.random.default_rng(1)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import naive
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.core._threads import n_workers, set_workers
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
@@ -27,8 +28,8 @@ def draws(task, model):
     return batches, frequencies, [task.plan.at(t).size for t in ts], [task.plan.at(t).lam for t in ts]
 
 
-@pytest.mark.parametrize("pairing", ["triplets", "all"])
-@pytest.mark.parametrize("schedule", ["constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"])
+@each("pairing", ["triplets", "all"])
+@each("schedule", ["constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"])
 def test_equals_the_papers_algorithm_1_and_2(make_task, pairing, schedule):
     task = make_task(problem=SemiSupervisedAUC(0.4, pairing), schedule=schedule, batch_size=3)
     model, _ = run(task)

@@ -4,6 +4,7 @@ import copy
 import json
 
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,7 +45,7 @@ def bad_values(parameter):
 
 
 CASES = [
-    pytest.param(section, p.name, value, id=f"{section}.{p.name}={value!r}")
+    (section, p.name, value)
     for section, parameters in SECTIONS.items()
     for p in parameters
     for value in bad_values(p)
@@ -61,7 +62,7 @@ def refusal(plain):
     return sentence
 
 
-@pytest.mark.parametrize(("section", "name", "value"), CASES)
+@each("section, name, value", CASES)
 def test_every_field_with_a_bad_value_gets_one_sentence(section, name, value):
     plain = copy.deepcopy(PLAIN)
     plain[section][name] = value
@@ -70,14 +71,14 @@ def test_every_field_with_a_bad_value_gets_one_sentence(section, name, value):
     assert repr(value) in sentence
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@each("section", SECTIONS)
 def test_unknown_fields_and_sections_of_the_wrong_type_get_one_sentence(section):
     assert "no field 'bogus'" in refusal(PLAIN | {section: PLAIN[section] | {"bogus": 1}})
     assert section in refusal(PLAIN | {section: 3})
     assert section in refusal(PLAIN | {section: [1]})
 
 
-@pytest.mark.parametrize("seed", [-1, 2**32, 1.5, "0", None, float("nan"), True])
+@each("seed", [-1, 2**32, 1.5, "0", None, float("nan"), True])
 def test_a_bad_seed_gets_one_sentence(seed):
     assert "seed" in refusal(PLAIN | {"seed": seed})
 
@@ -99,7 +100,7 @@ def test_a_missing_setting_gets_one_sentence_and_other_missing_fields_their_defa
     assert Spec.from_dict({"setting": "auc"}).stop == Spec().stop
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         3,
@@ -121,14 +122,14 @@ def test_bad_changes_get_one_sentence(changes):
     refusal(PLAIN | {"changes": changes})
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "null", "3", "[" * 100_000, '{"setting": "auc"} x'])
+@each("text", ["", "{", "[1, 2]", "null", "3", "[" * 100_000, '{"setting": "auc"} x'])
 def test_text_that_is_no_spec_gets_one_sentence(text):
     with pytest.raises(SpecError) as caught:
         Spec.from_json(text)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         {"name": "file"},
@@ -182,9 +183,7 @@ def test_a_change_replaces_one_of_the_same_name_at_the_same_iteration():
     assert spec.changes == (Change(3, "lam", 0.7),)
 
 
-@pytest.mark.parametrize(
-    ("setting", "lesson"), [(s, lesson) for s, profile in PROFILES.items() for lesson in profile.lessons]
-)
+@each("setting, lesson", [(s, lesson) for s, profile in PROFILES.items() for lesson in profile.lessons])
 def test_lessons_name_parameters_that_exist_and_values_that_are_allowed(setting, lesson):
     groups = [*SECTIONS.values(), SETTINGS[setting].parameters]
     parameters = {p.name: p for group in groups for p in group if p.name != "name"}

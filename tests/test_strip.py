@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.core.gauges import BatchSpread, Gauges
 from dsgcore.core.kernels import KERNELS
@@ -58,8 +59,8 @@ def finished(spec):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("name", DATA)
+@each("fault", FAULTS)
+@each("name", DATA)
 def test_the_strip_names_what_limits_a_run(name, fault):
     found, cause = strip(finished(faulty(name, fault, 0))), FAULTS[fault][1]
     assert found.leading is not None

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore import _forks
 from dsgcore.__main__ import main
@@ -148,7 +149,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@each("name", BAD)
 def test_what_is_wrong_with_a_study_is_said_in_one_sentence(name):
     given, words = BAD[name]
     with pytest.raises(StudyError) as caught:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.core.parameters import ParameterError
 from dsgcore.experiments import SETTINGS, Run, Spec, begin_suggesting, load_split, suggest_values, with_values
@@ -37,8 +38,8 @@ def steady_clock(monkeypatch):
     monkeypatch.setattr(halving, "time", types.SimpleNamespace(monotonic=monotonic))
 
 
-@pytest.mark.parametrize("average", [None, "tail"])
-@pytest.mark.parametrize("setting", SETTINGS)
+@each("average", [None, "tail"])
+@each("setting", SETTINGS)
 def test_what_is_learned_without_measuring_is_what_a_run_learns(setting, average):
     spec = spec_of(setting, solver={"average": average})
     split = load_split(spec)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 
 pytest.importorskip("streamlit")
 
@@ -32,7 +33,7 @@ def spec_of(setting, dataset, *, for_lesson=False):
     return controls.to_spec(problem, {n: c.parameter.default for n, c in offered.items()}, dataset, 0)
 
 
-@pytest.mark.parametrize(("setting", "dataset"), REAL)
+@each("setting, dataset", REAL)
 def test_a_real_set_begins_with_the_estimators_values(setting, dataset):
     spec, usual = spec_of(setting, dataset), ESTIMATORS[setting]()
     assert spec.solver.step_size is None
@@ -45,7 +46,7 @@ def test_a_real_set_begins_with_the_estimators_values(setting, dataset):
     assert getattr(spec.problem, "is_pooled", True) == getattr(usual, "pooled", True)
 
 
-@pytest.mark.parametrize(("setting", "dataset"), REAL)
+@each("setting, dataset", REAL)
 def test_its_ridge_or_weight_is_about_the_one_that_the_estimator_finds(setting, dataset):
     spec = spec_of(setting, dataset)
     split = load_split(spec)
@@ -57,7 +58,7 @@ def test_its_ridge_or_weight_is_about_the_one_that_the_estimator_finds(setting, 
     assert spec.solver.lam == pytest.approx(problem.usual_ridge(problem.rows(split.y_train)), rel=0.5)
 
 
-@pytest.mark.parametrize(("setting", "dataset"), REAL)
+@each("setting, dataset", REAL)
 def test_a_lesson_keeps_its_own(setting, dataset):
     spec = spec_of(setting, dataset, for_lesson=True)
     assert spec.solver.step_size is not None
@@ -65,7 +66,7 @@ def test_a_lesson_keeps_its_own(setting, dataset):
     assert spec.solver.n_iter == 300
 
 
-@pytest.mark.parametrize("dataset", SEVERAL)
+@each("dataset", SEVERAL)
 def test_of_several_classes_a_real_set_begins_as_the_estimator_on_fourier_features(dataset):
     """Where the graph, which weighs next to nothing, is left out, the page's run is the estimator's fit."""
     begun = spec_of("multiclass", dataset)

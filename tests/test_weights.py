@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 from saved_models import assert_refused, edited, make_weights, parts, saved
 
 from dsgcore import load_model
@@ -37,8 +38,8 @@ def test_scores_of_many_points_are_made_in_pieces(X, kind, monkeypatch):
     np.testing.assert_allclose(model.evaluate(X), expected, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize(
+@each("order", ["C", "F"])
+@each(
     "settings",
     [
         {"kind": "linear"},
@@ -140,7 +141,7 @@ def test_other_random_numbers_are_refused(monkeypatch):
     assert load_model(linear).W.shape == (3, 4)  # has none
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [{"seed": 7}, {"sigma": 0.8}, {"d": 4}, {"fingerprint": "0" * 64}, {"fingerprint": ""}, {"fingerprint": 3}],
 )
