@@ -115,6 +115,15 @@ def test_each_says_what_it_is(setting, cls):
 
 
 @EACH
+def test_each_refuses_a_bad_value_of_any_parameter_in_one_sentence(setting, cls):
+    X, y = data(setting)
+    for name in (p.name for p in cls.parameters):
+        with pytest.raises(ValueError, match=rf"^(is_)?{name} must .*got") as refused:
+            make(cls, **{name: {}}).fit(X, y)
+        assert "\n" not in str(refused.value)
+
+
+@EACH
 def test_each_reports_progress_and_what_it_held(setting, cls):
     X, y = data(setting)
     seen = []

@@ -291,27 +291,6 @@ def test_pair_ids_and_pairs_are_the_same_and_labels_draw_pairs(cls):
     assert model.score(X, names) > 0.85
 
 
-@each("cls", THREE)
-@each(
-    "parameters, said",
-    [
-        ({"prior": 0.5}, "prior must differ from 1/2 by at least 0.001, got 0.5: .*"),
-        ({"prior": "guess"}, "prior must be a number between 0.01 and 0.99 or 'estimate', got 'guess'"),
-        ({"kernel": "cubic"}, "kernel must be one of lm, linear, gaussian, .*, got 'cubic'"),
-        ({"sigma": -1.0}, "sigma must be a number between 1e-06 and 1e\\+06, got -1.0"),
-        ({"lam": -1}, "lam must be a number between .*, got -1"),
-        ({"centers": 0}, "centers must be a whole number of 1 or more, None for all points, or an array .*, got 0"),
-        ({"centers": [[1.0]]}, "centers must have 2 coordinates as the points have, got 1"),
-        ({"y_holds": "ids"}, "y_holds must be one of pairs, classes, got 'ids'"),
-        ({"memory_limit": 0}, "memory_limit must be a number between 0.001 and 1e\\+06, got 0"),
-    ],
-)
-def test_bad_parameters_get_one_sentence(cls, parameters, said):
-    X, _, pairs = sample(0.7)
-    with pytest.raises(ValueError, match=f"^{said}$"):
-        cls(**{"prior": 0.7, **parameters}).fit(X, pairs=pairs)
-
-
 def test_what_only_one_has_is_checked_too():
     X, _, pairs = sample(0.7)
     for model, said in (

@@ -139,22 +139,9 @@ def test_pipeline_and_grid_search_on_labeled_data():
     "parameters, said",
     [
         ({"tau_A": -1.0}, "tau_A must be a number between 0 and 1000 or 'auto', got -1.0"),
-        ({"tau_I": "much"}, "tau_I must be a number between 0 and 1000 or 'auto', got 'much'"),
         ({"tau_S": float("nan")}, "tau_S must be a number between 0 and 1000 or 'auto', got nan"),
-        ({"theta": 2}, "theta must be a number between 0 and 1, got 2"),
-        ({"step_size": 0.0}, "step_size must be a number between 1e-06 and 1e+06 or 'auto', got 0.0"),
-        ({"average": "all"}, "average must be one of tail or null, got 'all'"),
-        ({"tol": -1.0}, "tol must be a number between 0 and 1 or null, got -1.0"),
-        ({"fit_intercept": 1}, "fit_intercept must be true or false, got 1"),
-        ({"radius": 0.0}, "radius must be a number between 1e-06 and 1e+06 or null, got 0.0"),
-        ({"batch_size": 0}, "batch_size must be a whole number between 1 and 65536 or null, got 0"),
-        ({"n_iter": 2.5}, "n_iter must be a whole number between 1 and 1000000, got 2.5"),
-        ({"n_neighbors": 0}, "n_neighbors must be a whole number between 1 and 1000, got 0"),
-        ({"variant": "mine"}, "variant must be one of paper, released, got 'mine'"),
-        ({"features": "poly"}, "features must be one of linear, fourier, got 'poly'"),
         ({"sigma": "auto"}, "sigma must be a positive number or 'scale', got 'auto'"),
         ({"sigma": -1.0}, "sigma must be a number between 1e-06 and 1e+06, got -1.0"),
-        ({"n_features": None}, "n_features must be a whole number between 1 and 65536, got None"),
     ],
 )
 def test_bad_parameters_are_refused_with_one_sentence(wine, parameters, said):

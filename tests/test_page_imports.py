@@ -34,16 +34,6 @@ def test_the_rooms_are_those_that_are_there():
     assert pages_of(NAMES["pages.home"]) <= set(NAMES)
 
 
-@each("file", PAGES)
-def test_a_page_imports_nothing_private_of_the_core(file):
-    private = [
-        name
-        for name in imported(file)
-        if name.startswith("dsgcore.") and any(part.startswith("_") for part in name.split("."))
-    ]
-    assert private == []
-
-
 @each("room", ORDER)
 def test_a_room_imports_nothing_that_stands_above_it(room):
     below = {*ORDER[: ORDER.index(room) + 1]}

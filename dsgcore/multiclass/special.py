@@ -45,6 +45,7 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
         """Learn the coefficients, as `PS3VT.fit` does; `callback` as in every `dsgcore.baselines.Baseline`, at each iteration."""
         given = labels_given(y)
         points, codes = validate_data(self, X, encode(given)[1], dtype=np.float64)
+        self._problem(points)  # raises for a bad parameter, before the need for memory is computed from it
         _, need = self._allowed(points, codes)
         self._watch = Watch(callback, type(self).__name__)
         try:
