@@ -85,26 +85,28 @@ def plan(kept: Mapping[str, Any]) -> str:
     a_row = (kept["rows"]["peak"] - kept["rows"]["empty"]) / kept["rows"]["n"]
     return f"""## The plan past this machine: {N:,} rows, {WORKERS} workers
 
-Computed from the figures above, for workers of one thread as fast as this machine's, messages through one scheduler, and files in a
-cache or on disks as fast as it; nothing of it was run. Rates: {each:.2f} ns an evaluation (one feature at one carried
-row), {label:.0f} ns a row
-for the labels, {row:.0f} ns a row for the row groups, {1e6 * r.shared:.2f} us to share out a visited row, {ms} of
-messages an iteration and
-worker (a straight line through one, two and four workers, which shared two cores), {ours:.1f} ns for the driving
-process, a feature and
-batch point, {r.framing:.2f} bytes on the wire for each of payload.
+Nothing of this was run. It is computed from the figures above, for workers of one thread as fast as this machine's.
+Messages go through one scheduler, and files are in a cache or on disks as fast as it. The rates are:
+
+- {each:.2f} ns for an evaluation (one feature at one carried row);
+- {label:.0f} ns a row for the labels, and {row:.0f} ns a row for the row groups;
+- {1e6 * r.shared:.2f} us to share out a visited row;
+- {ms} of messages for an iteration and a worker (a straight line through one, two and four workers, which shared two cores);
+- {ours:.1f} ns in the driving process for a feature and a batch point;
+- {r.framing:.2f} bytes on the wire for each byte of payload.
 
 {"".join(parts)}
-**Where it stops scaling.** An iteration of the long run is {work:.1f} s of one thread's work, which W workers divide. Beside
-it, and not after it, go W times {ms} of messages, which one event loop takes one after the other, and {least:.2f} s of the
-driving process, however many workers there are: for a worker gives f at the next batch's points first, and carries its other
-rows while the next block is made. Up to W = {most:.0f} what is beside is hidden; with more an iteration takes longer again.
-To keep {WORKERS} workers busy an iteration of such batches should be {enough:.0f} s of one thread's work. Longer runs do
-not help; more visited rows do, and so would a scheduler that passes one block on to all workers at once.
+**When does it stop scaling?** With more than W = {most:.0f} workers an iteration of the long run takes longer again.
 
-**What does not scale at all.** One process reads the labels and the visited rows, and holds them: {a_row:.0f} bytes a
-row at its highest, as
-measured above ({N * a_row / 1e9:.0f} GB), and {4 * D} bytes for each visited row. 24 GB end at about {24 / a_row:.1f} billion rows.
+- An iteration is {work:.1f} s of one thread's work, which W workers divide.
+- At the same time run W times {ms} of messages, one after the other in one event loop, and {least:.2f} s of the driving process.
+  These are hidden up to W = {most:.0f}, because workers carry their other rows while the next block is made.
+- To keep {WORKERS} workers busy, an iteration of such batches should be {enough:.0f} s of one thread's work.
+  Longer runs do not help. More visited rows do, and so would a scheduler that passes one block on to all workers at once.
+
+**What does not scale?** One process reads and holds the labels and the visited rows. This takes {a_row:.0f} bytes
+a row at its highest, as measured above ({N * a_row / 1e9:.0f} GB), and {4 * D} bytes for each visited row. 24 GB
+are enough for about {24 / a_row:.1f} billion rows.
 """
 
 
