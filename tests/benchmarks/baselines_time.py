@@ -342,16 +342,18 @@ def listed(sizes: list[int]) -> str:
 def written(fits: list[Fit], settings: list[str], sizes: list[int], arguments: argparse.Namespace) -> str:
     """Return the whole page."""
     head = [
-        "# Time and memory of the comparison methods",
+        "# How much time and memory do the papers' competitors take?",
         "",
-        f"Made by `python tests/benchmarks/baselines_time.py --sizes {arguments.sizes} --cap {arguments.cap:g} "
-        f"--margin {arguments.margin:g}`, Python {platform.python_version()}, one thread on {platform.machine()}.",
+        "A cell has the score on 4,000 other points, the CPU seconds of the fit, and the peak memory above the data.",
         "",
-        "Each cell: score on 4,000 other points, CPU seconds of the fit, peak memory above the data. Under each competitor",
-        "is our method with the first number of iterations T (25, 50, 100, ..) whose score is at most "
-        f"{arguments.margin:g} below the",
-        "competitor's, or else with the best score it had, and by how much that is below. Parameters are fixed per setting,",
-        "not tuned per size; they stand in the script. 0 MB is less than the process had to spare.",
+        "- The row below a competitor is our method, with the first number of iterations T (25, 50, 100, ..) whose score is at most",
+        f"  {arguments.margin:g} below the competitor's. If there is none, it is the best score, and by how much that is below.",
+        "- Parameters are fixed for each setting and not tuned for each size. They are in the script.",
+        "- 0 MB is less than the process had to spare.",
+        "",
+        f"The command is `python tests/benchmarks/baselines_time.py --sizes {arguments.sizes} --cap {arguments.cap:g} "
+        f"--margin {arguments.margin:g}`,",
+        f"with Python {platform.python_version()} and one thread on {platform.machine()}.",
         "",
     ]
     return "\n".join(head) + "\n" + tables(fits, settings, sizes, arguments.margin)

@@ -313,10 +313,10 @@ def writers(folder: Path) -> list[str]:
 
 PARTS = {"filling": filling, "killed": killed, "views": views, "writers": writers}
 HEAD = (
-    "# What Explore bears",
+    "# How large a study can Explore handle?",
     "",
-    "Made by `python tests/benchmarks/explore.py {parts}`, whose head says what each line is, on two cores that others used, too:",
-    "load before each part {loads}. The seconds are of that crowded machine, one try each.",
+    "The command is `python tests/benchmarks/explore.py {parts}`. Its docstring explains each line. Each figure is one try on two",
+    "cores that others used, too. The load before each part was {loads}.",
     "",
     "| what | target | seen |",
     "|---|---|---|",

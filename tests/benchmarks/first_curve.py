@@ -128,11 +128,13 @@ def main() -> None:
     asked = parser.parse_args()
     lines = table(asked.tries)
     head = [
-        "# From a link to its first curve",
+        "# How soon does a link show its first curve?",
         "",
-        "`python tests/benchmarks/first_curve.py`: a warm server, a new browser context (nothing cached) for each try, 1280 x 900, "
-        f"{asked.tries} tries of each page in turns, {os.cpu_count()} cores for server and browser together; ten million additions "
-        f"in a Python loop take {pace():.2f} CPU seconds here.",
+        "The server was warm. Each try used a new browser context with an empty cache and a window of 1280 x 900. There were "
+        f"{asked.tries} tries of each page, in turns.",
+        f"Server and browser shared {os.cpu_count()} cores. Ten million additions in a Python loop take {pace():.2f} CPU seconds here.",
+        "",
+        "The command is `python tests/benchmarks/first_curve.py`.",
         "",
     ]
     text = "\n".join([*head, *lines]) + "\n"

@@ -118,11 +118,12 @@ def table(screens: list[Screen]) -> str:
         for s in (*screens, total, replace(total, name="without waiting", waited=0.0))
     ]
     head = [
-        "# A first visit with a clock",
+        "# How long does a first visit take?",
         "",
-        f"`python tests/benchmarks/first_visit.py`: {WORDS_A_MINUTE} words a minute, {GUESS_SECONDS:g} s a guess, "
-        f"{CLICK_SECONDS:g} s a click; what is waited for was measured here, on a warm server at a load of "
-        f"{os.getloadavg()[0]:.0f}.",
+        f"The time assumes {WORDS_A_MINUTE} words a minute, {GUESS_SECONDS:g} s for a guess and {CLICK_SECONDS:g} s for a click. The "
+        f"waiting was measured on a warm server at a load of {os.getloadavg()[0]:.0f}.",
+        "",
+        "The command is `python tests/benchmarks/first_visit.py`.",
         "",
         "| screen | new words | guesses | clicks | waited, s | seconds |",
         "|---|---|---|---|---|---|",

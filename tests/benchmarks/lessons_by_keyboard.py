@@ -222,12 +222,12 @@ def _fill(table: Table, shots: Path | None) -> None:
 
 def _page(table: Table) -> str:
     head = [
-        "# Lessons by keyboard",
+        "# Can every lesson be done with the keyboard alone?",
         "",
-        "`python tests/benchmarks/lessons_by_keyboard.py`: to the end with nothing but keys.",
+        "The command is `python tests/benchmarks/lessons_by_keyboard.py`. It plays each lesson to its end with keys only.",
         "",
     ]
-    well = "Of what was played: nothing that axe-core calls serious or critical, no step wider than its window, no error said."
+    well = "axe-core found nothing critical or serious. No step was wider than its window, and no error was shown."
     tail = [f"- {line}" for line in table.found] or [well]
     return "\n".join([*head, *table.lines(), "", *tail, ""])
 

@@ -89,7 +89,8 @@ def _rows(kept: Mapping[str, Any]) -> str:
 
 ### Which row groups are read?
 
-{kept["read"]} of {kept["parts"]} groups were read. A pass reads every group once, unless a group has fewer than n / V rows, here {n // held:,}.
+{kept["read"]} of {kept["parts"]} groups were read.
+A pass reads every group once, unless a group has fewer than n / V rows, here {n // held:,}.
 
 A group of g rows out of n is skipped only if none of its rows is read. With V random rows this is a share of exp(-V g / n).
 Half of the V = {held:,} rows are 65,536 evenly spread ones, from which the kernel's "scale" follows. Files usually

@@ -94,10 +94,10 @@ def report(lines: dict[str, str], gains: dict[str, float], given: argparse.Names
     unseen = [gain for name, gain in gains.items() if "PS3VT" not in lines[name] and name not in SEEN_TOO]
     return "\n".join(
         [
-            "# What “Suggest” brings",
+            '# Does "Suggest" find better values?',
             "",
-            f"Test scores in percent; {given.seeds} splits a set of at most {given.n_max:,} training points,",
-            f"{given.seconds:g} CPU seconds a search. Made by `tests/benchmarks/suggest.py`.",
+            f"The cells are test scores in percent, over {given.seeds} splits of each set with at most {given.n_max:,} training points",
+            f"and {given.seconds:g} CPU seconds a search. The command is `python tests/benchmarks/suggest.py`.",
             "",
             "| set | estimator | score | defaults | suggested | differences by split | tried | CPU s | set to |",
             "|---|---|---|---|---|---|---|---|---|",
