@@ -19,19 +19,9 @@ LEAST = 0.005
 
 @dataclass(frozen=True)
 class Cell:
-    """One fit that is asked for.
+    """One fit that is asked for: its part ("sets" or "scale"), set, title in a table, scaling, size, estimator and seed.
 
-    Attributes
-    ----------
-    part : str
-        "sets" or "scale".
-    kind, name, title : str
-        Of the set; its name in a table.
-    scaling : str
-    n, n_labeled : int
-        Training points at most, and labels of them (0: as the kind of set says).
-    estimator : str
-    seed : int
+    `n_labeled` is 0 if the kind of set decides.
     """
 
     part: str
@@ -113,10 +103,6 @@ class Results:
         fits = [fit for fit in self.of.get(key, {}).values() if not fit.failure]
         return float(np.mean([fit.seconds for fit in fits])), max(fit.megabytes for fit in fits)
 
-    def has_fits(self, key: tuple[Any, ...]) -> bool:
-        """Return whether a fit of a place has not failed."""
-        return any(not fit.failure for fit in self.of.get(key, {}).values())
-
     def values(self, place: int) -> list[Any]:
         """Return what there is at a place of the keys, in the order of the fits."""
         return list(dict.fromkeys(key[place] for key in self.of))
@@ -132,14 +118,12 @@ def score_text(results: Results, key: tuple[Any, ...], score: str) -> str:
     return f"{np.mean(list(scores.values())):.1f}{also}"
 
 
-def seconds_text(results: Results, key: tuple[Any, ...]) -> str:
-    """Return the CPU seconds of a place in a table."""
-    return _seconds(results.took(key)[0]) if results.has_fits(key) else "–"
-
-
-def megabytes_text(results: Results, key: tuple[Any, ...]) -> str:
-    """Return the megabytes of a place in a table."""
-    return f"{max(0.0, results.took(key)[1]):.0f}" if results.has_fits(key) else "–"
+def cost_texts(results: Results, key: tuple[Any, ...]) -> tuple[str, str]:
+    """Return the CPU seconds and the megabytes of a place in a table."""
+    if all(fit.failure for fit in results.of.get(key, {}).values()):
+        return "–", "–"
+    seconds, megabytes = results.took(key)
+    return _seconds(seconds), f"{max(0.0, megabytes):.0f}"
 
 
 def short(name: str) -> str:
@@ -219,8 +203,9 @@ def _costs(
     rows: Mapping[str, Sequence[tuple[Any, ...]]],
     means: Sequence[Sequence[str]] = (),
 ) -> list[str]:
-    seconds = [[name, *(seconds_text(results, key) for key in keys)] for name, keys in rows.items()]
-    megabytes = [[name, *(megabytes_text(results, key) for key in keys)] for name, keys in rows.items()]
+    seconds, megabytes = (
+        [[name, *(cost_texts(results, key)[what] for key in keys)] for name, keys in rows.items()] for what in (0, 1)
+    )
     lines = [f"### CPU seconds of a fit, {title}", "", *table(head, [*seconds, *means])]
     return [*lines, f"### Megabytes of a fit, {title}", "", *table(head, megabytes)]
 

@@ -132,7 +132,8 @@ def main() -> None:
         "",
         "The server was warm. Each try used a new browser context with an empty cache and a window of 1280 x 900. There were "
         f"{asked.tries} tries of each page, in turns.",
-        f"Server and browser shared {os.cpu_count()} cores. Ten million additions in a Python loop take {pace():.2f} CPU seconds here.",
+        f"Server and browser shared {os.cpu_count()} cores.",
+        f"Ten million additions in a Python loop take {pace():.2f} CPU seconds here.",
         "",
         "The command is `python tests/benchmarks/first_curve.py`.",
         "",

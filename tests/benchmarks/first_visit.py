@@ -120,8 +120,8 @@ def table(screens: list[Screen]) -> str:
     head = [
         "# How long does a first visit take?",
         "",
-        f"The time assumes {WORDS_A_MINUTE} words a minute, {GUESS_SECONDS:g} s for a guess and {CLICK_SECONDS:g} s for a click. The "
-        f"waiting was measured on a warm server at a load of {os.getloadavg()[0]:.0f}.",
+        f"The time assumes {WORDS_A_MINUTE} words a minute, {GUESS_SECONDS:g} s for a guess and {CLICK_SECONDS:g} s for a click.",
+        f"The waiting was measured on a warm server at a load of {os.getloadavg()[0]:.0f}.",
         "",
         "The command is `python tests/benchmarks/first_visit.py`.",
         "",

@@ -96,8 +96,9 @@ def report(lines: dict[str, str], gains: dict[str, float], given: argparse.Names
         [
             '# Does "Suggest" find better values?',
             "",
-            f"The cells are test scores in percent, over {given.seeds} splits of each set with at most {given.n_max:,} training points",
-            f"and {given.seconds:g} CPU seconds a search. The command is `python tests/benchmarks/suggest.py`.",
+            f"The cells are test scores in percent, over {given.seeds} splits of each set with at most",
+            f"{given.n_max:,} training points and {given.seconds:g} CPU seconds a search.",
+            "The command is `python tests/benchmarks/suggest.py`.",
             "",
             "| set | estimator | score | defaults | suggested | differences by split | tried | CPU s | set to |",
             "|---|---|---|---|---|---|---|---|---|",
