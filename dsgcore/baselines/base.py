@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,6 +21,7 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, seed_of
 from dsgcore.estimators.kernel import SIGMA, make_kernel
+from dsgcore.estimators.scores import ScoredOnLabels
 
 MEMORY_LIMIT = Real("memory_limit", 4.0, low=1e-3, high=1e6)
 # Labels, codes and row numbers that a fit holds per point, more or less.
@@ -166,7 +167,7 @@ class Baseline(_Limited, BaseEstimator):
         return self.model_.evaluate(validate_data(self, X, reset=False, dtype=np.float64))
 
 
-class LabelsBaseline(ClassifierMixin, Baseline):
+class LabelsBaseline(ScoredOnLabels, Baseline):
     """Shell of a method that learns from labels of classes, and -1 for unlabeled.
 
     Attributes

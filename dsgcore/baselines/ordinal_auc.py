@@ -19,6 +19,7 @@ from dsgcore.core.documented import documented
 from dsgcore.core.metrics import auc, known
 from dsgcore.core.parameters import as_in, as_said
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
+from dsgcore.estimators.inputs import encode
 from dsgcore.problems.thresholds import thresholds
 
 
@@ -73,7 +74,7 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
         As in `dsgcore.QS3ORAO`, but for cuts without a point on either side: they are left out.
         """
         f = self.cut_functions(X)
-        codes, f = known(self._codes(y), f)
+        codes, f = known(encode(y, self.classes_)[1], f)
         areas = np.array([auc(codes >= j, f[:, j - 1]) for j in range(1, len(self.classes_))])
         return float(np.nanmean(areas)) if np.isfinite(areas).any() else float("nan")
 

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
 from dsgcore.baselines.base import Baseline
@@ -22,6 +21,7 @@ from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.estimators.pairs import drawn_members, points_and_labels, stacked
+from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.similar_unlabeled import Y_HOLDS
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
@@ -32,7 +32,7 @@ MATRICES_FOR_PRIOR = 5.5
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PairsBaseline(KernelParameters, ClassifierMixin, Baseline):
+class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
     """Shell of a method that learns from similar pairs: `_learn` gets points and their pair ids, -1 for unlabeled.
 
     The centres, where none are given, are the members of the pairs and then the unlabeled points.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.documented import documented, told
 from dsgcore.core.expansion import Expansion
@@ -17,6 +17,7 @@ from dsgcore.core.task import Task
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import best_threshold, share_threshold
 from dsgcore.estimators.elsewhere import POINTS_CUT, values_of
+from dsgcore.estimators.scores import auc_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems import Problem
 from dsgcore.problems.auc import SemiSupervisedAUC
@@ -104,6 +105,14 @@ class QSGS2AUC(BinaryEstimator):
             samples = (labeled[labels == 1], labeled[labels == 0], some)
             return energy_class_prior(*(sample[:, None] for sample in samples))
         return float(np.mean(labels)) if self.positive_share == "labels" else float(self.positive_share)  # type: ignore[arg-type]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the AUC on the labeled points, which is what the method learns; NaN if a class is missing.
+
+        Points whose label is -1 or missing are left out. The parameters are as in scikit-learn; `score` of the other methods is the
+        accuracy.
+        """
+        return auc_of(self.classes_, self.decision_function(X), y, sample_weight)
 
     def _cut(self, f: NDArray) -> NDArray:
         return f - self.threshold_

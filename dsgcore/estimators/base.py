@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -31,12 +31,13 @@ from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.elsewhere import in_precision, over_partitions, read_ahead, some_of, validated
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, checked_kernel
+from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Convergence, Stopping, check_finite
 from dsgcore.problems import Problem
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FunctionalGradientEstimator(KernelParameters, ClassifierMixin, BaseEstimator):
+class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimator):
     """Shell of an estimator that is trained by the solver; subclasses say which problem, and what the values mean.
 
     Parameters

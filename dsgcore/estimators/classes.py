@@ -6,14 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.metrics import roc_curve
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.elsewhere import over_partitions
-from dsgcore.estimators.inputs import encode
-from dsgcore.problems.thresholds import classify, mean_auc
+from dsgcore.estimators.scores import ScoredOnLabels, mean_auc_of
+from dsgcore.problems.thresholds import classify
 
 
 def check_two_classes(classes: NDArray) -> None:
@@ -48,7 +46,7 @@ def share_threshold(values: NDArray, share: float) -> float:
     return float(ordered[below - 1] + ordered[min(below, len(ordered) - 1)]) / 2.0
 
 
-class OrderedClassifier(ClassifierMixin):
+class OrderedClassifier(ScoredOnLabels):
     """What an estimator of ordered classes does with its ranking function and the thresholds between the classes."""
 
     is_ordered: ClassVar[bool] = True
@@ -84,9 +82,4 @@ class OrderedClassifier(ClassifierMixin):
 
         Of points (n, d) and true labels (n,); points with -1 are left out. NaN if there are labels of one class only.
         """
-        f, codes = self.ranking_function(X), self._codes(y)
-        return mean_auc(codes[codes != UNLABELED], f[codes != UNLABELED])
-
-    def _codes(self, y: ArrayLike) -> NDArray:
-        """Return each true label's place among the classes, -1 for unlabeled."""
-        return encode(y, self.classes_)[1]
+        return mean_auc_of(self.classes_, self.ranking_function(X), y)

@@ -21,6 +21,7 @@ from dsgcore.core.task import Task
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier
 from dsgcore.estimators.elsewhere import over_partitions, values_of
+from dsgcore.estimators.scores import mean_auc_of
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
@@ -126,6 +127,13 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         cut, is_labeled = self._checked_cut(), codes != UNLABELED
         values = values_of(model, task.X, np.flatnonzero(is_labeled))
         self.thresholds_ = thresholds(codes[is_labeled], values, loss=cut["thresholds"], margin=cut["margin"])
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean AUC on the labeled points, which is what the method learns; `mean_auc` says over what.
+
+        Points whose label is -1 or missing are left out. The parameters are as in scikit-learn.
+        """
+        return mean_auc_of(self.classes_, self.ranking_function(X), y, sample_weight)
 
     @over_partitions
     def ranking_function(self, X: ArrayLike) -> NDArray:

@@ -1,8 +1,12 @@
 """Choosing hyper-parameters as the five papers do: splitters, scorers and grids for scikit-learn's `GridSearchCV`.
 
-A search for QSG-S2AUC on labels that hold -1 for unlabeled points, then, takes
+On labels that hold -1 for unlabeled points, a search is right in one line: the folds keep each class's share, and with
+``unlabeled="train"`` every training set has all unlabeled points.
 
-    GridSearchCV(QSGS2AUC(random_state=0), paper_grid("auc"), cv=LabeledFolds(random_state=0), scoring=auc_score)
+    GridSearchCV(QSGS2AUC(random_state=0), paper_grid("auc"), cv=LabeledFolds(unlabeled="train", random_state=0))
+
+It scores by the estimator's own `score`, which leaves unlabeled points out. `scoring` can be `accuracy`, `auc_score` or
+`mean_auc_score`, which do so, too. scikit-learn's scorers, such as ``scoring="accuracy"``, count unlabeled points as mistakes.
 
 `suggest` chooses the few parameters that matter within a stated time, by these folds and scores.
 

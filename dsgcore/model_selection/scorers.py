@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.core.metrics import auc, auc_of_samples, known
+from dsgcore.core.metrics import auc_of_samples
 from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import encode
+from dsgcore.estimators.scores import accuracy_of, auc_of, mean_auc_of
 from dsgcore.model_selection.folds import FoldError, encoded
-from dsgcore.problems.thresholds import mean_auc
 
 PRIOR = Real("prior", 0.5, low=0.01, high=0.99)
 GAMMA = Real("gamma", 0.5, low=0.0, high=1.0)
@@ -21,7 +21,7 @@ GAMMA = Real("gamma", 0.5, low=0.0, high=1.0)
 
 def accuracy(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the share of labeled points that are predicted right."""
-    return float(np.mean(hits(estimator, X, y)))
+    return accuracy_of(estimator.classes_, estimator.predict(X), y)
 
 
 def hits(estimator: Any, X: ArrayLike, y: ArrayLike) -> NDArray:
@@ -33,12 +33,12 @@ def hits(estimator: Any, X: ArrayLike, y: ArrayLike) -> NDArray:
 
 def auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the AUC on the labeled points; NaN where a class is missing."""
-    return auc(*known(_codes(estimator, y), np.asarray(estimator.decision_function(X))))
+    return auc_of(estimator.classes_, estimator.decision_function(X), y)
 
 
 def mean_auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the mean AUC over the k - 1 places where the ordered classes can be cut in two, on the labeled points."""
-    return mean_auc(*known(_codes(estimator, y), np.asarray(estimator.ranking_function(X))))
+    return mean_auc_of(estimator.classes_, estimator.ranking_function(X), y)
 
 
 def _codes(estimator: Any, y: ArrayLike) -> NDArray:

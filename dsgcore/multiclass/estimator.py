@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -17,6 +17,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import as_in, check_all, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.inputs import encode, seed_of, width
+from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Stopping
 from dsgcore.multiclass.loop import train
 from dsgcore.multiclass.problem import LOSSES, MultiClass
@@ -60,7 +61,7 @@ class Tail:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MultiClassEstimator(ClassifierMixin, BaseEstimator):
+class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
     """Shell of the four, with what all of them have; a weight that a subclass does not have is zero.
 
     Parameters

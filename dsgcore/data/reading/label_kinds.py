@@ -130,7 +130,7 @@ def check_exact(values: NDArray, what: str) -> None:
     """Refuse floats of 2**53 or more among labels, where different whole numbers may have become the same."""
     if values.dtype.kind == "f" and (is_large := np.abs(values) >= INEXACT).any():
         raise DataError(
-            f"{what} must hold exact labels, got the float {values[int(np.argmax(is_large))]:.17g}: floats of 2**53 or more skip "
+            f"{what} must hold exact labels, got the float {int(values[int(np.argmax(is_large))])}: floats of 2**53 or more skip "
             "whole numbers; give integers (pandas' Int64 where some are missing)"
         )
 

@@ -1,0 +1,77 @@
+"""Measures of predictions and values against labels, which leave out unlabeled points; `score` and the scorers take them here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import roc_auc_score
+
+from dsgcore.core.errors import DSGError
+from dsgcore.core.metrics import auc
+from dsgcore.core.problem import UNLABELED
+from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
+from dsgcore.estimators.inputs import encode
+from dsgcore.problems.thresholds import mean_auc
+
+Weights = ArrayLike | None
+
+
+def accuracy_of(classes: NDArray, predicted: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
+    """Return the share of labeled points that are predicted right."""
+    labels = labels_given(y, has_minus_one=bool(is_minus_one(np.asarray(classes)).any()))
+    (own,), weights = _known(labels.is_labeled, sample_weight, np.asarray(predicted))
+    return float(np.average(own == labels.values, weights=weights))
+
+
+def auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
+    """Return the AUC of values on the labeled points; NaN if a class is missing."""
+    codes = encode(y, np.asarray(classes))[1]
+    (known, own), weights = _known(codes != UNLABELED, sample_weight, codes, np.asarray(values))
+    if weights is None or len(np.unique(known)) < 2:
+        return auc(known, own)
+    return float(roc_auc_score(known, own, sample_weight=weights))
+
+
+def mean_auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
+    """Return the mean AUC over the places at which the ordered classes can be cut in two, on the labeled points."""
+    codes = encode(y, np.asarray(classes))[1]
+    (known, own), weights = _known(codes != UNLABELED, sample_weight, codes, np.asarray(values))
+    cuts = np.unique(known)[1:]
+    if weights is None or not len(cuts):
+        return mean_auc(known, own)
+    return float(np.mean([roc_auc_score(known >= cut, own, sample_weight=weights) for cut in cuts]))
+
+
+def _known(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -> tuple[list[NDArray], NDArray | None]:
+    """Return what there is of labeled points, and their weights."""
+    if not is_known.any():
+        raise DSGError("a score needs labeled points, got none: y holds only -1 and missing labels")
+    weights = None if sample_weight is None else np.asarray(sample_weight)[is_known]
+    return [array[is_known] for array in arrays], weights
+
+
+class ScoredOnLabels(ClassifierMixin):
+    """A classifier that is scored on labeled points alone."""
+
+    classes_: NDArray
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
+        """Return the accuracy on the labeled points: those whose label is -1 or missing are left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        y : array-like of shape (n,)
+            True labels; -1 as in `fit`.
+        sample_weight : array-like of shape (n,), optional
+
+        Raises
+        ------
+        DSGError
+            If no point is labeled.
+        """
+        return accuracy_of(self.classes_, self.predict(X), y, sample_weight)
