@@ -35,6 +35,7 @@ class DatasetEntry:
     class_names: tuple[str, ...]  # of the classes (or bins), by default
     target: str  # one of `conversions.KINDS`
     conversions: tuple[str, ...] = ()  # what can be made of its classes because their numbers mean something
+    n_unlabeled: int = 0  # rows besides n, whose class the source does not give
 
     @property
     def is_generated(self) -> bool:

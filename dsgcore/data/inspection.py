@@ -15,6 +15,7 @@ from dsgcore.data.datasets import Dataset
 from dsgcore.data.splits import Split
 
 BINS = 20
+NOT_KNOWN = "not known"
 # Distances are computed for so many unlabeled points at most, evenly taken.
 MAX_QUERIES = 1000
 
@@ -36,7 +37,10 @@ def column_summary(dataset: Dataset) -> pd.DataFrame:
 
 
 def class_balance(split: Split) -> pd.DataFrame:
-    """Return how many points of each true class (the index) there are, in the columns labeled, unlabeled and test."""
+    """Return how many points of each true class (the index) there are, in the columns labeled, unlabeled and test.
+
+    If the source gives no class for some points, a last row, "not known", counts them.
+    """
     is_labeled = split.y_train != UNLABELED
     samples = {
         "labeled": split.y_hidden[is_labeled],
@@ -44,8 +48,10 @@ def class_balance(split: Split) -> pd.DataFrame:
         "test": split.y_test,
     }
     k = len(split.class_names)
-    counts = {name: np.bincount(y[y >= 0], minlength=k) for name, y in samples.items()}
-    return pd.DataFrame(counts, index=pd.Index(split.class_names, name="class"))
+    # A class that is not known, -1, is counted after all classes.
+    counts = {name: np.bincount(np.where(y < 0, k, y), minlength=k + 1) for name, y in samples.items()}
+    balance = pd.DataFrame(counts, index=pd.Index([*split.class_names, NOT_KNOWN], name="class"))
+    return balance if balance.loc[NOT_KNOWN].any() else balance.iloc[:k]
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,6 +111,7 @@ def entry_of(problem: type[Setting], name: str) -> DatasetEntry:
         options=(),
         n=own.n_known if own else 1000,
         d=own.d if own else 2,
+        n_unlabeled=own.n - own.n_known if own else 0,
         source="your own file",
         licence="not stated",
         class_names=own.class_names if own else ("negative", "positive"),

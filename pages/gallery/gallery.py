@@ -62,7 +62,10 @@ def _picture(name: str) -> str:
 def facts(entry: DatasetEntry) -> str:
     """Say a set's size, source and licence."""
     what = {"regression": "bins of a regression target", "ordinal": "ordered classes"}.get(entry.target, "classes")
-    size = f"{entry.n:,} points · {entry.d} features · {len(entry.class_names)} {what}"
+    points = f"{entry.n + entry.n_unlabeled:,} points"
+    if entry.n_unlabeled:
+        points += f", {entry.n_unlabeled:,} of them without a label"
+    size = f"{points} · {entry.d} features · {len(entry.class_names)} {what}"
     if entry.name == FILE:
         return size
     return f"{size}  \nGenerated" if entry.is_generated else f"{size}  \n{entry.source} · {entry.licence}"

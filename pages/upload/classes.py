@@ -8,13 +8,14 @@ from dataclasses import replace
 import streamlit as st
 
 from dsgcore.data.reading import Classes, Recipe
+from dsgcore.data.reading.unlabeled import NONE
 from dsgcore.experiments import Setting
 
 
 def draw_classes(
-    problem: type[Setting], recipe: Recipe, begun: Recipe, n: int, ask: Callable[[Recipe], Classes], key: str
+    problem: type[Setting], recipe: Recipe, begun: Recipe, ask: Callable[[Recipe], Classes], key: str
 ) -> Recipe:
-    """Draw what is made of the labels of `n` rows: which is positive, how many bins, in which order.
+    """Draw what is made of the labels: which is positive, how many bins, in which order.
 
     `ask` tells what the labels are that a recipe reads.
     """
@@ -22,7 +23,7 @@ def draw_classes(
     key = f"{key}-{label}"
     if begun.column("label") == label:
         recipe = replace(recipe, positive=begun.positive, bins=begun.bins, order=begun.order)
-    unlabeled = st.session_state.get(f"{key}-unlabeled", begun.unlabeled or "").strip()
+    unlabeled = st.session_state.get(f"{key}-unlabeled", begun.unlabeled or NONE).strip()
     asked = ask(replace(recipe, unlabeled=unlabeled or None))
     recipe, names = asked.recipe, list(asked.names)
     if recipe.bins is not None:
@@ -37,9 +38,10 @@ def draw_classes(
     with st.popover("More about the label", width="stretch"):
         st.text_input(
             "A label that means “not labeled”",
-            begun.unlabeled or "",
+            begun.unlabeled or NONE,
             key=f"{key}-unlabeled",
-            help=f"As an empty cell does. {n:,} rows in all.",
+            help="Rows with this label are unlabeled, as those with an empty cell are. auto: -1 beside two or more other labels. "
+            "none: every label is a class.",
         )
     return recipe
 

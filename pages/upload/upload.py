@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.data import DataError
 from dsgcore.data.reading import AskClasses, AskLook, AskPoints, Classes, Limits, Look, Recipe, listed
 from dsgcore.data.reading.looking import as_read
+from dsgcore.data.reading.unlabeled import MEANING
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
@@ -107,7 +108,7 @@ def _ask_for_recipe(
         recipe = columns.draw_gaps(recipe, choosing.begun, key)
     if recipe.marked():
         look = _look(problem, choosing, as_read(recipe))  # columns with a decimal mark of their own are read as text
-    return draw_classes(problem, recipe, choosing.begun, look.n, partial(_classes, problem, choosing), key), look
+    return draw_classes(problem, recipe, choosing.begun, partial(_classes, problem, choosing), key), look
 
 
 def _look(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> Look:
@@ -143,7 +144,15 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGe
             "are others, too.",
             icon=":material/link_off:",
         )
-    st.caption(f"{own.n:,} rows, {own.d:,} features, {len(own.class_names)} classes: {plain(_few(own.class_names))}")
+    without = f", {own.n - own.n_known:,} rows without a label" if own.n_known < own.n else ""
+    st.caption(
+        f"{own.n:,} rows, {own.d:,} features, {len(own.class_names)} classes: {plain(_few(own.class_names))}{without}"
+    )
+    for sentence in own.report:
+        if MEANING in sentence:
+            place.markdown(
+                f":orange[:material/label_off:] {plain(sentence)} Under More about the label you can change this."
+            )
     if look.missing:
         place.markdown(f":orange[:material/backspace:] {plain(look.missing)} Under Format you can change these words.")
     if own.left_out:

@@ -20,6 +20,7 @@ from dsgcore.data.reading.names import as_number, listed, written
 
 # What `unlabeled` may be besides a label: the rule for files, or that every label is a class.
 AUTO, NONE = "auto", "none"
+MEANING = "“not labeled”"  # what sentences call it
 
 
 class UnlabeledWarning(UserWarning):
@@ -61,12 +62,11 @@ def about_unlabeled(hidden: Collection[str], said: object = AUTO) -> tuple[str, 
     """Say which labels mean "not labeled", and how to change that."""
     if not hidden:
         is_sought = said not in (AUTO, NONE, None)
-        return (f"No row has the label {quoted(said)}, which would mean “not labeled”.",) if is_sought else ()
+        return (f"No row has the label {quoted(said)}, which would mean {MEANING}.",) if is_sought else ()
     if said != AUTO:
-        return (f"The label {listed(sorted(hidden))} means “not labeled”.",)
+        return (f"The label {listed(sorted(hidden))} means {MEANING}.",)
     return (
-        f"The label {listed(sorted(hidden))} beside other labels is taken for “not labeled”. If it is a class, set unlabeled to "
-        "none (--unlabeled none; in the app under More about the label).",
+        f"The label {listed(sorted(hidden))} beside other labels is taken for {MEANING}: unlabeled=none makes it a class.",
     )
 
 
