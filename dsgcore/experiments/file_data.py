@@ -122,6 +122,11 @@ def file_name(path: str) -> str:
     return PureWindowsPath(path).name or path
 
 
+def place_of(data: DataSpec, folder: Path) -> Path:
+    """Return where a folder of several files has a spec's file: two files can have the same name."""
+    return folder / str(data.sha256)[:SHOWN] / file_name(str(data.path))
+
+
 def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> bytes:
     """Return the file's bytes, once their digest is found to be the spec's."""
     name = file_name(str(data.path))
@@ -131,8 +136,9 @@ def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> 
             raise DataError(f"this session does not have the file {quoted(name)}{digest}: choose it as your own file")
         return files[data.sha256]
     path = Path(str(data.path))
-    if folder is not None and not path.exists() and (folder / name).exists():
-        path = folder / name
+    if folder is not None:
+        places = place_of(data, folder), path, folder / name
+        path = next((place for place in places if place.exists()), path)
     LOCAL.check_size(Source.of_path(path).size)
     content = path.read_bytes()
     digest = hashlib.sha256(content).hexdigest()

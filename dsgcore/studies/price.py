@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import Budget, check_cost
+from dsgcore.experiments.settings import FILE
 from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.study import StudyError
 
@@ -31,10 +32,14 @@ class StudyBudget:
 
 
 def price_of(study: AnyStudy, shape: tuple[int, int] | None = None) -> Price:
-    """Return about what a study costs; `shape`, (rows, columns) of its data, is needed where they are a person's own file."""
-    costs = [(study.cost(spec, shape), spec.solver.n_iter) for spec in _specs(study)]
+    """Return about what a study costs; `shape`, (rows, columns), is that of a person's own file among its data."""
+    costs = [(study.cost(spec, _shape(spec, shape)), spec.solver.n_iter) for spec in _specs(study)]
     seconds = len(study.seeds) * sum(cost.seconds * n_iter for cost, n_iter in costs)
     return Price(len(study), seconds, max((cost.memory for cost, _ in costs), default=0))
+
+
+def _shape(spec: Spec, own: tuple[int, int] | None) -> tuple[int, int] | None:
+    return own if spec.data.name == FILE else None
 
 
 def _specs(study: AnyStudy) -> list[Spec]:
@@ -53,7 +58,7 @@ def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | N
         raise StudyError(f"this study would be {len(study):,} runs, and may be {budget.runs:,}; {fits}")
     try:
         for spec in _specs(study):
-            check_cost(spec, budget.run, shape)
+            check_cost(spec, budget.run, _shape(spec, shape))
     except SpecError as error:
         raise StudyError(str(error)) from None
     price = price_of(study, shape)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
@@ -40,8 +41,8 @@ class OwnFile:
     class_names: tuple[str, ...]
     share: float
     sigma: float
-    report: tuple[str, ...]
-    left_out: tuple[str, ...]
+    report: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, dataset: Dataset, name: str, recipe: Recipe) -> OwnFile:
@@ -61,6 +62,32 @@ class OwnFile:
             report=dataset.report,
             left_out=dataset.left_out,
         )
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the controls begin with, as a link says it."""
+        return {name: getattr(self, name) for name in _FACTS} | {"classes": len(self.class_names)}
+
+    @classmethod
+    def from_link(cls, linked: Mapping[str, Any]) -> OwnFile | None:
+        """Return a file that is not read yet by what its link says; None if the link does not say enough."""
+        facts = linked.get("facts")
+        if not isinstance(facts, dict) or not all(_is_good(name, facts.get(name)) for name in (*_FACTS, "classes")):
+            return None
+        class_names = tuple(f"class {k + 1}" for k in range(facts["classes"]))
+        own = {name: facts[name] for name in _FACTS}
+        return cls(linked["name"], linked["sha256"], Recipe(), **own, class_names=class_names)
+
+
+# What a link says of a file, so that the controls begin there with the file's values before it is read.
+_FACTS = ("n", "d", "n_known", "n_pairs", "share", "sigma")
+_MOST = {"n": 10**9, "d": 10**6, "n_known": 10**9, "n_pairs": 10**9, "classes": 1000, "share": 1.0, "sigma": 1e9}
+
+
+def _is_good(name: str, value: object) -> bool:
+    if name == "n_pairs" and value is None:
+        return True
+    kinds = (int, float) if name in ("share", "sigma") else int
+    return isinstance(value, kinds) and not isinstance(value, bool) and 0 <= value <= _MOST[name]
 
 
 def store() -> FileStore:
@@ -82,9 +109,17 @@ class Choosing:
     label: str | None = None
     roles: dict[str, str] | None = None  # that the editor began with
     edited: dict[str, str] | None = None
+    guessed: dict[str, str] = field(default_factory=dict)  # roles by the file alone
+    carried: dict[str, str] = field(default_factory=dict)  # roles that were chosen on another page
     version: int = 0
+    visit: int = -1  # in which its widgets were drawn last
     own: OwnFile | None = None  # as it was read last
-    is_suited: bool = False  # the controls have the values that suit it
+    suited: set[str] = field(default_factory=set)  # the pages whose controls have the values that suit it
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Return the roles that a person has chosen."""
+        return {name: role for name, role in (self.edited or {}).items() if self.guessed.get(name) != role}
 
 
 def choosing_key(problem: type[Setting]) -> str:
@@ -93,9 +128,19 @@ def choosing_key(problem: type[Setting]) -> str:
 
 
 def own_file(problem: type[Setting]) -> OwnFile | None:
+    """Return the file of a setting's page: as it was read, or as the link says of it until then."""
+    return read_file(problem) or st.session_state.get(linked_key(problem))
+
+
+def read_file(problem: type[Setting]) -> OwnFile | None:
     """Return the file that was read for a setting's page, if there is one."""
     choosing: Choosing | None = st.session_state.get(choosing_key(problem))
     return None if choosing is None else choosing.own
+
+
+def linked_key(problem: type[Setting]) -> str:
+    """Return where a session keeps what a link says of a file that is not read yet."""
+    return f"_linked_file_{problem.name}"
 
 
 def entry_of(problem: type[Setting], name: str) -> DatasetEntry:
@@ -155,13 +200,14 @@ def _few(problem: type[Setting], own: OwnFile) -> int:
     return max((stop for stop in _STOPS if stop <= wanted), default=2) if wanted >= 2 * k else max(k, 2)
 
 
-def file_in_link(name: str, sha256: str, recipe: Recipe | None) -> str:
-    """Return which file it is and how it is read, as a link says it.
+def file_in_link(name: str, sha256: str, recipe: Recipe | None, facts: Mapping[str, Any] | None = None) -> str:
+    """Return which file it is, how it is read, and what the controls begin with, as a link says it.
 
     All of the recipe is there: what is left out would be as it is guessed from the file, not as it was chosen.
     """
     given = {} if recipe is None else recipe.to_dict()
-    return json.dumps({"name": name, "sha256": sha256, "recipe": given}, separators=(",", ":"))
+    said = {"name": name, "sha256": sha256, "recipe": given} | ({} if facts is None else {"facts": dict(facts)})
+    return json.dumps(said, separators=(",", ":"))
 
 
 def plain(text: str) -> str:

@@ -17,7 +17,6 @@ from dsgcore.studies.study import MOST_AXES
 from pages.controls import controls
 from pages.controls.control import Control, automatic_of, key_of, number, shown
 from pages.studies.beginning import NUMBER, RANGE, VALUES, VARY, Beginning
-from pages.upload.upload import draw_upload
 
 PREFIX = "x_"
 _KEPT = ("seeds", "random", "points", "best_first")
@@ -50,16 +49,17 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
     """
     problem = BEGINNING.setting()
     dataset = BEGINNING.dataset(problem)
-    own = draw_upload(problem, upload, f"{PREFIX}{key_of(problem, 'file')}") if dataset == FILE else None
+    own = BEGINNING.upload(problem, upload) if dataset == FILE else None
     BEGINNING.read_link_once(problem, dataset, BEGINNING.offered(problem, dataset))
     offered = BEGINNING.offered(problem, dataset)
     axes = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
     with main:
         chosen, said, seeds = _variation(problem, axes)
     values = BEGINNING.others(offered, {axes[name].parameter.name for name in chosen})
+    BEGINNING.end()
     if dataset == FILE and own is None:
         return None
-    spec = controls.to_spec(problem, values, dataset, 0, own)
+    spec = BEGINNING.checked(controls.to_spec(problem, values, dataset, 0, own))
     budget = {"best_first": bool(st.session_state[BEST_FIRST])}
     plain = {"spec": spec.to_dict(), "axes": said, "seeds": list(range(seeds)), "budget": budget}
     return Asked(spec, plain, {name: control.parameter for name, control in axes.items()})
@@ -75,14 +75,15 @@ def can_be_axis(control: Control) -> bool:
 
 def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[list[str], list[dict[str, Any]], int]:
     """Draw what varies, over which values and how many seeds; return the axes' names, their plain data, the number of seeds."""
-    usual = _usual_axes(axes)
+    usual, vary = _usual_axes(axes), PREFIX + key_of(problem, VARY)
+    BEGINNING.usual(vary, usual)
     first, second, third = st.columns([4, 1, 1.5], gap="small", vertical_alignment="bottom")
     with first:
         chosen = st.multiselect(
             "Vary",
             list(axes),
             default=usual,
-            key=PREFIX + key_of(problem, VARY),
+            key=vary,
             bind="query-params",
             max_selections=MOST_AXES,
             format_func=lambda name: axes[name].parameter.label or name,
@@ -123,7 +124,7 @@ def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[lis
     for row in (chosen[:2], chosen[2:]):
         for place, name in zip(st.columns(2, gap="medium"), row, strict=False):
             with place:
-                said.append(draw_axis(name, axes[name], points))
+                said.append(draw_axis(name, axes[name], BEGINNING, points))
     return chosen, said, int(seeds)
 
 
@@ -137,6 +138,7 @@ def _usual_axes(axes: Mapping[str, Control]) -> list[str]:
 def draw_axis(
     name: str,
     control: Control,
+    beginning: Beginning,
     points: int | None = None,
     *,
     reach: tuple[float, float] = (1 / REACH, REACH),
@@ -148,6 +150,8 @@ def draw_axis(
     ----------
     name : str
     control : Control
+    beginning : Beginning
+        Of the page.
     points : int, optional
         How many values are drawn at random.
     reach : tuple of two float
@@ -157,6 +161,7 @@ def draw_axis(
     """
     p = control.parameter
     if isinstance(p, Choice):
+        beginning.usual(control.key + VALUES, list(p.options))
         values = st.multiselect(
             p.label,
             p.options,
@@ -169,12 +174,14 @@ def draw_axis(
     assert isinstance(p, Real | Integer)
     key = control.key + RANGE
     stops = _stops(p, key)
-    ends, number = st.columns([3, 1], gap="small")
-    with ends:
+    ends = _usual_ends(p, reach)
+    beginning.usual(key, ends)
+    left, right = st.columns([3, 1], gap="small")
+    with left:
         low, high = st.select_slider(
             f"{p.label} ({p.symbol})" if p.symbol else p.label,
             stops,
-            value=_usual_ends(p, reach),
+            value=ends,
             key=key,
             bind="query-params",
             format_func=shown,
@@ -182,7 +189,7 @@ def draw_axis(
         )
     if points is not None:
         return {"name": name, "from": low, "to": high, "n": points, "random": True}
-    with number:
+    with right:
         n = st.number_input("Values", 1, MOST_VALUES, usual, key=control.key + NUMBER, bind="query-params")
     return {"name": name, "from": low, "to": high, "n": int(n)}
 

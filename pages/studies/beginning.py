@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.experiments import SETTINGS, Setting, Spec, load_split
+from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.also import ALSO, refused_also
@@ -16,7 +18,8 @@ from pages.controls.control import Control, draw, key_of
 from pages.controls.from_link import read_controls
 from pages.controls.kernel_parameters import PICKER
 from pages.controls.names import names_of, unknown_names
-from pages.controls.own_file import entry_of
+from pages.controls.own_file import entry_of, store
+from pages.upload.upload import draw_upload
 
 SETTING, VARY = "setting", "vary"
 # What the keys of an axis' widgets end in.
@@ -57,29 +60,60 @@ class Beginning:
         return SETTINGS[name]
 
     def dataset(self, problem: type[Setting]) -> str:
-        """Draw the choice of data."""
-        choice = controls.dataset_choice(problem)
-        return st.selectbox(
+        """Draw the choice of data; a person's own file stays the choice in another setting."""
+        choice, key = controls.dataset_choice(problem), self.data_key(problem)
+        drawn = f"_{self.prefix}data"  # the setting that was drawn last, and its data
+        before = st.session_state.get(drawn, (problem.name, ""))
+        if before[0] != problem.name and before[1] == FILE and key not in st.query_params:
+            st.session_state[key] = FILE
+        dataset = st.selectbox(
             choice.label,
             choice.options,
             index=choice.options.index(choice.default),
-            key=self.data_key(problem),
+            key=key,
             bind="query-params",
             format_func=lambda name: entry_of(problem, name).title,
             help=choice.sentence,
-            on_change=self._forget,
-            args=(problem,),
+            on_change=self._begin_anew,
         )
+        st.session_state[drawn] = problem.name, dataset
+        return dataset
 
     def data_key(self, problem: type[Setting]) -> str:
         """Return the key of the choice of data."""
         return self.prefix + key_of(problem, "data")
 
-    def _forget(self, problem: type[Setting]) -> None:
-        """Forget the values that went with other data."""
-        kept = {self.data_key(problem), *(self.prefix + name for name in (SETTING, *self.kept))}
-        for key in [str(key) for key in st.session_state if str(key).startswith(self.prefix) and key not in kept]:
-            del st.session_state[key]
+    def upload(self, problem: type[Setting], place: DeltaGenerator) -> dict[str, Any] | None:
+        """Draw the uploader of a person's own file; return what a spec says of the file, or None if there is none."""
+        return draw_upload(problem, place, self.prefix + key_of(problem, "file"), self._begin_anew)
+
+    def checked(self, spec: Spec) -> Spec:
+        """Return the spec; raise `DataError` before any run if the labels of a person's own file cannot be hidden so."""
+        noted, asked = f"_{self.prefix}split", (type(spec.problem).name, spec.data)
+        if spec.data.name == FILE and st.session_state.get(noted) != asked:
+            load_split(spec, files=store())
+            st.session_state[noted] = asked
+        return spec
+
+    def _begin_anew(self, given: frozenset[str] = frozenset()) -> None:
+        """Let all that goes with the data begin with its usual value in the next drawing, except the keys that are given.
+
+        To delete the session's values is not enough: the browser keeps those of the data before, and sends them again.
+        """
+        st.session_state[f"_{self.prefix}anew"] = given
+
+    def usual(self, key: str, value: Any) -> None:
+        """Give a widget that is about to be drawn its usual value if the data have changed."""
+        if self._is_anew(key):
+            st.session_state[key] = value
+
+    def _is_anew(self, key: str) -> bool:
+        given = st.session_state.get(f"_{self.prefix}anew")
+        return given is not None and key not in given
+
+    def end(self) -> None:
+        """Note that all widgets are drawn."""
+        st.session_state.pop(f"_{self.prefix}anew", None)
 
     def offered(
         self, problem: type[Setting], dataset: str, usual: Mapping[str, Any] | None = None
@@ -90,7 +124,8 @@ class Beginning:
             key, names = self.prefix + found[PICKER].key, found[PICKER].options
             titles = {found[PICKER].say(name): name for name in names}
             kernel = st.session_state.get(key, titles.get(st.query_params.get(key, "")))
-            found = controls.controls_for(problem, dataset, kernel if kernel in names else None)
+            is_left = kernel not in names or self._is_anew(key)  # then the usual kernel is taken
+            found = controls.controls_for(problem, dataset, None if is_left else kernel)
         return {
             name: replace(
                 c,
@@ -127,5 +162,8 @@ class Beginning:
         titles = (("Everything else", ("problem", "kernel", "solver", "stop", ALSO)), ("Data options", ("data",)))
         for title, sections in titles:
             with st.expander(title):
-                values |= {name: draw(c) for name, c in left.items() if c.section in sections}
+                for name, control in left.items():
+                    if control.section in sections:
+                        self.usual(control.key, control.parameter.default)
+                        values[name] = draw(control)
         return values

@@ -14,11 +14,12 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dsgcore.experiments import Spec
+from dsgcore.data import DataError
+from dsgcore.experiments import Spec, load_dataset
 from dsgcore.experiments.cost import GIGABYTE, Budget
-from dsgcore.experiments.file_data import file_name
+from dsgcore.experiments.file_data import content_of, place_of
 from dsgcore.experiments.jobs import Job
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.studies import (
     Gathered,
     Price,
@@ -32,7 +33,7 @@ from dsgcore.studies import (
     check_price,
     default_store,
 )
-from pages.controls.own_file import own_file
+from pages.controls.own_file import read_file
 from pages.controls.own_file import store as own_files
 
 # What strangers may ask for: each run as on a setting's page, and half an hour of a core for all of them.
@@ -80,21 +81,36 @@ def look_at(state: Exploring, study: Study | Gathered) -> None:
         return
     state.text, state.made, state.price, state.chosen, state.refused = text, None, None, None, ""
     try:
-        state.price = check_price(study, BUDGET, shape_of(study.spec))
+        state.price = check_price(study, BUDGET, _shape_of_files(specs_of(study)))
         state.made = StudyRuns(study)
-    except StudyError as error:
+    except (StudyError, DataError) as error:
         state.refused = str(error)
 
 
-def shape_of(spec: Spec) -> tuple[int, int] | None:
-    """Return the rows and columns of the session's own file; None where the spec says them itself."""
-    own = own_file(type(spec.problem)) if spec.data.name == FILE else None
-    return None if own is None else (own.n, own.d)
+def _shape_of_files(specs: tuple[Spec, ...]) -> tuple[int, int] | None:
+    """Return the rows and columns of the largest of the session's own files; None if the specs use none."""
+    shapes = [_shape_of(spec) for spec in specs if spec.data.name == FILE]
+    return max(shapes, key=lambda shape: shape[0] * shape[1], default=None)
+
+
+def _shape_of(spec: Spec) -> tuple[int, int]:
+    own = read_file(type(spec.problem))
+    if own is not None and (own.sha256, own.recipe) == (spec.data.sha256, spec.data.recipe):
+        return own.n, own.d
+    n, d = load_dataset(spec, files=own_files()).X.shape
+    return int(n), int(d)
 
 
 def store_of(state: Exploring, spec: Spec) -> Store:
-    """Return where runs of a spec are kept: with the session where they come from a person's own file."""
-    return Store(folder_of(state) / "runs.sqlite") if spec.data.name == FILE else Store(default_store())
+    """Return where runs of a spec are kept: with the session if any run looked at uses a person's own file."""
+    specs = (spec,) if state.made is None else (spec, *specs_of(state.made.study))
+    is_own = any(one.data.name == FILE for one in specs)
+    return Store(folder_of(state) / "runs.sqlite") if is_own else Store(default_store())
+
+
+def specs_of(study: Study | Gathered) -> tuple[Spec, ...]:
+    """Return the specs of a study; one of all its points for a study along axes."""
+    return study.specs if isinstance(study, Gathered) else (study.spec,)
 
 
 def folder_of(state: Exploring) -> Path:
@@ -109,19 +125,30 @@ def begin(state: Exploring) -> None:
     """Begin the study that is looked at, unless one is going on; raise `StudyError` where there is no room for its runs."""
     if state.made is None or state.is_going:
         return
-    spec, folder = state.made.study.spec, None
-    store = store_of(state, spec)
+    study, folder = state.made.study, None
+    store = store_of(state, study.spec)
     if store.file.stat().st_size > LARGEST_STORE:
         raise StudyError(f"the store of runs is full: it has {LARGEST_STORE / GIGABYTE:.0f} GB")
-    if spec.data.name == FILE:
+    own = [spec.data for spec in specs_of(study) if spec.data.name == FILE]
+    if own:
         folder = folder_of(state)
-        (folder / file_name(str(spec.data.path))).write_bytes(own_files()[str(spec.data.sha256)])
+    for data in own:
+        _keep_file(folder_of(state), data)
     context = get_script_run_ctx()
     is_wanted = partial(_is_watched, "" if context is None else context.session_id)
-    state.job = begin_study(
-        state.made.study, store, folder=folder, memory=GIGABYTE, lease=LEASE_SECONDS, is_wanted=is_wanted
-    )
+    state.job = begin_study(study, store, folder=folder, memory=GIGABYTE, lease=LEASE_SECONDS, is_wanted=is_wanted)
     state.job_text = state.text
+
+
+def _keep_file(folder: Path, data: DataSpec) -> None:
+    """Put a session's file where the processes that make its runs look for it."""
+    try:
+        content = content_of(data, own_files(), None)
+    except DataError as error:
+        raise StudyError(str(error)) from None
+    place = place_of(data, folder)
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(content)
 
 
 def _is_watched(session: str) -> bool:

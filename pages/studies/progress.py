@@ -7,7 +7,7 @@ import os
 import streamlit as st
 
 from dsgcore.experiments.jobs import JobState
-from dsgcore.studies import StoreError, StudyError
+from dsgcore.studies import StoreError, StudyError, StudyRuns
 from dsgcore.studies.price import minutes
 from pages.controls.own_file import plain
 from pages.studies.going import Exploring, begin, cancel
@@ -45,7 +45,15 @@ def say_progress(state: Exploring, size: str) -> bool:
         return True
     if state.is_own_job and state.job is not None and state.job.state is JobState.FAILED:
         st.error(plain(state.job.error))
+    _say_failed(state.made)
     return False
+
+
+def _say_failed(made: StudyRuns) -> None:
+    """Draw how many runs failed, and why the first of them did."""
+    if made.failed:
+        reason = made.failed[min(made.failed)].rstrip(".")
+        st.error(plain(f"{len(made.failed):,} of {len(made.runs):,} runs failed. {reason[:1].upper()}{reason[1:]}."))
 
 
 def say_status(state: Exploring, of: str) -> None:
@@ -64,4 +72,6 @@ def say_status(state: Exploring, of: str) -> None:
         if left
         else "All results are there."
     )
+    if made.failed and not left:
+        about = "All others are there."
     st.markdown(f"{size}{some}. {about}")

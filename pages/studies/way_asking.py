@@ -17,7 +17,6 @@ from pages.controls import controls
 from pages.controls.control import Control, key_of
 from pages.studies.asking import draw_axis
 from pages.studies.beginning import VARY, Beginning
-from pages.upload.upload import draw_upload
 
 PREFIX = "v_"
 _KEPT = ("seeds", "steps", "by", "quantity", "over")
@@ -73,7 +72,7 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedWays | N
     """
     problem = BEGINNING.setting()
     dataset = BEGINNING.dataset(problem)
-    own = draw_upload(problem, upload, f"{PREFIX}{key_of(problem, 'file')}") if dataset == FILE else None
+    own = BEGINNING.upload(problem, upload) if dataset == FILE else None
     shown_with = profile_of(problem).theorem.shown_with
     offered = BEGINNING.offered(problem, dataset, shown_with)
     BEGINNING.read_link_once(problem, dataset, offered)
@@ -85,9 +84,10 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedWays | N
             name = _axis_name(problem, varied)
         said = [_axis(name, varied[name])] if name != NOTHING else []
     values = BEGINNING.others(offered, {name.partition(".")[2]})
+    BEGINNING.end()
     if dataset == FILE and own is None:
         return None
-    spec = controls.to_spec(problem, values, dataset, 0, own)
+    spec = BEGINNING.checked(controls.to_spec(problem, values, dataset, 0, own))
     with steps:
         groups = _groups(spec)
     with seeds:
@@ -103,19 +103,21 @@ SEEDS_HELP = (
 def _axis_name(problem: type[Setting], varied: Mapping[str, Control]) -> str:
     """Draw the choice of what varies: the run's length, where the theorem's rates are of it."""
     of_length = any(rate.of == "T" for rate in profile_of(problem).theorem.rates.values())
-    options = [NOTHING, *varied]
+    options, key = [NOTHING, *varied], PREFIX + key_of(problem, VARY)
+    usual = "solver.n_iter" if of_length else NOTHING
+    BEGINNING.usual(key, usual)
     return st.selectbox(
         "Vary",
         options,
-        index=options.index("solver.n_iter") if of_length else 0,
-        key=PREFIX + key_of(problem, VARY),
+        index=options.index(usual),
+        key=key,
         bind="query-params",
         format_func=lambda name: varied[name].parameter.label if name in varied else name,
     )
 
 
 def _axis(name: str, control: Control) -> dict[str, Any]:
-    return draw_axis(name, control, reach=REACHES[name], usual=USUAL_VALUES)
+    return draw_axis(name, control, BEGINNING, reach=REACHES[name], usual=USUAL_VALUES)
 
 
 def _groups(spec: Spec) -> list[Case]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -11,9 +12,21 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.reading import AskFormat, Limits, Recipe
 from dsgcore.experiments import Setting
-from pages.controls.own_file import Choosing, choosing_key, file_in_link, store
+from pages.controls.own_file import Choosing, OwnFile, choosing_key, file_in_link, linked_key, store
+from pages.shell.visits import visit
 
-LAST = "_last_file"
+LAST = "_last_file"  # how far the session is with the file that it used last
+# What a recipe says of a file whatever is learned from it.
+_OF_ANY_SETTING = (
+    "missing_words",
+    "delimiter",
+    "decimal",
+    "encoding",
+    "header",
+    "missing",
+    "text_dimensions",
+    "unlabeled",
+)
 _LONGEST_LINK = 20_000
 
 
@@ -21,20 +34,44 @@ def choosing_in(problem: type[Setting], uploaded: Any, key: str) -> Choosing | N
     """Return where the page is: with a new file at its beginning, or where it was; `key` is the file's name in the link."""
     state: Choosing | None = st.session_state.get(choosing_key(problem))
     files = store()
+    last: Choosing | None = st.session_state.get(LAST)
     if uploaded is not None:
         digest, name = _digest(uploaded, problem), uploaded.name
     elif state is not None and state.sha256 in files:
+        st.session_state[LAST] = state
         return state
-    elif LAST in st.session_state and st.session_state[LAST][0] in files:
-        digest, name = st.session_state[LAST]  # chosen on the page of another setting
+    elif last is not None and last.sha256 in files:
+        digest, name = last.sha256, last.name  # chosen on the page of another setting
     else:
         return None
     if state is None or state.sha256 != digest:
         state = _begun(problem, digest, name, linked_file(key))
-        # In this order: if the page's drawing is ended in between, the next one does both.
-        st.session_state[LAST] = digest, name
-        st.session_state[choosing_key(problem)] = state
+        if last is not None and last.sha256 == digest and not state.is_from_link:
+            _carry(last, state)
+    # In this order: if the page's drawing is ended in between, the next one does both.
+    st.session_state[LAST] = state
+    st.session_state[choosing_key(problem)] = state
     return state
+
+
+def _carry(last: Choosing, state: Choosing) -> None:
+    """Let a setting begin with what was chosen for the same file in another one: its format, columns and positive class."""
+    if last.own is None:
+        return
+    recipe = last.own.recipe
+    chosen = {name: getattr(recipe, name) for name in _OF_ANY_SETTING}
+    label = tuple(pair for pair in recipe.roles if pair[1] == "label")
+    state.begun = replace(state.begun, **chosen, roles=label, positive=recipe.positive)
+    state.carried = last.chosen
+
+
+def take_up(choosing: Choosing, is_drawn: bool) -> None:
+    """Let a file's widgets begin as they were left, on the page or in the setting where they are drawn again."""
+    if choosing.own is not None and (choosing.visit != visit() or not is_drawn):
+        choosing.begun = choosing.format = choosing.own.recipe
+        choosing.roles = choosing.edited
+        choosing.version += 1
+    choosing.visit = visit()
 
 
 def _digest(uploaded: Any, problem: type[Setting]) -> str:
@@ -82,9 +119,22 @@ def linked_keys(problem: type[Setting]) -> frozenset[str]:
     return keys
 
 
-def write_link(key: str, choosing: Choosing, recipe: Recipe, place: DeltaGenerator) -> None:
-    """Keep in the link which file it is, and what its recipe has that the bytes do not tell."""
-    text = file_in_link(choosing.name, choosing.sha256, recipe)
+def note_linked(problem: type[Setting], key: str) -> None:
+    """Note what the link says of a file that is not read yet: the controls begin with the values that suit it."""
+    linked = linked_file(key)
+    if linked is not None:
+        st.session_state[linked_key(problem)] = OwnFile.from_link(linked)
+
+
+def says_facts(own: OwnFile, key: str) -> bool:
+    """Return True if the link says of a file what was read of it."""
+    linked = linked_file(key)
+    return linked is not None and linked.get("facts") == own.facts()
+
+
+def write_link(key: str, own: OwnFile, place: DeltaGenerator) -> None:
+    """Keep in the link which file it is, how it is read, and what the controls begin with."""
+    text = file_in_link(own.name, own.sha256, own.recipe, own.facts())
     if len(text) > _LONGEST_LINK:
         return
     st.session_state[key] = text

@@ -30,6 +30,11 @@ ROLE_NAMES = {
 _ROLES = {name: role for role, name in ROLE_NAMES.items()}
 
 
+def is_drawn(key: str) -> bool:
+    """Return True if the session keeps the state of a file's widgets."""
+    return f"{key}-words" in st.session_state
+
+
 def draw_format(begun: Recipe, key: str) -> Recipe:
     """Draw how the bytes are read, each setting as it was sniffed."""
     words = st.text_input(
@@ -67,11 +72,22 @@ def guess(choosing: Choosing, look: Look, recipe: Recipe) -> None:
     if choosing.format == recipe:
         return
     guessed = recipe if choosing.is_from_link and choosing.format is None else look.recipe
-    label = guessed.column("label")
-    choosing.format, choosing.label = recipe, label if label in look.names else look.names[-1]
-    choosing.roles = {name: guessed.role(name) for name in look.names}
-    choosing.edited = dict(choosing.roles)
+    choosing.guessed = {name: guessed.role(name) for name in look.names}
+    roles = _with_label(choosing.guessed, look, guessed.column("label"))
+    carried = {name: role for name, role in choosing.carried.items() if name in roles}
+    label = next((name for name, role in carried.items() if role == "label"), None)
+    roles = _with_label(roles, look, label) | carried
+    choosing.format, choosing.label = recipe, next(name for name, role in roles.items() if role == "label")
+    choosing.roles, choosing.edited = roles, dict(roles)
     choosing.version += 1
+
+
+def _with_label(roles: dict[str, str], look: Look, label: str | None) -> dict[str, str]:
+    """Return the roles with another column as the label; the one before becomes a feature, and the last is the label of none."""
+    before = next((name for name, role in roles.items() if role == "label"), None)
+    label = label if label in roles else before or look.names[-1]
+    was = {} if before in (None, label) else {before: look.alone[look.names.index(before)]}
+    return roles | was | {str(label): "label"}
 
 
 def draw_label(choosing: Choosing, look: Look, key: str) -> str:
@@ -87,9 +103,7 @@ def draw_label(choosing: Choosing, look: Look, key: str) -> str:
         help="The column to be learned; rows where it is empty are unlabeled.",
     )
     if label != choosing.label:
-        roles = dict(choosing.edited)
-        roles[choosing.label] = look.alone[known.index(choosing.label)]
-        choosing.label, choosing.roles = label, roles | {label: "label"}
+        choosing.label, choosing.roles = label, _with_label(choosing.edited, look, label)
     return label
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -28,15 +29,28 @@ SHOWN_ROWS = 20
 _OPTION = re.compile(r" \(--[a-z]+\)")  # of the command line, for which the page has controls
 
 
-def draw_upload(problem: type[Setting], place: DeltaGenerator, file_key: str = "") -> dict[str, Any] | None:
+def draw_upload(
+    problem: type[Setting],
+    place: DeltaGenerator,
+    file_key: str = "",
+    suit: Callable[[frozenset[str]], None] | None = None,
+) -> dict[str, Any] | None:
     """Draw the uploader in the sidebar and the file's columns at `place`; return the spec's data section, or None.
 
-    `file_key` is the file's name in the link, by default the setting's own. Whatever is wrong with the file is said in a
-    sentence.
+    Parameters
+    ----------
+    file_key : str
+        The file's name in the link, by default the setting's own.
+    suit : callable, optional
+        Gives the page's controls the values that suit a file that was just read. It gets the keys that the link has set. By
+        default it does so for those of the setting's own page.
+
+    Whatever is wrong with the file is said in a sentence.
     """
     file_key = file_key or key_of(problem, "file")
     key = key_of(problem, "upload")
     state.linked_keys(problem)  # noted while the link is still as it was given
+    state.note_linked(problem, file_key)
     limits = Limits()
     uploaded = st.file_uploader(
         "A table with a column of labels",
@@ -51,7 +65,7 @@ def draw_upload(problem: type[Setting], place: DeltaGenerator, file_key: str = "
     try:
         choosing = state.choosing_in(problem, uploaded, file_key)
         if choosing is not None:
-            return _learn_from(problem, choosing, place, file_key)
+            return _learn_from(problem, choosing, place, file_key, suit or partial(_use_suited, problem))
         _ask_for_file(file_key)
     except DataError as error:
         if choosing is not None:
@@ -75,7 +89,13 @@ def _ask_for_file(file_key: str) -> None:
     )
 
 
-def _learn_from(problem: type[Setting], choosing: Choosing, place: DeltaGenerator, file_key: str) -> dict[str, Any]:
+def _learn_from(
+    problem: type[Setting],
+    choosing: Choosing,
+    place: DeltaGenerator,
+    file_key: str,
+    suit: Callable[[frozenset[str]], None],
+) -> dict[str, Any]:
     """Go from the bytes to what a spec says of them: ask for the recipe, read by it, suit the controls, keep the link."""
     title = f"{plain(choosing.name)}: columns, first rows, what was done"
     with place, st.expander(title, icon=":material/table:", key=f"part-own-{problem.name}"):
@@ -85,11 +105,14 @@ def _learn_from(problem: type[Setting], choosing: Choosing, place: DeltaGenerato
     with done_tab:
         own = _read(problem, choosing, recipe)
         st.markdown("\n".join(f"- {plain(sentence)}" for sentence in own.report))
-    if not choosing.is_suited:
-        _use_suited(problem, choosing)
+    if file_key not in choosing.suited:
+        # Before it was read the controls began with what the link says of it, and may have been moved since.
+        if not (choosing.is_from_link and state.says_facts(own, file_key)):
+            suit(state.linked_keys(problem) if choosing.is_from_link else frozenset())
+        choosing.suited.add(file_key)
     choosing.is_from_link = False
     _say_what_it_is(choosing, own, look, place)
-    state.write_link(file_key, choosing, recipe, place)
+    state.write_link(file_key, own, place)
     return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}
 
 
@@ -98,6 +121,7 @@ def _ask_for_recipe(
 ) -> tuple[Recipe, Look]:
     """Draw what can be set of the format, the label, the columns and the classes; return it, and the table read so far."""
     key = f"own-{problem.name}-{choosing.sha256[:8]}"
+    state.take_up(choosing, columns.is_drawn(key))
     with format_tab:
         recipe = columns.draw_format(choosing.begun, key)
     look = _look(problem, choosing, recipe)
@@ -131,7 +155,7 @@ def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile
     dataset = store().answer(choosing.sha256, choosing.name, AskPoints(recipe, problem.labels))
     own = OwnFile.of(dataset, choosing.name, recipe)
     if known is None or known.class_names != own.class_names:
-        choosing.is_suited = False
+        choosing.suited.clear()
     choosing.own = own
     return own
 
@@ -174,11 +198,9 @@ def _few(names: tuple[str, ...]) -> str:
     return ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
 
 
-def _use_suited(problem: type[Setting], choosing: Choosing) -> None:
-    """Give the controls the values that suit the file, but for what the link itself says."""
+def _use_suited(problem: type[Setting], given: frozenset[str]) -> None:
+    """Give the controls of a setting's page the values that suit the file, except those whose keys are given."""
     offered = controls.controls_for(problem, FILE, controls.kernel_asked(problem))
-    given = state.linked_keys(problem) if choosing.is_from_link else frozenset()
     for name in {*suited_to_own(problem), *usual_of_own(problem), *controls.kernel_widths(offered)}:
         if name in offered and offered[name].key not in given:
             st.session_state[offered[name].key] = offered[name].parameter.default
-    choosing.is_suited = True

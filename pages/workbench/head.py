@@ -14,7 +14,7 @@ from dsgcore.settings import GuidedLesson, Lesson, profile_of
 from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.data_picker import seen_key
-from pages.controls.own_file import own_file, plain
+from pages.controls.own_file import plain, read_file
 from pages.workbench.bench import Bench
 from pages.workbench.lesson_place import Place
 
@@ -76,7 +76,7 @@ def _forget(bench: Bench) -> None:
 
 def waits_for_file(problem: type[Setting]) -> bool:
     """Return True if the page needs a file and has none yet."""
-    return st.session_state.get(key_of(problem, "data")) == FILE and own_file(problem) is None
+    return st.session_state.get(key_of(problem, "data")) == FILE and read_file(problem) is None
 
 
 def say_what_to_do(problem: type[Setting]) -> None:

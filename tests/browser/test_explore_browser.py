@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 from test_accessibility import found_on
+from test_upload import as_csv, give
 
 SMALL = "explore?x_n_iter=16&x_batch_size=16&x_n_features=16&x_seeds=2&x_step_size_n=2&x_sigma_n=2"
 AT_5_AND_5 = re.compile("Step size 5, Inverse bandwidth 5: ")
@@ -115,3 +116,28 @@ def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_p
     expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
     wait_ready(page)
     assert found_on(page, "dark") == []
+
+
+def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page, wait_ready):
+    """The browser keeps the values of the data before: they came back with the click, and with them another study."""
+    page = open_page("data")
+    page.locator(".st-key-look-file button").click()
+    give(page, "wine.csv", as_csv())
+    expect(page.locator(".st-key-chart-plane .js-plotly-plot")).to_be_visible(timeout=30_000)
+    page.get_by_role("link", name="Explore").first.click()
+    wait_ready(page)
+    expect(page.locator(".st-key-x_setting")).to_be_visible(timeout=30_000)
+    page.locator(".st-key-x_data input").first.click()
+    page.get_by_role("option", name="Your own file").click()
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features", timeout=30_000)
+    ends = page.locator(".st-key-x_sigma_range").inner_text()
+    page.locator(".st-key-study-start button").click()
+    status = page.locator(".st-key-study-status")
+    expect(status).to_contain_text(re.compile(r"[1-9]\d* there"), timeout=60_000)
+    expect(page.get_by_text("What was begun before is still being made")).to_have_count(0)
+    assert page.locator(".st-key-x_sigma_range").inner_text() == ends
+    page.locator(".st-key-study-cancel button").click()
+    page.locator(".st-key-x_setting input").first.click()
+    page.get_by_role("option", name="S3VM").click()
+    expect(page.locator(".st-key-x_svm_data")).to_be_visible(timeout=30_000)
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features", timeout=30_000)

@@ -1,0 +1,229 @@
+"""A person's own file on its way from page to page: what was chosen of it, and the values of a link to it, stay."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("streamlit")
+from own_tables import lines
+from streamlit.testing.v1 import AppTest
+from test_app import APP
+
+from dsgcore.experiments import Spec
+from dsgcore.studies import Store
+from pages.shell import warm_up
+from pages.upload import choosing
+
+pytestmark = pytest.mark.compiled
+
+OWN = "Your own file"
+
+
+@pytest.fixture(autouse=True)
+def _store(monkeypatch, tmp_path):
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
+
+
+def table(n=240, wide=1.0):
+    rng = np.random.default_rng(0)
+    X = wide * rng.normal(size=(n, 2))
+    kinds = np.array(["low", "mid", "top"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0).astype(int)]
+    return lines(
+        "row,x,z,kind,other",
+        *(f"{7 * i},{a},{b},{k},{'uv'[i % 2]}" for i, ((a, b), k) in enumerate(zip(X, kinds, strict=True))),
+    )
+
+
+def opened(page, app=None, **link):
+    is_first = app is None
+    app = app or AppTest.from_file(APP, default_timeout=60)
+    app.query_params.clear()
+    for name, value in link.items():
+        app.query_params[name] = value
+    if is_first:
+        app.run()
+        warm_up.warm_up().thread.join()
+    return checked(app.switch_page(f"pages/{page}.py").run())
+
+
+def checked(app):
+    assert not app.exception
+    return app
+
+
+def give(app, content, name="table.csv"):
+    return checked(app.file_uploader[0].upload(name, content, "text/csv").run())
+
+
+def box(app, label):
+    return next(box for box in app.selectbox if box.label == label)
+
+
+def choose(app, label, value):
+    return checked(box(app, label).select(value).run())
+
+
+def run_of(app, setting="auc"):
+    return app.session_state[f"_bench_{setting}"].live.run
+
+
+def study_of(app, place="explore"):
+    return app.session_state[f"_exploring_{place}"].made.study
+
+
+def errors(app):
+    return [error.value.replace("\\", "") for error in app.error]
+
+
+def chosen_on_data_page():
+    """Return the app with a file on the Data page, of which something else is chosen than is guessed."""
+    app = give(opened("data", set=OWN), table())
+    app = choose(app, "Label", "kind")
+    app = choose(app, "Positive class", "mid")
+    return choose(app, "Missing numbers", "drop")
+
+
+def test_what_was_chosen_of_a_file_on_the_data_page_is_not_lost_on_the_settings_page():
+    app = opened("auc", chosen_on_data_page(), data=OWN)
+    recipe = run_of(app).spec.data.recipe
+    assert (recipe.column("label"), recipe.positive, recipe.missing) == ("kind", "mid", "drop")
+    assert run_of(app).split.class_names == ("not mid", "mid")
+    app = choose(app, "Positive class", "top")
+    assert run_of(opened("auc", opened("home", app), data=OWN)).spec.data.recipe.positive == "top"
+
+
+@pytest.mark.parametrize(("setting", "key"), [("s3vm", "svm_data"), ("multiclass", "mc_data"), ("ordinal", "ord_data")])
+def test_what_was_chosen_of_a_file_is_not_lost_in_another_setting(setting, key):
+    app = opened(setting, chosen_on_data_page(), **{key: OWN})
+    assert errors(app) == []
+    recipe = run_of(app, setting).spec.data.recipe
+    assert (recipe.column("label"), recipe.missing) == ("kind", "drop")
+    if setting == "s3vm":
+        assert recipe.positive == "mid"
+    else:
+        assert len(run_of(app, setting).split.class_names) == 3
+
+
+def test_a_column_that_is_left_out_stays_left_out_in_another_setting():
+    app = chosen_on_data_page()
+    last = app.session_state[choosing.LAST]
+    last.edited = last.edited | {"row": "number", "other": "ignore"}  # as the table of columns notes it
+    last.own = last.own.__class__(**{**last.own.__dict__, "recipe": last.own.recipe})
+    recipe = run_of(opened("s3vm", app, svm_data=OWN), "s3vm").spec.data.recipe
+    assert (recipe.role("row"), recipe.role("other")) == ("number", "ignore")
+
+
+@pytest.mark.parametrize(("page", "prefix", "place"), [("explore", "x_", "explore"), ("convergence", "v_", "ways")])
+def test_another_setting_keeps_the_file_and_does_not_take_a_default_set(page, prefix, place):
+    app = opened(page, chosen_on_data_page())
+    assert study_of(app, place).spec.data.name != "file"  # a page that is opened begins as ever
+    app = checked(app.selectbox(key=f"{prefix}data").select("file").run())
+    assert study_of(app, place).spec.data.path == "table.csv"
+    for setting, data in (("s3vm", "svm_data"), ("ordinal", "ord_data")):
+        app = checked(app.selectbox(key=f"{prefix}setting").select(setting).run())
+        assert errors(app) == []
+        assert app.selectbox(key=f"{prefix}{data}").value == "file"
+        spec = study_of(app, place).spec
+        assert (spec.problem.name, spec.data.path, spec.data.recipe.column("label")) == (setting, "table.csv", "kind")
+
+
+RARE = lines("x,z,label", *(f"{i},{i % 7},{'ab'[i % 2]}" for i in range(60)), "1,2,c")
+
+
+@pytest.mark.parametrize(("page", "key"), [("explore", "x_data"), ("convergence", "v_data")])
+def test_what_does_not_fit_of_a_file_is_said_before_any_run(page, key):
+    app = give(opened(page, **{key: OWN}), RARE)
+    app = choose(app, "Positive class", "c")
+    assert "each class must have at least 2 rows, got 1 of 'c'" in errors(app)[0]
+    assert app.selectbox(key=key).value == "file"
+    app = choose(app, "Positive class", "a")
+    assert errors(app) == []
+
+
+def test_runs_that_fail_say_so_and_why():
+    app = give(opened("explore", x_data=OWN), table())
+    state = app.session_state["_exploring_explore"]
+    state.made.failed = {run.place: "the file is gone" for run in state.made.runs}
+    app = checked(app.run())
+    n = len(state.made.runs)
+    assert f"{n} of {n} runs failed. The file is gone." in errors(app)
+
+
+def test_pinned_runs_of_two_files_of_one_name_and_of_a_set_are_made_and_kept_with_the_session(tmp_path):
+    app = give(opened("auc", data=OWN, n_iter="20"), table())
+    own = run_of(app).spec
+    app = give(app, table(n=120))
+    other = run_of(app).spec
+    solver = {"n_iter": 20, "n_features": 16, "batch_size": 8}
+    plain = Spec.from_dict(
+        {"setting": "auc", "data": {"name": "two_moons", "n": 200, "n_labeled": 20}, "solver": solver}
+    )
+    assert own.data.path == other.data.path
+    assert own.data.sha256 != other.data.sha256
+    app.session_state["_pins"] = {spec.sha256: spec for spec in (plain, own, other)}
+    app = opened("compare", app, c_seeds="1")
+    app = checked(app.button(key="compare-start").click().run())
+    state = app.session_state["_exploring_compare"]
+    assert state.job.wait(120)
+    app = checked(app.run())
+    assert errors(app) == []
+    assert not state.made.failed
+    assert state.made.n_there == 3
+    assert not Store(tmp_path / "runs.sqlite").get(state.made.hashes)
+
+
+def test_a_file_chosen_on_the_explore_page_has_the_values_that_it_has_when_it_comes_from_the_data_page():
+    wide = table(wide=50.0)
+    here = study_of(give(opened("explore", x_data=OWN), wide)).spec
+    app = give(opened("data", set=OWN), wide)
+    there = study_of(checked(opened("explore", app).selectbox(key="x_data").select("file").run())).spec
+    assert here.to_dict() == there.to_dict()
+
+
+def values(app, prefix=""):
+    return {slider.key: slider.value for slider in app.select_slider if slider.key and slider.key.startswith(prefix)}
+
+
+def test_a_link_to_a_file_shows_the_same_values_before_and_after_the_upload():
+    app = give(opened("auc", data=OWN), table(wide=50.0))
+    app = checked(app.select_slider(key="lam").set_value(0.1).run())
+    made, file = values(app), app.session_state["file"]
+    assert json.loads(file)["facts"]["n"] == 240
+    other = opened("auc", data=OWN, lam="0.1", file=file)
+    assert values(other) == {key: made[key] for key in values(other)}
+    moved = checked(other.select_slider(key="batch_size").set_value(64).run())
+    after = give(moved, table(wide=50.0))
+    assert values(after) == made | {"batch_size": 64}
+    assert run_of(after).spec.kernel.sigma == run_of(app).spec.kernel.sigma
+    assert run_of(after).spec.solver.batch_size == 64
+
+
+def test_a_link_to_a_study_of_a_file_shows_the_same_values_before_and_after_the_upload():
+    app = give(opened("explore", x_data=OWN), table(wide=50.0))
+    made, file = values(app, "x_"), app.session_state["x_file"]
+    other = opened("explore", x_data=OWN, x_file=file)
+    assert values(other, "x_") == made
+    after = give(other, table(wide=50.0))
+    assert values(after, "x_") == made
+    assert study_of(after).to_dict() == study_of(app).to_dict()
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        None,
+        [],
+        {},
+        {"n": -1},
+        {"n": "9"},
+        {"n": 9, "d": 1, "n_known": 9, "n_pairs": None, "share": 2.0, "sigma": 1.0, "classes": 2},
+    ],
+)
+def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
+    file = json.dumps({"name": "table.csv", "sha256": "0" * 64, "recipe": {}, "facts": facts})
+    app = opened("auc", data=OWN, file=file)
+    assert errors(app) == []
+    assert any("This link is for the file table" in warning.value for warning in app.warning)
