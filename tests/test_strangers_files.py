@@ -100,7 +100,20 @@ WRITERS = {
     "npz": ("t.npz", lambda path: np.savez(path, X=frame()[["a", "b"]], y=frame().label, id=np.arange(N))),
     **{
         f"CSV, {name} from {start}": ("t.csv", lambda path, own=(name, start): numbered(*own).to_csv(path, index=False))
-        for name in ("id", "ID", "Id", "row", "Row", "index", "row_id", "PassengerId", "customer_id", "#", "No.", "")
+        for name in (
+            "id",
+            "ID",
+            "Row",
+            "row_id",
+            "PassengerId",
+            "customer_id",
+            "sampleid",
+            "#",
+            "S.No.",
+            "lfd. Nr.",
+            "rn",
+            "",
+        )
         for start in (0, 1)
     },
 }

@@ -25,12 +25,14 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _CAMEL = re.compile(r".*[a-z](Id|ID)")  # PassengerId, sampleID
-# A column of such a name is an index only if its values are 0, 1, 2, .. or 1, 2, 3, ..
+# A column of such a name, without case and punctuation, is an index only if its values are 0, 1, 2, .. or 1, 2, 3, ..
 _COUNTING_NAMES = re.compile(
-    r"unnamed: \d+|column \d+|no\.?|nr\.?|#|obs|observation|record|serial"
-    r"|(serial|record|case|sample|observation|obs)[ _.-]?(no\.?|nr\.?|num|number)",
-    re.IGNORECASE,
+    r"(unnamed|column|index)\d*|(lfd|laufende)?(no|nr|num|number)|rn|#|id|pk|key|seq|sequence|counter|line|case|obs|observation"
+    r"|record|serial|sample|instance|(s|sl|sr|serial|record|case|sample|observation|obs|roll|seq|sequence)(no|nr|num|number)"
+    r"|(case|client|customer|employee|house|instance|item|object|order|passenger|patient|person|product|record|sample|student"
+    r"|subject|transaction|user)(id|index|idx)",
 )
+_PUNCTUATION = re.compile(r"[\s._:#-]+")
 MOSTLY = 0.5
 _ROWS_A_COUNT = 10  # a count that begins again, as of files put one after another, goes on for so many rows
 
@@ -46,7 +48,13 @@ def pandas_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
 
 def may_be_index(name: str) -> bool:
     """Whether a column of this name may be an index: its values decide."""
-    return any(form.fullmatch(name.strip()) for form in (_ALWAYS, _NAMES, _CAMEL, _COUNTING_NAMES))
+    bare = _PUNCTUATION.sub("", name.lower()) or name.strip()
+    return _is_strong(name.strip()) or _COUNTING_NAMES.fullmatch(bare) is not None
+
+
+def _is_strong(name: str) -> bool:
+    """Whether a column of this name is an index unless its values are measured, or few."""
+    return any(form.fullmatch(name) for form in (_ALWAYS, _NAMES, _CAMEL))
 
 
 def is_index(name: str, column: pd.Series) -> bool:
@@ -60,8 +68,8 @@ def is_index(name: str, column: pd.Series) -> bool:
     if len(values) < 2:
         return False
     whole = _whole(values)
-    if not (_NAMES.fullmatch(name) or _CAMEL.fullmatch(name)):
-        return whole is not None and whole[0] in (0, 1) and bool((np.diff(whole) == 1).all())
+    if not _is_strong(name):
+        return whole is not None and whole[0] in (0, 1) and _counts_up(whole)
     differ = bool(values.nunique() > MOSTLY * len(values))
     if whole is None:
         return not pd.api.types.is_numeric_dtype(values) and differ
