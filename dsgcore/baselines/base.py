@@ -15,6 +15,7 @@ from dsgcore.baselines.basis import HasMatrix, Linear
 from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import told
+from dsgcore.core.far_points import check_sizes, check_values
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter, Real, check_all, parameters_of_fields
 from dsgcore.core.problem import UNLABELED
@@ -162,9 +163,12 @@ class Baseline(_Limited, BaseEstimator):
         return self
 
     def _values(self, X: ArrayLike) -> NDArray:
-        """Return f at the rows of `X`, after validation."""
+        """Return f at the rows of `X`, after validation; raise if it is not finite there."""
         check_is_fitted(self, "model_")
-        return self.model_.evaluate(validate_data(self, X, reset=False, dtype=np.float64))
+        points = validate_data(self, X, reset=False, dtype=np.float64)
+        check_sizes(points)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found in the values
+            return check_values(self.model_.evaluate(points))
 
 
 class LabelsBaseline(ScoredOnLabels, Baseline):
@@ -201,6 +205,7 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
         """
         classes, codes = encode(y, is_ordered=self.is_ordered)
         points, codes = validate_data(self, X, codes, dtype=np.float64)
+        check_sizes(points)
         self._run(points, self._targets(classes, codes), callback)
         self.classes_ = classes
         return self

@@ -16,6 +16,7 @@ from dsgcore.baselines.memory import Memory, kernel_matrix, larger, numbers
 from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM, Prior
 from dsgcore.baselines.progress import Callback
 from dsgcore.core.documented import SEED, told
+from dsgcore.core.far_points import check_sizes
 from dsgcore.core.parameters import as_in, as_said
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.classes import check_two_classes
@@ -86,6 +87,7 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
         """
         holds_pairs = self._checked()["y_holds"] == "pairs"
         points, classes, codes = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)
+        check_sizes(points)
         if classes is None:
             return self._learn_pairs(points, codes, np.array([0, 1]), callback)
         check_two_classes(classes)

@@ -22,6 +22,7 @@ from dsgcore.core._threads import (
 )
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
+from dsgcore.core.far_points import overflowing, too_far
 from dsgcore.core.kernels import KERNELS, Kernel, block_frequencies
 from dsgcore.core.model_files import (
     RUN,
@@ -171,15 +172,20 @@ class Expansion:
         Raises
         ------
         ModelError
-            If the points have another shape.
+            If the points have another shape, or are so far away that the kernel's features overflow.
         """
         X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
         check_points(X, self.d)
         values = np.zeros(len(X), dtype=self.dtype)
         size = points_at_a_time(self.d)
-        for start in range(0, len(X), size):
-            piece = slice(start, start + size)
-            self.update(values[piece], features.as_points(X[piece], self.dtype), 0, len(self) if t is None else t)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found in the values
+            for start in range(0, len(X), size):
+                piece = slice(start, start + size)
+                if said := too_far(X[piece], self.kernel, start):
+                    raise ModelError(said)
+                self.update(values[piece], features.as_points(X[piece], self.dtype), 0, len(self) if t is None else t)
+        if said := overflowing(X, values, self.kernel):
+            raise ModelError(said)
         return values
 
     def prefix(self, t: int) -> Expansion:

@@ -39,6 +39,11 @@ class Gaussian(Kernel):
     name: ClassVar[str] = "gaussian"
     family: ClassVar[str] = "gaussian"
 
+    @property
+    def width(self) -> float:
+        """The distance at which the kernel is exp(-1/2)."""
+        return float((2 * self.sigma) ** -0.5)
+
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
         return np.exp(-self.sigma * cdist(X, Z, "sqeuclidean"))

@@ -49,6 +49,11 @@ class Kernel(Protocol):
     has_independent_features: ClassVar[bool] = True
 
     @property
+    def width(self) -> float | None:
+        """The distance over which two points become different; None if that depends on where they lie."""
+        return None
+
+    @property
     def factors(self) -> int:
         """How many projections one feature is made of."""
         return 1

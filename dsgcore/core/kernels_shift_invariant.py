@@ -41,6 +41,11 @@ class Laplacian(Kernel):
 
     name: ClassVar[str] = "laplacian"
 
+    @property
+    def width(self) -> float:
+        """The distance at which the kernel is exp(-1)."""
+        return 1 / self.sigma
+
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float:
         """Return the sharpness with 1/e at the same distance r: the sum of d normal differences is about sqrt(2 d / pi) r."""
@@ -90,6 +95,11 @@ class Matern(Kernel):
     nu: str = choice("3/2", options=tuple(MATERN), symbol="ν")
 
     name: ClassVar[str] = "matern"
+
+    @property
+    def width(self) -> float:
+        """The kernel's length scale."""
+        return self.length
 
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float:

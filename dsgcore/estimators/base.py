@@ -19,6 +19,7 @@ from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.errors import DSGError
 from dsgcore.core.expansion import Expansion
+from dsgcore.core.far_points import check_values, warn_of_rounding
 from dsgcore.core.kernels import Kernel
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, field_as_in, parameters_of
 from dsgcore.core.sampling import batches
@@ -29,8 +30,8 @@ from dsgcore.core.task import Task
 from dsgcore.data.anywhere import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.elsewhere import in_precision, over_partitions, read_ahead, some_of, validated
-from dsgcore.estimators.inputs import encode, known_classes, seed_of
-from dsgcore.estimators.kernel import KernelParameters, checked_kernel
+from dsgcore.estimators.inputs import encode, float_types, known_classes, seed_of
+from dsgcore.estimators.kernel import KernelParameters, check_near, own_kernel
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Convergence, Stopping, check_finite
 from dsgcore.problems import Problem
@@ -133,7 +134,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         self._is_part = False
         X, y = opened(X, y)
         classes, codes = encode(y, is_ordered=self.is_ordered)
-        points, codes = validated(self, X, codes, dtype=[np.float32, np.float64])
+        points, codes = validated(self, X, codes)
         with made_on(client, checkpoint, every, tell):
             return self._learn(points, classes, codes, None)
 
@@ -160,7 +161,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         X, y = opened(X, y)
         known = known_classes(classes, None if earlier is None else self.classes_, y, is_sorted=self.is_binary)
         known, codes = encode(y, known)
-        points, codes = validated(self, X, codes, dtype=[np.float32, np.float64], reset=earlier is None)
+        points, codes = validated(self, X, codes, reset=earlier is None)
         return self._learn(points, known, codes, earlier)
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
@@ -237,13 +238,15 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         n_iter = made + s["n_iter"]
         sizes = dict.fromkeys(rows, s["batch_size"])
         read_ahead(X, labels, lambda t: batches(seed, t, rows, sizes), range(made + 1, n_iter + 1))
-        kernel = checked_kernel(self, some_of(X), dtype) if model is None else model.kernel
+        kernel = own_kernel(self, some_of(X)) if model is None else model.kernel
+        points = in_precision(X, dtype)
+        check_near(self, kernel, some_of(X), dtype)
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_
         plan = Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter)
         if model is not None:  # the step that the first call has found
             plan.automatic_step = self.step_size_
-        task = Task(problem, kernel, in_precision(X, dtype), rows, plan, s["batch_size"], seed, dtype)
+        task = Task(problem, kernel, points, rows, plan, s["batch_size"], seed, dtype)
         settle_step(task)
         return task
 
@@ -254,9 +257,12 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         return problem.usual_ridge(rows)
 
     def _values(self, X: ArrayLike) -> NDArray:
-        """Return f at the rows of `X`, after validation."""
+        """Return f at the rows of `X`, after validation; raise if it is not finite there."""
         check_is_fitted(self, "model_")
-        return self.model_.evaluate(validate_data(self, X, reset=False, dtype=[np.float32, np.float64]))
+        points = validate_data(self, X, reset=False, dtype=float_types(X))
+        values = check_values(self.model_.evaluate(points))
+        warn_of_rounding(points, self.model_.kernel, self.model_.dtype, getattr(self, "feature_names_in_", None))
+        return values
 
 
 class BinaryEstimator(FunctionalGradientEstimator):

@@ -18,6 +18,7 @@ from dsgcore.data import DataError
 from dsgcore.data.anywhere import Rows
 from dsgcore.data.anywhere.dask_parts import is_dask
 from dsgcore.data.anywhere.rows import SAMPLE
+from dsgcore.estimators.inputs import float_types
 from dsgcore.estimators.stopping import POINTS
 
 # At so many training points a scorer is evaluated, to see above which value a given share of them lies.
@@ -26,10 +27,10 @@ POINTS_CUT = 1000
 MOST_LABELED = 1_000_000
 
 
-def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, **options: Any) -> tuple[Any, NDArray]:
+def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, dtype: Any = None) -> tuple[Any, NDArray]:
     """Return points and codes of labels as scikit-learn's `validate_data` does; it reads no point of `Rows`."""
     if not isinstance(X, Rows):
-        return validate_data(estimator, X, y, reset=reset, **options)
+        return validate_data(estimator, X, y, reset=reset, dtype=dtype or float_types(X))
     if len(y) != len(X):
         raise DataError(f"y must have a label for each of {len(X)} rows (-1: unlabeled), got {len(y)}")
     _remember(estimator, X, reset=reset)

@@ -15,6 +15,8 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 
+# Up to here float32 holds all whole numbers.
+EXACT_IN_FLOAT32 = 2.0**24
 # What "scale" means, for points of shape (n, d): by parameter, and where a kernel's units are others, by kernel too.
 _SCALES: dict[str, Callable[[NDArray], float]] = {
     "sigma": lambda X: 1.0 / (X.shape[1] * X.var(dtype=float)),
@@ -40,10 +42,11 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
         return parameter.check(value)
     if value != "scale":
         raise ParameterError(f"{parameter.name} must be a positive number or 'scale', got {value!r}")
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         scale = _SCALES.get(f"{kernel} {parameter.name}", _SCALES[parameter.name])
         scaled = float(scale(X))
-    if scaled == 0.0 or scaled == np.inf:  # all coordinates are the same number: any width will do
+    of_no_spread = 0.0 if parameter.name == "length" else np.inf  # the other one is that of squares which overflow
+    if scaled == of_no_spread:  # all coordinates are the same number: any width will do
         scaled = 1.0
     assert isinstance(parameter, Real)
     if not parameter.low <= scaled <= parameter.high:
@@ -51,6 +54,28 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
             f"{parameter.name}='scale' is {scaled:.3g} for these points, but must be {parameter.allowed()}: scale them"
         )
     return scaled
+
+
+def float_types(X: Any) -> list[type[np.floating]]:
+    """Return the types in which points are validated; the first one is for points of any other type.
+
+    That is float32, unless they hold whole numbers beyond 2^24: float32 rounds those.
+    """
+    types: list[type[np.floating]] = [np.float32, np.float64]
+    return types[::-1] if _is_rounded(X) else types
+
+
+def _is_rounded(X: Any) -> bool:
+    if getattr(X, "dtype", None) in (np.float32, np.float64):
+        return False
+    if hasattr(X, "dtypes") and any(getattr(dtype, "kind", "O") not in "iu" for dtype in X.dtypes):
+        return False  # it becomes float64, or holds no numbers
+    try:
+        values = np.asarray(X)
+    except ValueError:  # rows of different lengths, about which the validation has its own sentence
+        return False
+    is_wide = values.dtype.kind in "iuf" and values.dtype.itemsize >= 4 and values.size > 0
+    return bool(is_wide and max(float(values.max()), -float(values.min())) > EXACT_IN_FLOAT32)
 
 
 def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) -> tuple[NDArray, NDArray]:

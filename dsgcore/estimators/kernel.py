@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import told
+from dsgcore.core.far_points import too_far, warn_of_rounding
 from dsgcore.core.kernels import KERNELS, Gaussian, Kernel
 from dsgcore.core.parameters import Choice, ParameterError, as_in
 from dsgcore.estimators.inputs import width
@@ -57,11 +58,18 @@ def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:
     return kind(**given)
 
 
-def checked_kernel(estimator: KernelParameters, X: NDArray, dtype: np.dtype) -> Kernel:
-    """Return an estimator's kernel; refuse one that is not bounded and overflows at the largest point."""
-    kernel = make_kernel(_NAME.check(estimator.kernel), estimator, X)
+def own_kernel(estimator: KernelParameters, X: NDArray) -> Kernel:
+    """Return an estimator's kernel for the points (n, d)."""
+    return make_kernel(_NAME.check(estimator.kernel), estimator, X)
+
+
+def check_near(estimator: Any, kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:
+    """Refuse points (n, d) at which a kernel overflows, and warn of coordinates that are rounded too much."""
     if np.isfinite(kernel.bound):
-        return kernel
+        if said := too_far(X, kernel):
+            raise ParameterError(said)
+        warn_of_rounding(X, kernel, dtype, getattr(estimator, "feature_names_in_", None))
+        return
     with np.errstate(over="ignore"):
         largest = X[np.argmax(np.einsum("ij,ij->i", X, X))][None].astype(float)
         value = float(kernel.matrix(largest, largest)[0, 0])
@@ -70,4 +78,3 @@ def checked_kernel(estimator: KernelParameters, X: NDArray, dtype: np.dtype) -> 
             f"kernel {kernel.name!r} overflows {dtype} at these points, where it reaches {value:.3g}: "
             "take a smaller sigma or power, or scale the points"
         )
-    return kernel

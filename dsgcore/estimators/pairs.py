@@ -16,7 +16,7 @@ from dsgcore.data.anywhere import Rows, opened
 from dsgcore.data.reading.label_kinds import check_exact
 from dsgcore.data.reading.unlabeled import numbers_given
 from dsgcore.estimators.elsewhere import validated
-from dsgcore.estimators.inputs import encode
+from dsgcore.estimators.inputs import encode, float_types
 
 
 def pair_ids(y: Any) -> NDArray:
@@ -72,18 +72,19 @@ def points_and_labels(
     known: NDArray | None = None,
     *,
     holds_pairs: bool,
-    **options: Any,
+    reset: bool = True,
+    dtype: Any = None,
 ) -> tuple[NDArray, NDArray | None, NDArray]:
     """Validate what `fit` was given: all points with pair ids or classes, or unlabeled points alone with the similar pairs.
 
     Returns points, and either None and pair ids, or the classes (`known`, or those in `y`) and their codes: `holds_pairs` says
-    what `y` would hold. The options are those of scikit-learn's `validate_data`, which sets or checks the estimator's
-    `n_features_in_`.
+    what `y` would hold. `reset` and `dtype` are those of scikit-learn's `validate_data`; by default the points
+    are in float32 or float64.
     """
     X, y = opened(X, y)
     if pairs is None:
         classes, codes = (None, pair_ids(y)) if holds_pairs else encode(y, known)
-        points, codes = validated(estimator, X, codes, **options)
+        points, codes = validated(estimator, X, codes, reset=reset, dtype=dtype)
         return points, classes, codes
     if y is not None:
         raise DSGError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
@@ -91,7 +92,7 @@ def points_and_labels(
         raise DSGError(f"pairs go with y_holds='pairs' only, got y_holds={estimator.y_holds!r}")
     if isinstance(X, Rows):
         raise DSGError("pairs go with points in memory: give the points of the pairs as rows, and pair ids in y")
-    unlabeled = validate_data(estimator, X, **options)
+    unlabeled = validate_data(estimator, X, reset=reset, dtype=dtype or float_types(X))
     points, ids = stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
     return points, None, ids
 

@@ -185,9 +185,8 @@ class TSGSU(BinaryEstimator):
         *,
         is_first: bool = True,
     ) -> tuple[NDArray, NDArray | None, NDArray]:
-        dtypes = [np.float32, np.float64]
         holds_pairs = self._holds_pairs()
-        return points_and_labels(self, X, y, pairs, known, holds_pairs=holds_pairs, dtype=dtypes, reset=is_first)
+        return points_and_labels(self, X, y, pairs, known, holds_pairs=holds_pairs, reset=is_first)
 
     def _learn_pairs(self, X: NDArray, ids: NDArray, model: Expansion | None) -> Self:
         seed, rows = self._seed(model), SimilarUnlabeled().rows(ids)

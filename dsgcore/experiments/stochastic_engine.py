@@ -18,6 +18,7 @@ from dsgcore.core.cost import Cost, Sizes
 from dsgcore.core.diagnostics import AverageNorm
 from dsgcore.core.errors import DSGError
 from dsgcore.core.expansion import Expansion
+from dsgcore.core.far_points import rounded_columns
 from dsgcore.core.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.core.metrics import known
 from dsgcore.core.solver import Iterate, solve
@@ -81,8 +82,9 @@ class StochasticEngine(BroughtForward):
 
     @property
     def caution(self) -> str:
-        """Nothing: a step that is too large is seen at once, for the run diverges."""
-        return ""
+        """That coordinates are rounded too much; a step that is too large needs none, for the run diverges."""
+        said = rounded_columns(self.split.X_train, self.kernel, self.task.dtype, self.split.feature_names)
+        return f"{said[:1].upper()}{said[1:]}: scale the features, or take float64." if said else ""
 
     def step_at(self, t: int) -> float:
         """Return the step size that iteration `t` has, or is to have."""

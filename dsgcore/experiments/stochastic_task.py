@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.carried import Carried
 from dsgcore.core.cost import Cost, Sizes, seconds_of_features
+from dsgcore.core.far_points import too_far
+from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
@@ -30,6 +32,8 @@ RUNS = 2
 def task_of(spec: Spec, split: Split) -> Task:
     """Return what the solver is to do; its automatic step is still to be found."""
     dtype = np.dtype(spec.solver.dtype)
+    if said := too_far(split.X_train, spec.kernel):
+        raise ParameterError(said)
     problem = cast(Problem, spec.problem).bind(split.y_train)
     return Task(
         problem=problem,

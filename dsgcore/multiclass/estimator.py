@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.errors import DSGError
+from dsgcore.core.far_points import check_sizes, check_values
 from dsgcore.core.parameters import as_in, check_all, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.inputs import encode, seed_of, width
@@ -142,6 +143,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         """
         classes, codes = encode(y)
         points, codes = validate_data(self, X, codes, dtype=np.float64)
+        check_sizes(points)
         self.classes_ = classes
         task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
         W = task.plain(self._train(task))
@@ -191,8 +193,9 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         """Return the classes' scores at the rows of `X`, (n, K); for two classes the second's minus the first's, (n,)."""
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, dtype=np.float64)
-        scores = Weights(self.feature_map_, self.coef_.T, self.n_features_in_).evaluate(points) + self.intercept_
-        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = Weights(self.feature_map_, self.coef_.T, self.n_features_in_).evaluate(points) + self.intercept_
+            return check_values(scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0])
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the label with the highest score for each row of `X`, of shape (n,)."""

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.far_points import too_far
+from dsgcore.core.kernels import Gaussian
 from dsgcore.core.problem import UNLABELED, ProblemError
 from dsgcore.core.sampling import batch_rows, evenly_spread, generator
 from dsgcore.multiclass.automatic import settle_step, settle_weights
@@ -130,13 +132,15 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
     Raises
     ------
     ProblemError
-        If there are fewer than two classes.
+        If there are fewer than two classes, or a point is too far away for Fourier features.
     """
     labeled = y != UNLABELED
     n_classes = len(np.unique(y[labeled]))
     if n_classes < 2:
         raise ProblemError(f"several classes are needed, got labels of {n_classes} class{'es' * (n_classes != 1)}")
     features = features_of(problem, seed)
+    if features.kind == "fourier" and (said := too_far(X, Gaussian(features.sigma))):
+        raise ProblemError(said)
     frame = frame_of(X, features)
     with single_threaded_blas():  # the same bits, whatever the number of threads
         problem, M = settle_weights(problem, features, X, y)

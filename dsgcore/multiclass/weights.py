@@ -9,6 +9,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.far_points import LARGEST, too_far
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.model_files import (
     ModelError,
@@ -57,12 +58,21 @@ class Weights:
     d: int
 
     def evaluate(self, X: NDArray) -> NDArray:
-        """Return the scores at the points `X` of shape (n, d), of shape (n, K); other points raise `ModelError`."""
+        """Return the scores at the points `X` of shape (n, d), of shape (n, K); other and far points raise `ModelError`."""
         X = np.asarray(X)
         check_points(X, self.d)
         size = max(1, MAX_VALUES // len(self.W))
-        pieces = [self.features(X[start : start + size]) @ self.W for start in range(0, len(X), size)]
-        return np.concatenate(pieces) if pieces else np.zeros((0, self.W.shape[1]))
+        if self.features.kind == "fourier" and (said := too_far(X, Gaussian(self.features.sigma))):
+            raise ModelError(said)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found in the scores
+            pieces = [self.features(X[start : start + size]) @ self.W for start in range(0, len(X), size)]
+            scores = np.concatenate(pieces) if pieces else np.zeros((0, self.W.shape[1]))
+        is_finite = np.isfinite(scores).all(axis=1)
+        if not is_finite.all() and (np.abs(X[~is_finite]) > LARGEST).any():
+            raise ModelError(
+                f"X[{np.argmin(is_finite)}] is so far away that its scores overflow float64: scale the points"
+            )
+        return scores
 
     def fingerprint(self) -> str:
         """Return a digest of the frequencies, empty for linear features: it differs where they cannot be drawn again."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.expansion import points_at_a_time
+from dsgcore.core.model_files import ModelError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
 from dsgcore.data.anywhere import Preparation, Rows, rows_of
@@ -168,7 +169,10 @@ def score_part(task: _Task) -> None:
     model = _model(task.model, os.stat(task.model).st_mtime_ns)
     rows = _rows(task.data, task.features, task.preparation, task.digest, model.dtype)
     pieces = rows.pieces(rows.rows_of_part(task.number), points_at_a_time(model.d))
-    values = np.concatenate([model.evaluate(piece) for piece in pieces])
+    try:
+        values = np.concatenate([model.evaluate(piece) for piece in pieces])
+    except ModelError as error:
+        raise DataError(f"{task.part}: {error}") from None
     table = pyarrow.table(_columns(values)).replace_schema_metadata({KEY: task.key.encode()})
     part = f"{task.to}.{os.getpid()}.part"
     parquet.write_table(table, part)
