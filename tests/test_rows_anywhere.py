@@ -241,3 +241,19 @@ def test_rows_are_indexed_as_an_array_is(points):
     assert np.array_equal(np.asarray(rows.astype("float32")), X.astype(np.float32))
     with pytest.raises(ValueError, match="X must hold numbers of size"):
         rows_of([X * 1e300])[0].astype("float32")[:3]
+
+
+def test_numbers_count_from_the_end_and_outside_there_is_no_row(points):
+    X = points[0]
+    rows, _ = rows_of(cut(X, CUTS[2]))
+    n = len(X)
+    last = np.array([-1, n - 1, -n], dtype=np.int32)
+    for key in ([-1], last, slice(-3, None), slice(None, None, -1000), -1, 0, [], [[1, -2], [3, 4]], np.uint8([7])):
+        assert np.array_equal(rows[key], X[key])
+    some = np.array([9, -4, 700])
+    assert np.array_equal(rows.taken(some)[[-1, -3]], X[some][[-1, -3]])
+    rows.read_ahead(last)
+    for key in ([n], [-n - 1], n, np.array([0, 2 * n]), X[:-1, 0] > 0, [0.5], (0, 1), None, np.array(["0"])):
+        for held in (rows, rows.astype("float32"), rows.taken(np.arange(n))):
+            with pytest.raises(IndexError):
+                held[key]

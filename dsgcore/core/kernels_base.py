@@ -11,14 +11,14 @@ from dsgcore.core import features
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.cost import SECONDS_A_DISTANCE, SECONDS_A_VALUE
 from dsgcore.core.features import FeatureMap
-from dsgcore.core.parameters import Parameter, parameters_of_fields
+from dsgcore.core.parameters import Checked, Parameter, parameters_of_fields
 from dsgcore.core.pauses import pause
 
 # Kernel values held at a time.
 MAX_VALUES = 2**21
 
 
-class Kernel(Protocol):
+class Kernel(Checked, Protocol):
     """What the solver, the model and the diagnostics need of a kernel; a frozen dataclass with two methods fulfils it.
 
     Attributes

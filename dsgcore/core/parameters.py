@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from numbers import Integral
 from numbers import Real as RealNumber
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from dsgcore.core.errors import DSGError
 
+Record = TypeVar("Record")
 LONGEST_QUOTE = 80
 # As people write that the run is to find a number.
 AUTOMATIC = "auto"
@@ -213,6 +215,26 @@ def parameters_of(owner: type) -> tuple[Parameter, ...]:
     """Return the parameters among the fields of a dataclass, or of what it is made from."""
     found = ((f.name, f.metadata.get(PARAMETER)) for f in fields(owner))
     return tuple(replace(parameter, name=name) for name, parameter in found if parameter is not None)
+
+
+class Checked(Protocol):
+    """Base of a frozen dataclass that checks its parameters when it is made: each takes its own type, or is refused."""
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` if a parameter has a value that is not allowed."""
+        for parameter in parameters_of(type(self)):
+            given = getattr(self, parameter.name)
+            value = parameter.check(given)
+            if value is not given:
+                object.__setattr__(self, parameter.name, value)
+
+
+def derived(record: Record, **computed: Any) -> Record:
+    """Return a copy of a record with computed values, which may be outside the range that people can choose from."""
+    other = copy(record)
+    for name, value in computed.items():
+        object.__setattr__(other, name, value)
+    return other
 
 
 def grid(parameter: Real | Integer) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Parameter, parameters_of_fields
+from dsgcore.core.parameters import Checked, Parameter, parameters_of_fields
 
 UNLABELED = -1
 # Rows looked at in one go when their numbers are made.
@@ -29,7 +29,7 @@ def bound(fact: Fact | None) -> Fact:
     return fact
 
 
-class Setting(Protocol):
+class Setting(Checked, Protocol):
     """What a spec and a page know of a problem: a frozen dataclass with a name, and whose rest has fallbacks.
 
     Attributes

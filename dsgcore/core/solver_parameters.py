@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import Parameter, choice, integer, parameters_of_fields, real
+from dsgcore.core.parameters import Checked, Parameter, choice, integer, parameters_of_fields, real
 from dsgcore.core.schedules import AVERAGES, SCHEDULES
 
 
 @documented
 @dataclass(frozen=True)
-class SolverParameters:
+class SolverParameters(Checked):
     """Parameters of the solver.
 
     Parameters

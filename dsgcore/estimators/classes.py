@@ -32,9 +32,14 @@ def _wrong(classes: NDArray, wanted: str) -> DSGError:
 
 
 def best_threshold(is_positive: NDArray, values: NDArray) -> float:
-    """Return the middle of the gap between values at which true minus false positive rate is largest."""
+    """Return the middle of the gap between values at which true minus false positive rate is largest.
+
+    If no cut is better than chance, the threshold is above all values, so that none is called positive.
+    """
     false_rate, true_rate, thresholds = roc_curve(is_positive, values, drop_intermediate=False)
     lowest_positive = thresholds[np.argmax(true_rate - false_rate)]
+    if not np.isfinite(lowest_positive):
+        return float(values.max()) + 1.0
     below = values[values < lowest_positive]
     return float((lowest_positive + below.max()) / 2.0) if len(below) else float(lowest_positive) - 1.0
 

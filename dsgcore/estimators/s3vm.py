@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.expansion import Expansion
-from dsgcore.core.parameters import Choice, as_said, field_as_in
+from dsgcore.core.parameters import Choice, as_said, derived, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
 from dsgcore.estimators.base import BinaryEstimator
@@ -90,13 +90,13 @@ class TSGS3VM(BinaryEstimator):
 
     def _problem(self, labels: NDArray) -> Problem:
         """Return the problem with the weights of mean losses that C and C_star come to with these labels."""
-        own = super()._problem_parameters(is_balanced=self.balance)
-        if PER.check(self.C_per) == "point":
-            rows = SemiSupervisedSVM().rows(labels)
-            n_labeled, n_unlabeled = len(rows["positive"]) + len(rows["negative"]), len(rows["unlabeled"])
-            own["C"] *= n_labeled
-            own["C_star"] = UNLABELED_PART * own["C"] if own["C_star"] is None else own["C_star"] * n_unlabeled
-        return SemiSupervisedSVM(**own)
+        problem = SemiSupervisedSVM(**super()._problem_parameters(is_balanced=self.balance))
+        if PER.check(self.C_per) == "mean":
+            return problem
+        rows = problem.rows(labels)
+        C = problem.C * (len(rows["positive"]) + len(rows["negative"]))
+        C_star = UNLABELED_PART * C if problem.C_star is None else problem.C_star * len(rows["unlabeled"])
+        return derived(problem, C=C, C_star=C_star)
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
         problem = task.problem

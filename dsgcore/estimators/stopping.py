@@ -15,7 +15,7 @@ from dsgcore.core.carried import Carried
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.expansion import FEW_POINTS, Expansion
-from dsgcore.core.parameters import Parameter, integer, parameters_of_fields, real
+from dsgcore.core.parameters import Checked, Parameter, integer, parameters_of_fields, real
 from dsgcore.core.problem import objective
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.schedules import tail_start
@@ -27,7 +27,7 @@ ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
 
 @documented
 @dataclass(frozen=True)
-class Stopping:
+class Stopping(Checked):
     """When a fit ends before its last iteration, and what it prints.
 
     Parameters
@@ -74,11 +74,14 @@ class Convergence:
         for t, block in enumerate(model.blocks[self.first :], start=self.first + 1):
             for points in self.carried:
                 points.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
-            is_settled = self.look(t, {})
+            is_settled = self.look(t, None)
         return is_settled
 
-    def look(self, t: int, terms: Mapping[str, float]) -> bool:
-        """Take iteration `t` in, and the parts of its objective; return whether the model has settled."""
+    def look(self, t: int, terms: Mapping[str, float] | None) -> bool:
+        """Take iteration `t` in; return whether the model has settled.
+
+        The parts of its objective are printed; they are None for an iteration that a checkpoint holds.
+        """
         if not self.carried:
             return False
         self.total += self.points.values
@@ -89,7 +92,8 @@ class Convergence:
         if is_time:
             self._compare(made)
         if self.verbose > 1 or (self.verbose and is_time):
-            print(f"iteration {t}: batch objective {objective(terms):.5g}, change {self.change:.2g}")
+            said = "from the checkpoint" if terms is None else f"batch objective {objective(terms):.5g}"
+            print(f"iteration {t}: {said}, change {self.change:.2g}")
         return self.tol is not None and self.settled_for >= self.patience
 
     def _compare(self, made: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Choice, Integer, Parameter, Real, Text, as_said, parameters_of_fields
+from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, as_said, parameters_of_fields
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import CONVERSIONS, DATASETS, options
 from dsgcore.data.reading import Recipe
@@ -46,7 +46,7 @@ def _widest(option: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class DataSpec:
+class DataSpec(Checked):
     """Which data, and how labels are hidden."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
@@ -95,7 +95,7 @@ DATA_PARAMETERS = DataSpec.parameters
 
 
 @dataclass(frozen=True)
-class StopSpec:
+class StopSpec(Checked):
     """When to stop early."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
@@ -113,7 +113,7 @@ class StopSpec:
 
 
 @dataclass(frozen=True)
-class DiagnosticsSpec:
+class DiagnosticsSpec(Checked):
     """What is measured besides."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()

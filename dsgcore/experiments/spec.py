@@ -82,6 +82,16 @@ class Spec:
     changes: tuple[Change, ...] = ()
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Check the seed and the changes; the sections check themselves."""
+        try:
+            seed = SEED.check(self.seed)
+            changes = tuple(_change(asdict(change), self.problem, CHANGE_T.high) for change in self.changes)
+        except ParameterError as error:
+            raise SpecError(str(error)) from None
+        object.__setattr__(self, "seed", seed)
+        object.__setattr__(self, "changes", changes)
+
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Spec:
         """Make a spec from plain data (as of `to_dict`); fields left out have their defaults, except ``setting``.

@@ -17,7 +17,7 @@ from dsgcore.experiments.engine import ENGINES
 from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.experiments.settings import solver_parameters
 from dsgcore.experiments.spec import Spec
-from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds
+from dsgcore.model_selection.folds import TOO_FEW, FoldError, LabeledFolds, PairFolds
 from dsgcore.model_selection.halving import N_SPLITS, NO_SCORE, SECONDS, Search, Suggestion
 from dsgcore.model_selection.scorers import similar_unlabeled_risk
 from dsgcore.problems import UNLABELED
@@ -139,10 +139,10 @@ class _Runs:
         folds = PairFolds if self.is_pairs else LabeledFolds
         every = folds(N_SPLITS, random_state=spec.seed).split(self.split.X_train, self.split.y_train)
         self.rows = [(train, test) for train, test in every if self._is_measurable(self._tested(test))]
-        self.n_folds = len(self.rows)
+        self.n_folds, self.reason = len(self.rows), ""
         self.folds: dict[int, Split] = {}
         if self.n_folds < 2:
-            raise FoldError("the labels are too few: at least two of five folds must hold labels of each class")
+            raise FoldError(TOO_FEW)
         offered = {name: p for own in _parameters(spec).values() for name, p in own.items()}
         self.space = {
             name: (how, offered[name]) for name, how in profile_of(spec.problem).suggested.items() if name in offered
@@ -195,7 +195,10 @@ class _Runs:
             spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})
             with np.errstate(over="ignore", invalid="ignore"):
                 values = ENGINES[spec.problem.engine].learned(spec, part, until)
-        except DSGError:
+        except DSGError as error:
+            self.reason = str(error)
             return NO_SCORE
-        is_good = values is not None and np.isfinite(values).all()
-        return self._scored(part.y_test, values) if is_good else NO_SCORE
+        if values is not None and np.isfinite(values).all():
+            return self._scored(part.y_test, values)
+        self.reason = "" if values is None else "the run diverges: its step is too big"
+        return NO_SCORE

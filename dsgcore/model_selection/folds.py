@@ -18,6 +18,9 @@ from dsgcore.estimators.pairs import pair_ids
 N_SPLITS = Integer("n_splits", 5, low=2, high=1000)
 PLACE_OF_UNLABELED = Choice("unlabeled", "folded", options=("folded", "train"))
 
+# Why no search can be made.
+TOO_FEW = "the labels are too few: at least two of five folds must hold labels of each class"
+
 
 class FoldError(DSGError):
     """Folds cannot be made of these points. The message says which points are too few."""

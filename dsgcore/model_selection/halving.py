@@ -39,10 +39,13 @@ class Subject(Protocol):
         How many folds there are to be scored on, `N_SPLITS` at most.
     first : tuple of mapping
         Candidates that are tried before any is drawn.
+    reason : str
+        Why the last candidate without a score has none; empty if every one has a score.
     """
 
     n_folds: int
     first: tuple[Mapping[str, Any], ...]
+    reason: str
 
     def begin(self, share: float) -> None:
         """Prepare, with one fit of its own values by that share of the iterations."""
@@ -110,6 +113,8 @@ class Suggestion:
         All candidates, those that got furthest first.
     seconds : float
         What it took.
+    reason : str
+        Why its own values have no score, if they have none.
     """
 
     parameters: dict[str, Any]
@@ -120,6 +125,7 @@ class Suggestion:
     score: float
     tried: tuple[Tried, ...] = field(repr=False)
     seconds: float
+    reason: str = ""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -129,6 +135,9 @@ class Suggestion:
     def sentence(self) -> str:
         """Say what was found, and how sure it is."""
         n = len(self.tried)
+        if self.reason:
+            better = " Other values have one." if self.parameters else ""
+            return f"The values it had have no score on the held-out folds: {self.reason}.{better}"
         if not self.parameters:
             return f"Of {n} tried, none was clearly better than the values it had; they stay."
         return (
@@ -154,6 +163,7 @@ class Search:
         self.start, self.seconds = time.monotonic(), seconds
         self.subject, self.seed, self.report = subject, seed, report
         self.tried: dict[int, Tried] = {}
+        self.reason = ""
 
     @property
     def is_over(self) -> bool:
@@ -191,6 +201,7 @@ class Search:
         self.subject.begin(share)
         began = time.monotonic()
         self._score(0, {}, share, n_folds, must=True)
+        self.reason = "" if math.isfinite(self.tried[0].mean) else self.subject.reason
         for i, parameters in enumerate(self.subject.first, start=1):
             self._score(i, dict(parameters), share, n_folds)
         each = max((time.monotonic() - began) / (1 + len(self.subject.first)), 1e-3)
@@ -226,7 +237,9 @@ class Search:
         chosen = finished[i] if is_clear else own
         order = tuple(sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean)))
         gain = gains.get(i, _no_gain(own))
-        return Suggestion(dict(chosen.parameters), *gain, chosen.mean, order, time.monotonic() - self.start)
+        return Suggestion(
+            dict(chosen.parameters), *gain, chosen.mean, order, time.monotonic() - self.start, self.reason
+        )
 
 
 Gain = tuple[float, float, int, str]

@@ -16,8 +16,9 @@ from sklearn.utils import _safe_indexing
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import ParameterError, Real
+from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import seed_of
-from dsgcore.model_selection.folds import LabeledFolds, PairFolds
+from dsgcore.model_selection.folds import TOO_FEW, FoldError, LabeledFolds, PairFolds, encoded
 from dsgcore.model_selection.halving import N_SPLITS, NO_SCORE, SECONDS, Search, Suggestion
 from dsgcore.model_selection.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
 from dsgcore.settings.profile import TRUST, Among, Times
@@ -44,13 +45,14 @@ class _Way:
     score: Callable[[Any], Callable[[Any, ArrayLike, ArrayLike], float | NDArray]]
     folds: type[Any] = LabeledFolds
     first: tuple[Mapping[str, Any], ...] = ()
+    is_ranking: bool = False
 
 
 _WIDTH = attrgetter("model_.kernel.sigma")
 _WIDTH_AND_RIDGE = {"sigma": _WIDTH, "lam": attrgetter("lam_")}
 WAYS: dict[str, _Way] = {
-    "QSGS2AUC": _Way(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: auc_score),
-    "QS3ORAO": _Way(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: mean_auc_score),
+    "QSGS2AUC": _Way(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: auc_score, is_ranking=True),
+    "QS3ORAO": _Way(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: mean_auc_score, is_ranking=True),
     "TSGS3VM": _Way(
         {"sigma": Times(16.0), "C": Times(30.0), "C_star": Among((None, None, 1e-3, 0.1)), "n_features": _NUMBERS},
         {"sigma": _WIDTH, "C": attrgetter("C")},
@@ -128,8 +130,19 @@ class _Fits:
         self.way = _way_of(estimator)
         self.estimator, self.X, self.y = estimator, X, y
         self.seed = seed_of(estimator.random_state)
-        self.splits = list(self.way.folds(N_SPLITS, random_state=self.seed).split(X, y))
+        every = self.way.folds(N_SPLITS, random_state=self.seed).split(X, y)
+        self.splits = [(train, test) for train, test in every if self._is_measurable(test)]
+        if len(self.splits) < 2:
+            raise FoldError(TOO_FEW)
+        self.reason = ""
         self.n_folds, self.first = len(self.splits), self.way.first
+
+    def _is_measurable(self, test: NDArray) -> bool:
+        """Whether a fold's points have a score, whatever is learned: a ranking needs labels of two classes."""
+        if not self.way.is_ranking:
+            return True
+        tested = encoded(self.y)[1][test]
+        return len(np.unique(tested[tested != UNLABELED])) > 1
 
     def begin(self, share: float) -> None:
         train, _ = self.splits[0]
@@ -160,9 +173,13 @@ class _Fits:
         train, test = self.splits[fold]
         try:
             value = self.scorer(self._fitted(parameters, share, train), *self._rows(test))
-        except DSGError:  # the fit diverges, or the folds have too few points for these values
+        except DSGError as error:  # the fit diverges, or the folds have too few points for these values
+            self.reason = str(error)
             return NO_SCORE
-        return np.atleast_1d(value) if np.isfinite(value).all() else NO_SCORE
+        if np.isfinite(value).all():
+            return np.atleast_1d(value)
+        self.reason = "its score is not a finite number"
+        return NO_SCORE
 
 
 def _way_of(estimator: Any) -> _Way:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean
-from dsgcore.core.parameters import choice, flag, real
+from dsgcore.core.parameters import choice, derived, flag, real
 from dsgcore.core.problem import Problem, Values, bound, two_class_rows
 
 
@@ -110,7 +110,7 @@ class SemiSupervisedSVM(Problem):
         n = {source: len(index) for source, index in self.rows(y).items()}
         n_labeled = n["positive"] + n["negative"]
         C_star = self.C * n_labeled / n["unlabeled"] if self.C_star is None else self.C_star
-        return replace(self, C_star=C_star, positive_share=n["positive"] / n_labeled)
+        return derived(self, C_star=C_star, positive_share=n["positive"] / n_labeled)
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if none)."""
@@ -171,4 +171,4 @@ class SemiSupervisedSVM(Problem):
 
     def twin(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""
-        return replace(self, C_star=0.0, is_balanced=False)
+        return derived(self, C_star=0.0, is_balanced=False)

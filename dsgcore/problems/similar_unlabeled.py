@@ -101,7 +101,8 @@ class SimilarUnlabeled(Problem):
     sources: ClassVar[tuple[str, ...]] = (SIMILAR, "unlabeled")
 
     def __post_init__(self) -> None:
-        """Refuse a prior of one half."""
+        """Refuse a prior of one half, and other values that are not allowed."""
+        super().__post_init__()
         if abs(self.prior - 0.5) < SMALLEST_DISTANCE_FROM_HALF:
             raise ParameterError(
                 f"prior must differ from 1/2 by at least {SMALLEST_DISTANCE_FROM_HALF:g}, got {self.prior!r}: "

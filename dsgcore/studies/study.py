@@ -95,6 +95,15 @@ class Study:
     seeds: tuple[int, ...] = (0,)
     seconds: float | None = None
     is_best_first: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the seeds and the budget; the spec and the axes are checked when they are made."""
+        try:
+            object.__setattr__(self, "seeds", _seeds(self.seeds))
+            _budget({"budget": {"seconds": self.seconds, "best_first": self.is_best_first}})
+        except ParameterError as error:
+            raise StudyError(str(error)) from None
+
     make: ClassVar[Maker] = staticmethod(make_run)
     cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of)
 

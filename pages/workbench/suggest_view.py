@@ -193,6 +193,8 @@ def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: di
     low, high = found.interval
     spread = f"{low:+.3f} to {high:+.3f}, 95 % over {found.n:,} {found.unit}"
     measured = f"{found.gain:+.3f} ({spread})" if np.isfinite(low) else ""
+    if found.reason:
+        return f"**The values stay**: {plain(found.sentence())}"
     if not changes:
         best = f" The best one reaches {measured}." if measured else ""
         return f"**The values stay**: of {n} tried in {found.seconds:.0f} s, none was clearly better on held-out folds.{best}"

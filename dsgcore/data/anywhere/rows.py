@@ -195,7 +195,7 @@ class Rows:
     def taken(self, rows: NDArray) -> Self:
         """Return an array of some of the rows, in this order, of which none is read."""
         other = copy(self)
-        other._numbers = rows if self._numbers is None else self._numbers[rows]
+        other._numbers = self._row_numbers(rows)
         return other
 
     def sample(self) -> NDArray:
@@ -206,6 +206,8 @@ class Rows:
         return np.asarray(self[:], dtype=dtype)
 
     def __getitem__(self, key: Any) -> NDArray:
+        if isinstance(key, int | np.integer):
+            return self[[key]][0]
         rows = self._row_numbers(key)
         places = self._held.places(rows)
         if places is not None:
@@ -246,9 +248,22 @@ class Rows:
         return points
 
     def _row_numbers(self, key: Any) -> NDArray:
-        """Return the numbers of the rows that a slice, a mask or numbers mean."""
-        if isinstance(key, slice):
-            rows = np.arange(*key.indices(len(self)))
-        else:
-            rows = np.flatnonzero(key) if np.asarray(key).dtype == bool else np.asarray(key, dtype=np.int64)
+        """Return the numbers of the rows that a slice, a mask or numbers mean, as NumPy reads them; raise IndexError."""
+        rows = np.arange(*key.indices(len(self))) if isinstance(key, slice) else _counted(key, len(self))
         return rows if self._numbers is None else self._numbers[rows]
+
+
+def _counted(key: Any, n: int) -> NDArray:
+    """Return the rows of n that a mask or numbers mean; negative numbers count from the end."""
+    rows = np.asarray(key) if np.size(key) else np.zeros(np.shape(key), dtype=np.int64)
+    if isinstance(key, tuple) or rows.dtype.kind not in "biu":
+        raise IndexError("rows are asked for by a slice, a mask or whole numbers, and come with all their columns")
+    if rows.dtype == bool:
+        if rows.shape != (n,):
+            raise IndexError(f"a mask of rows must have the shape ({n},), got {rows.shape}")
+        return np.flatnonzero(rows)
+    is_outside = (rows < -n) | (rows >= n)
+    if is_outside.any():
+        raise IndexError(f"row {rows[is_outside][0]} is out of bounds for {n} rows")
+    rows = rows.astype(np.int64, copy=False)
+    return np.where(rows < 0, rows + n, rows) if rows.size and rows.min() < 0 else rows
