@@ -39,13 +39,12 @@ class Subject(Protocol):
         How many folds there are to be scored on, `N_SPLITS` at most.
     first : tuple of mapping
         Candidates that are tried before any is drawn.
-    reason : str
+    reason : str, optional
         Why the last candidate without a score has none; empty if every one has a score.
     """
 
     n_folds: int
     first: tuple[Mapping[str, Any], ...]
-    reason: str
 
     def begin(self, share: float) -> None:
         """Prepare, with one fit of its own values by that share of the iterations."""
@@ -201,7 +200,7 @@ class Search:
         self.subject.begin(share)
         began = time.monotonic()
         self._score(0, {}, share, n_folds, must=True)
-        self.reason = "" if math.isfinite(self.tried[0].mean) else self.subject.reason
+        self.reason = "" if math.isfinite(self.tried[0].mean) else getattr(self.subject, "reason", "")
         for i, parameters in enumerate(self.subject.first, start=1):
             self._score(i, dict(parameters), share, n_folds)
         each = max((time.monotonic() - began) / (1 + len(self.subject.first)), 1e-3)
