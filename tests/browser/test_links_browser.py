@@ -10,7 +10,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 from test_auc_page import move_slider, pause, wait_for_points
 
-LONG = 30_000
+LONG = 90_000
 
 
 @pytest.mark.parametrize("speed", ["slow", "fast"])

@@ -10,7 +10,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 from test_auc_page import step_number, wait_for_points
 
-LONG = 30_000
+LONG = 90_000
 PROXYS_PAGE = "<!DOCTYPE html><html><body>Please sign in</body></html>"
 ANSWERS = {
     "a proxy's page": (lambda route: route.fulfill(body=PROXYS_PAGE), "something else answers in place of the app"),
@@ -44,7 +44,7 @@ def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(op
 
 
 def test_the_end_of_a_run_is_shown_although_its_last_tick_was_lost(open_page, page_health):
-    page = open_page("auc?speed=slow&n_iter=60")
+    page = open_page("auc?speed=slow&n_iter=20")
     wait_for_points(page, 4)
 
     def lose_the_last(route):
@@ -55,5 +55,5 @@ def test_the_end_of_a_run_is_shown_although_its_last_tick_was_lost(open_page, pa
     status = page.locator(".st-key-status")
     expect(status).to_contain_text("something else answers", timeout=LONG)
     page.unroute("**/tick")
-    expect(status).to_contain_text("step 60 of 60 · done", timeout=LONG)
+    expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)
     page_health.errors.clear()
