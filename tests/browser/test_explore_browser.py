@@ -11,6 +11,9 @@ from playwright.sync_api import expect
 from test_accessibility import found_on
 from test_upload import as_csv, give
 
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
+
 SMALL = "explore?x_n_iter=16&x_batch_size=16&x_n_features=16&x_seeds=2&x_step_size_n=2&x_sigma_n=2"
 AT_5_AND_5 = re.compile("Step size 5, Inverse bandwidth 5: ")
 THREE = (
@@ -138,6 +141,6 @@ def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page
     assert page.locator(".st-key-x_sigma_range").inner_text() == ends
     page.locator(".st-key-study-cancel button").click()
     page.locator(".st-key-x_setting input").first.click()
-    page.get_by_role("option", name="S3VM").click()
+    page.get_by_role("option", name=profile_of(SETTINGS["s3vm"]).short, exact=True).click()
     expect(page.locator(".st-key-x_svm_data")).to_be_visible(timeout=30_000)
     expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features", timeout=30_000)
