@@ -227,3 +227,31 @@ def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
     app = opened("auc", data=OWN, file=file)
     assert errors(app) == []
     assert any("This link is for the file table" in warning.value for warning in app.warning)
+
+
+def answered_as_by_a_browser(app, before):
+    """Draw the page again with what a browser sends: of a widget that stays, its value of before unless the server set one."""
+    kept = {state.id: state for state in before.widgets}
+    is_set = {
+        node.proto.id: getattr(node.proto, "set_value", False)
+        for node in app._tree
+        if hasattr(node, "proto") and hasattr(node.proto, "id")
+    }
+    states = app._tree.get_widget_states()
+    for state in states.widgets:
+        if state.id in kept and not is_set.get(state.id, False):
+            state.CopyFrom(kept[state.id])
+    app._run(states)
+    return checked(app)
+
+
+@pytest.mark.parametrize(("page", "prefix", "place"), [("explore", "x_", "explore"), ("convergence", "v_", "ways")])
+def test_values_that_a_browser_keeps_of_other_data_do_not_change_the_study_at_the_first_start(page, prefix, place):
+    app = opened(page, chosen_on_data_page())
+    app = checked(app.selectbox(key=f"{prefix}data").run())
+    before = app._tree.get_widget_states()
+    choice = app.selectbox(key=f"{prefix}data").proto.id
+    before.widgets.remove(next(state for state in before.widgets if state.id == choice))
+    app = checked(app.selectbox(key=f"{prefix}data").select("file").run())
+    asked = study_of(app, place).to_dict()
+    assert study_of(answered_as_by_a_browser(app, before), place).to_dict() == asked
