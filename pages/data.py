@@ -25,6 +25,7 @@ from pages.controls.own_file import entry_of, plain, store
 from pages.gallery import data_views as views
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.gallery.thumbnails import class_colors
+from pages.upload.choosing import linked_keys
 from pages.upload.upload import draw_upload
 
 PREFIX = "data_"
@@ -33,6 +34,7 @@ SEED_KEY, FEATURE, OWN_FILE = "look_seed", "look_feature", "look_file"
 ONCE_SHARED = {"seed": SEED_KEY, "feature": FEATURE} | {key_of(s, "file"): OWN_FILE for s in SETTINGS.values()}
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
 _READ = "_data_file"  # the file that the options were set for
+_ANEW = "_data_anew"  # the options are still those of another set
 
 
 def page() -> None:
@@ -99,9 +101,20 @@ def _begin_anew() -> None:
         del st.session_state[key]
 
 
-def _forget_options() -> None:
-    for key in [key for key in st.session_state if str(key).startswith(PREFIX) and key != f"{PREFIX}setting"]:
-        del st.session_state[key]
+def _forget_options(given: frozenset[str] = frozenset()) -> None:
+    """Let the options begin with the usual values of the set in the next drawing, except the keys that are given.
+
+    To delete the session's values is not enough: the browser keeps those of the set before, and sends them again.
+    """
+    st.session_state[_ANEW] = given
+
+
+def _drawn(control: Control) -> Any:
+    """Draw an option, with its usual value for a set that was just chosen."""
+    given = st.session_state.get(_ANEW)
+    if given is not None and control.key not in given:
+        st.session_state[control.key] = control.parameter.default
+    return draw(control)
 
 
 def _close_look(name: str) -> None:
@@ -114,7 +127,8 @@ def _close_look(name: str) -> None:
     entry = entry_of(problem, name)
     with st.sidebar:
         offered = _offered(setting, name)
-        values = {name: draw(control) for name, control in offered.items()}
+        values = {name: _drawn(control) for name, control in offered.items()}
+        st.session_state.pop(_ANEW, None)
         seed = _seed()
     try:
         spec = controls.to_spec(problem, values, name, seed, own)
@@ -138,8 +152,9 @@ def _read_own(problem: type[Setting]) -> dict[str, Any] | None:
     with left:
         own = draw_upload(problem, right, OWN_FILE)
     read = own and (own["sha256"], problem.name)
-    if read and st.session_state.get(_READ, read) != read:
-        _forget_options()
+    before = st.session_state.get(_READ, read)
+    if read and before != read:
+        _forget_options(linked_keys(problem) if before is None else frozenset())  # a link waits for its file
     st.session_state[_READ] = read
     return own
 

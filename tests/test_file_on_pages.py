@@ -255,3 +255,20 @@ def test_values_that_a_browser_keeps_of_other_data_do_not_change_the_study_at_th
     app = checked(app.selectbox(key=f"{prefix}data").select("file").run())
     asked = study_of(app, place).to_dict()
     assert study_of(answered_as_by_a_browser(app, before), place).to_dict() == asked
+
+
+def test_options_that_a_browser_keeps_of_another_set_are_not_those_of_the_set_that_is_looked_at():
+    app = opened("data", set="Two moons")
+    app = checked(app.select_slider(key="data_n_labeled").set_value(10).run())
+    before = app._tree.get_widget_states()
+    choice = app.selectbox(key="set").proto.id
+    before.widgets.remove(next(state for state in before.widgets if state.id == choice))
+    app = checked(app.selectbox(key="set").select("Digits").run())
+    shown = values(app, "data_")
+    assert (shown["data_n"], shown["data_n_labeled"]) == (1797, 200)
+    assert values(answered_as_by_a_browser(app, before), "data_") == shown
+
+
+def test_options_of_a_link_to_a_file_on_the_data_page_survive_the_upload():
+    app = give(opened("data", set=OWN, data_n_labeled="20"), table())
+    assert values(app, "data_")["data_n_labeled"] == 20
