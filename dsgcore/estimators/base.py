@@ -110,26 +110,30 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         Parameters
         ----------
         X : array-like of shape (n, d), path, Dask DataFrame or Array, list of memory maps, or Rows
-            Points; or where they lie: a folder of Parquet files, for instance. Of these only the rows are read that the run
-            visits (`dsgcore.data.rows_of` says more, and what can be done to them).
+            Points, or where they are, such as a folder of Parquet files. Then only the rows that the run visits are read;
+            `dsgcore.data.rows_of` replaces missing numbers and scales.
         y : array-like of shape (n,), or str
             Labels: whole numbers, text, or True and False. Points whose label is -1 (as a number or as text) or missing (None, NaN,
             pandas.NA, NaT) are unlabeled. Without any the labeled points also serve as the unlabeled sample. For a table give
             the name of the labels' column, for which `dsgcore.data.rows_of` has the rule.
         client : distributed.Client, optional
-            A Dask cluster, whose workers carry the visited rows: the model is the same, bit for bit, whatever their number, and
-            whichever of them die. It pays for long runs on many rows.
+            A Dask cluster whose workers carry the visited rows. The model is bit-for-bit identical for any number of
+            workers, also if some of them die. This is worth it for long runs on many rows.
         checkpoint : path, optional
-            A file that the iterations so far are written to, every so many, and from which the same call goes on, to the same bits.
+            A file for the iterations so far. The same call continues from it after an interruption, to the same model.
         every : int, default 50
+            Iterations between two checkpoints.
         tell : callable, optional
-            Is called after each iteration, with how many are made.
+            Is called after each iteration, with the number of iterations so far.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
         ValueError
-            If a parameter is out of range, the labels are too few or not of the kind that is wanted, or the run
-            diverges.
+            If a parameter is out of range, the labels are too few or of the wrong kind, or the run diverges.
         """
         self._is_part = False
         X, y = opened(X, y)
@@ -139,23 +143,30 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             return self._learn(points, classes, codes, None)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Go on with the recursion for `n_iter` more iterations, on the points of this call.
+        """Continue for `n_iter` more iterations, on the points of this call.
 
-        The kernel, `dtype` and `random_state` stay those of the first call (or of `fit`); all other parameters may be
-        changed between calls. On the same points two calls equal one `fit` with the sum of their `n_iter`, up to rounding,
-        where the schedule does not depend on the length of the run ("constant", "theta/t").
+        The kernel, `dtype` and `random_state` remain those of the first call (or of `fit`). All other parameters may
+        change between calls. Two calls on the same points equal one `fit` with the sum of their `n_iter`, up to rounding,
+        if the schedule does not depend on the length of the run ("constant", "theta/t").
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Points; only these are drawn from.
+            The only points of these iterations.
         y : array-like of shape (n,)
-            As in `fit`; every call needs labeled points of all classes.
+            Labels as for `fit`; every call needs labeled points of all classes.
         classes : array-like of shape (k,), optional
             All classes, for QS3ORAO in their order. The first call needs them.
 
-        Returns and raises as `fit`; ValueError also if the classes are missing or not those of the first call. The estimator
-        then is as it was.
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If `fit` would raise it, or if the classes are missing or differ from those of the first call. The estimator
+            remains as it was.
         """
         earlier, self._is_part = getattr(self, "iterate_", None), True
         X, y = opened(X, y)

@@ -154,16 +154,18 @@ class TSGSU(BinaryEstimator):
         *,
         pairs: ArrayLike | None = None,
     ) -> Self:
-        """Go on with the recursion as in `dsgcore.QSGS2AUC`; the prior, too, stays that of the first call.
+        """Continue for `n_iter` more iterations, as `QSGS2AUC.partial_fit` does. The prior remains that of the first call.
 
         Parameters
         ----------
         X, y, pairs
             As in `fit`.
         classes : array-like of shape (2,), optional
-            Both classes. The first call needs them where `y` holds classes.
+            Both classes. The first call needs them if `y` holds classes.
 
-        Returns and raises as in `dsgcore.QSGS2AUC`.
+        Returns
+        -------
+        self
         """
         earlier, self._is_part = getattr(self, "iterate_", None), True
         learned = None if earlier is None else self.classes_
