@@ -28,4 +28,4 @@ def test_a_run_that_diverges_draws_a_page_without_an_error(setting, prefix):
     # On a linear axis the last step before the end would be all there is.
     assert figure(app, "chart-objective")["layout"]["yaxis"]["type"] == "log"
     score = next(metric for metric in app.metric if metric.label.startswith("Test "))
-    assert score.delta in ("", "No verdict on a run that has diverged.")
+    assert score.delta in ("", "There is no verdict, because the run has diverged.")

@@ -123,5 +123,5 @@ def test_what_is_not_there_is_refused():
             feature_wave(run.model, t, number, run.split.X_test)
     run = Run(small("multiclass"))
     assert not has_inside(run)
-    with pytest.raises(DiagnosticsError, match="features are drawn anew by"):
+    with pytest.raises(DiagnosticsError, match="only stochastic functional gradients draw"):
         point_way(run, 0)

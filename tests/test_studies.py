@@ -208,7 +208,7 @@ def test_a_diverged_run_is_a_state_of_its_own(store):
 def test_no_run_begins_after_the_time(store):
     study = Study.from_dict({**STUDY, "budget": {"seconds": 0}})
     outcomes = carry_out(study, store, Here(), 1)
-    assert {outcome.failed for outcome in outcomes} == {"the study's time was over before it began"}
+    assert {outcome.failed for outcome in outcomes} == {"the time of the study was over before this run began"}
 
 
 # --- the store

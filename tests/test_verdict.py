@@ -180,7 +180,7 @@ def test_there_is_no_verdict_on_few_test_points():
     live.advance()
     made = compare(live.run, live.supervised)
     assert made.verdict is None
-    assert "Too few test points" in made.reason
+    assert "too few test points" in made.reason
 
 
 def test_a_twin_that_is_behind_is_not_compared():

@@ -19,7 +19,7 @@ def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterato
     """
     to = Path(folder)
     if taken := next((to / name for name in names if (to / name).is_dir()), None):
-        raise IsADirectoryError(f"{taken} must be a file that may be replaced, or not be there, and it is a folder")
+        raise IsADirectoryError(f"{taken} must be a file path, but it is a folder")
     with ExitStack() as made:
         for missing in [place for place in (to, *to.parents) if not place.exists()][::-1]:
             missing.mkdir(exist_ok=True)

@@ -31,9 +31,9 @@ def check(given: argparse.Namespace) -> int:
 def words(found: Limits) -> str:
     """Return the verdict in lines: whether it has converged, the parts and shares, the slopes, what to change."""
     if any(run.has_grown for run in found.runs):
-        return f"The run grows without end. {found.remedy}\n{_seeds(found)}"
+        return f"The run diverges. {found.remedy}\n{_seeds(found)}"
     state = "has converged" if found.converged else "has not converged"
-    optimum = "the optimum f*" if found.runs[0].is_exact else "where it would go on to without noise, f*"
+    optimum = "the optimum f*" if found.runs[0].is_exact else "the point that it would reach without noise, f*"
     lines = [f"The run {state}: at the end it is {found.parts['together']:.3g} ||f*|| away from {optimum}."]
     for name in ("optimisation", "batches", "features"):
         lines.append(f"  {name:<13}{found.parts[name]:8.3g} ||f*||, {found.shares[name]:7.1%} of the squared distance")

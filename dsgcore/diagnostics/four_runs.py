@@ -183,7 +183,7 @@ def check_possible(spec: Spec) -> None:
     """Raise `DiagnosticsError`, with the reason, if the four runs cannot be made of a spec."""
     if spec.problem.engine != "stochastic":
         raise DiagnosticsError(
-            f"what limits a run is found for stochastic functional gradients; {spec.problem.title} has none"
+            f"DSG Lab can only find the limits of stochastic functional gradients, not of {spec.problem.title}"
         )
 
 

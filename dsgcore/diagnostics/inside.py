@@ -111,7 +111,7 @@ def has_inside(run: Run) -> bool:
 def _engine(run: Run) -> StochasticEngine:
     if not has_inside(run):
         raise DiagnosticsError(
-            f"features are drawn anew by stochastic functional gradients; {run.problem.title} has none"
+            f"only stochastic functional gradients draw features in each iteration; {run.problem.title} does not"
         )
     return cast(StochasticEngine, run.engine)
 

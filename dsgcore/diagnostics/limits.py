@@ -57,7 +57,7 @@ class Limits:
     expected : float or None
         ||f - f*|| / ||f*|| after that change, as predicted.
     largest_step : float or None
-        The constant step above which the run grows without end, where there is one.
+        The constant step above which the run diverges, where there is one.
     runs : tuple of FourRuns
         One a seed.
     subsample : Subsample or None
@@ -186,16 +186,16 @@ def _remedy(
     """Return what to change in the solver's section, and a sentence."""
     solver = spec.solver
     if leading == "none":
-        return {}, "More iterations, larger batches or more features would hardly move it."
+        return {}, "More iterations, larger mini-batches or more features would hardly change it."
     if has_grown:
         step = 0.5 * min(x for x in (largest, spec.solver.step_size) if x is not None)
-        above = "" if largest is None else f": above about {largest:.3g} the run grows without end"
+        above = "" if largest is None else f": above about {largest:.3g} the run diverges"
         return {"step_size": float(f"{step:.3g}")}, f"A smaller step, {step:.3g}{above}."
     now, then = parts["together"], _expected(parts, leading)
     brings = f"the distance to f* should fall from {now:.3g} to about {then:.3g} of the size of f*"
     if leading == "batches":
         size = min(FACTOR * solver.batch_size, LARGEST_BATCH)
-        return {"batch_size": size}, f"Larger batches, {size} instead of {solver.batch_size}: {brings}."
+        return {"batch_size": size}, f"Larger mini-batches, {size} instead of {solver.batch_size}: {brings}."
     if leading == "features":
         m = min(FACTOR * solver.n_features, MOST_FEATURES)
         return {"n_features": m}, f"More random features, {m} instead of {solver.n_features}: {brings}."
@@ -208,7 +208,7 @@ def _faster(spec: Spec, largest: float | None, brings: str) -> tuple[dict[str, f
     step = solver.step_size
     if largest is not None and step is not None and solver.schedule == "constant" and FACTOR * step <= largest / 2:
         better = float(f"{FACTOR * step:.3g}")
-        said = f"A larger step, {better:g} instead of {step:g} (it may be {largest:.3g}): {brings}."
+        said = f"A larger step, {better:g} instead of {step:g} (at most {largest:.3g}): {brings}."
         return {"step_size": better}, said
     n_iter = FACTOR * solver.n_iter
     return {"n_iter": n_iter}, f"More iterations, {n_iter} instead of {solver.n_iter}: {brings}."

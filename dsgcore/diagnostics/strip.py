@@ -42,7 +42,7 @@ class Light(Enum):
 
     UNKNOWN = "too early to tell"
     GOOD = "fine"
-    OPEN = "more would still change something"
+    OPEN = "more would still help"
     LIMITS = "limits this run"
 
 
@@ -110,9 +110,9 @@ class Strip:
         return BEATEN.format(self.beaten_by) if self.beaten_by else NOTHING
 
 
-STILL = "It is still on its way."
-NOTHING, EARLY = "Nothing limits this run.", "What limits this run is not known yet."
-BEATEN = "No gauge limits this run, yet it scores worse than {}. Change the problem's parameters or the kernel."
+STILL = "Still converging."
+NOTHING, EARLY = "Nothing limits this run.", "It is too early to say what limits this run."
+BEATEN = "No gauge limits this run, but it scores worse than {}. Change the problem's parameters or the kernel."
 
 
 def strip(run: Run, t: int | None = None, *, twin: Run | None = None) -> Strip:
@@ -145,7 +145,7 @@ def _is_worse(run: Run, twin: Run | None) -> bool:
 # What to change, and the same as values.
 Remedy = tuple[str, dict[str, Any]]
 _NOTHING: Remedy = "", {}
-_EARLY = "More iterations are needed before this can be told."
+_EARLY = "This needs more iterations."
 STEP, ITERATIONS, BATCHES, FEATURES, WANDERING = "Step", "Iterations", "Batches", "Features", "Wander"
 
 
@@ -178,7 +178,7 @@ def _grown(run: Run) -> Gauge:
         if largest is None
         else f": {run.engine.limited_by} allows {largest:.2g} at most, and less with few features or small batches"
     )
-    sentence = f"Steps of {_theta(run, run.tried):g} made f grow without end{limit}."
+    sentence = f"Steps of {_theta(run, run.tried):g} made f diverge{limit}."
     return Gauge(STEP, Light.LIMITS, "too big", sentence, *_smaller_step(run, run.tried), np.inf)
 
 
@@ -187,9 +187,9 @@ def _step(at: Gauged) -> Gauge:
         return _leaping(at)
     share = at.step / at.largest
     limit = f"the largest that {at.run.engine.limited_by} allows, {at.largest:.2g}"
-    sentence = f"A step of {at.step:.2g} is above {limit}: f grows without end."
+    sentence = f"A step of {at.step:.2g} is above {limit}: f diverges."
     if share < 1.0:
-        sentence = f"The step is at {_percent(share)} of {limit}; above it f would grow without end."
+        sentence = f"The step is at {_percent(share)} of {limit}. Above that, f diverges."
     return _of_step(at, share, share, sentence)
 
 
@@ -202,7 +202,7 @@ def _leaping(at: Gauged) -> Gauge:
     """Say whether steps overshoot where none is too large for good: by updates that undo each other."""
     leap, opposed = at.relative(at.last.update), -at.last.agreement
     severity = min(leap / LEAP, max(opposed, 0.0) / OPPOSED)
-    said = "the next one back: they overshoot" if severity >= 1.0 else "steps do not undo each other"
+    said = "the next one moves it back: they overshoot" if severity >= 1.0 else "the steps do not undo each other"
     return _of_step(at, leap, severity, f"One step moves f by {_percent(leap)} of its size, and {said}.")
 
 
@@ -212,16 +212,16 @@ def _iterations(at: Gauged) -> Gauge:
     is_far = at.largest is None and moved > MOVES_FAR and at.last.agreement > AGREE
     sentence = f"Since step {at.t // 2:,} f has moved by {_percent(moved)} of its size"
     if is_short or is_far:
-        sentence += f": it is on its way, and will not be there at step {n_iter:,}."
+        sentence += f": it is still moving, and will not arrive by step {n_iter:,}."
         severity = max(1.0, ENOUGH_REACH / reach)
         return Gauge(ITERATIONS, Light.LIMITS, _percent(moved), sentence, *_faster(at), severity)
     if moved > STILL_MOVES and not _unrest(at) >= 1.0:
-        sentence += ": the larger part is done, and it still moves on."
+        sentence += ": most of the distance is done, and it is still moving."
         remedy = _more_iterations(n_iter) if at.t >= n_iter else _NOTHING
         return Gauge(ITERATIONS, Light.OPEN, _percent(moved), sentence, *remedy, min(moved, 0.99))
-    said = "little is left to come"
+    said = "little more will come"
     if moved > STILL_MOVES:
-        said = "to and fro: more iterations of this step would not help"
+        said = "back and forth: more iterations with this step size would not help"
     return Gauge(ITERATIONS, Light.GOOD, _percent(moved), f"{sentence}: {said}.", severity=min(moved, 0.99))
 
 
@@ -240,7 +240,7 @@ def _more_iterations(now: int) -> Remedy:
 
 def _batches(at: Gauged) -> Gauge:
     share, size = at.relative(at.last.batches), at.run.spec.solver.batch_size
-    sentence = f"The chance of which points are drawn has come to {_percent(share)} of the size of f"
+    sentence = f"The random choice of points has changed f by {_percent(share)} of the size of f"
     change = ("Larger batches", "batch_size", size, min(FACTOR * size, LARGEST_BATCH))
     return _noise(BATCHES, share, _severity_of(BATCHES, at), sentence, change)
 
@@ -248,11 +248,9 @@ def _batches(at: Gauged) -> Gauge:
 def _features(at: Gauged) -> Gauge:
     share, m = at.relative(at.last.features), int(at.run.spec.values_at(at.t + 1)["n_features"])
     if np.isnan(share):
-        sentence = "A single feature an iteration has no spread from which this could be told."
+        sentence = "This needs more than one feature in each iteration."
         return Gauge(FEATURES, Light.UNKNOWN, "…", sentence)
-    sentence = (
-        f"The chance of which features are drawn has led f {_percent(share)} of its size away from the exact kernel"
-    )
+    sentence = f"The random choice of features has moved f {_percent(share)} of its size away from the exact kernel"
     change = ("More features", "n_features", m, min(FACTOR * m, MOST_FEATURES))
     return _noise(FEATURES, share, _severity_of(FEATURES, at), sentence, change)
 
@@ -275,10 +273,10 @@ def _noise(name: str, share: float, severity: float, sentence: str, change: tupl
     """Return a gauge of noise, whose remedy halves it."""
     label, field_name, now, then = change
     if severity < 1.0:
-        sentence += "; later steps mend most of that."
+        sentence += "; later steps correct most of it."
         return Gauge(name, Light.GOOD, _percent(share), sentence, severity=severity)
     expected = _percent(share * (now / then) ** 0.5)
-    sentence += f". {then / now:.0f} times as many bring that to about {expected}."
+    sentence += f". {then / now:.0f} times as many reduce it to about {expected}."
     remedy: Remedy = (f"{label}: {now:,} → {then:,}", {field_name: then}) if then > now else _NOTHING
     return Gauge(name, Light.LIMITS, _percent(share), sentence, *remedy, severity, expected)
 
@@ -291,13 +289,11 @@ def _unrest(at: Gauged) -> float:
 def _wandering(at: Gauged) -> Gauge:
     wander, agreement = at.wander, at.last.agreement
     severity = _unrest(at)
-    sentence = f"f moves to and fro by {_percent(wander)} of its size"
+    sentence = f"f moves back and forth by {_percent(wander)} of its size"
     if severity < 1.0:
         said = "on its way" if agreement >= AGREE else "little enough"
         return Gauge(WANDERING, Light.GOOD, _percent(wander), f"{sentence}: {said}.", severity=severity)
-    sentence += (
-        ", and a step of this size will not bring it nearer: a smaller one, or the average of the iterates, does."
-    )
+    sentence += ", and a step of this size brings it no closer. Use a smaller step, or the average of the iterates."
     now = _theta(at.run, at.t)
     return Gauge(WANDERING, Light.LIMITS, _percent(wander), sentence, *_other_step("Smaller", now, now / 2), severity)
 

@@ -173,4 +173,4 @@ def _too_long(limit: float | None) -> str:
 
 def _ended_early(code: int) -> str:
     how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-    return f"The background process {how} before it had a result; that happens where memory runs out."
+    return f"The background process {how} before it had a result. Perhaps the memory ran out."

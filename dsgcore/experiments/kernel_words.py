@@ -35,7 +35,7 @@ _NORMAL = "$\\omega_j \\sim \\mathcal{N}(0, 2\\sigma I)$"
 _WORDS: dict[str, KernelWords] = {
     "gaussian": KernelWords(
         "Gaussian",
-        "smooth functions of the distance between two points; the usual choice.",
+        "smooth functions of the distance between two points. This is the usual choice.",
         "$k(x, x') = e^{-\\sigma\\|x-x'\\|^2}$",
         f"{_WAVES}, with {_NORMAL}",
     ),

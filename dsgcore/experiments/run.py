@@ -33,9 +33,10 @@ class StopReason(Enum):
     """
 
     FINISHED = "All iterations are done."
-    PLATEAU = "Stopped: the objective has not become lower for as long as the patience allows."
+    PLATEAU = "Stopped early: the objective has not fallen for the number of iterations in “patience”."
     DIVERGED = (
-        "Stopped: the values are no longer finite, so the step is too big. This is the last state before growth set in."
+        "Stopped: the values are no longer finite, so the step size is too big. The page shows the last "
+        "state before that."
     )
 
 
@@ -44,7 +45,7 @@ class Health(Enum):
 
     GOOD = "The objective is below its start."
     STARTING = "The run has not started yet."
-    GROWING = "The objective is above its start: the step may be too big."
+    GROWING = "The objective is above its start. The step size may be too big."
     DIVERGED = "The values are no longer finite."
 
 

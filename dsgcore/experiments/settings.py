@@ -51,9 +51,7 @@ class DataSpec(Checked):
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
-    name: str = as_said(
-        Choice("name", DEFAULT_DATASET, options=(*DATASETS, FILE)).called("Data", "Which data to learn from.")
-    )
+    name: str = as_said(Choice("name", DEFAULT_DATASET, options=(*DATASETS, FILE)).called("Data", "The data set."))
     n: int | None = _widest(options.N)
     noise: float | None = _widest(options.NOISE)
     separation: float | None = _widest(options.SEPARATION)
@@ -62,7 +60,7 @@ class DataSpec(Checked):
     n_classes: int | None = _widest(options.N_CLASSES)
     convert: str | None = as_said(
         Choice("convert", None, options=tuple(CONVERSIONS), optional=True).called(
-            "Classes", "How the set's classes are read so that they suit this setting."
+            "Classes", "How to read the classes of the set in this setting."
         )
     )
     n_labeled: int = as_said(options.N_LABELED)
@@ -75,18 +73,19 @@ class DataSpec(Checked):
         Text("path", None, optional=True).called("File", "A table as CSV, Parquet, LIBSVM text or NumPy archive.")
     )
     sha256: str | None = as_said(
-        Text("sha256", None, optional=True).called("Digest", "SHA-256 of the file's bytes, which is checked.")
+        Text("sha256", None, optional=True).called("Digest", "SHA-256 of the file's bytes. DSG Lab checks it.")
     )
     recipe: Recipe | None = as_said(
-        RecipeField("recipe", None).called("Recipe", "How the file is read, and its columns.")
+        RecipeField("recipe", None).called("Recipe", "How to read the file and its columns.")
     )
-    target: str = as_said(
-        Text("target", "y").called("Labels", "Name of the file's column of labels, where no recipe names it.")
-    )
+    target: str = as_said(Text("target", "y").called("Labels", "Name of the label column, if there is no recipe."))
     positive: int | None = as_said(
         Integer("positive", None, low=-(2**31), optional=True).called(
             "Positive label",
-            "The class that counts as positive, all others being negative: a file's label, else its number from 0.",
+            (
+                "The class that counts as positive: a label of the file, or else its number from 0. All other "
+                "classes are negative."
+            ),
         )
     )
 
@@ -102,12 +101,12 @@ class StopSpec(Checked):
 
     patience: int = as_said(
         Integer("patience", 0, low=0, high=100_000).called(
-            "Patience", "Stop after this many iterations without a lower objective; 0 never stops early."
+            "Patience", "Stop after this many iterations without a lower objective. 0 never stops early."
         )
     )
     tolerance: float = as_said(
         Real("tolerance", 1e-4, low=0.0, high=1.0, scale="log").called(
-            "Tolerance", "How much lower, relative to the best so far, counts as lower."
+            "Tolerance", "Smallest relative decrease of the objective that counts as lower."
         )
     )
 
@@ -120,7 +119,7 @@ class DiagnosticsSpec(Checked):
 
     n_probes: int = as_said(
         Integer("n_probes", 256, low=0, high=4096).called(
-            "Probe points", "At how many test points the exact-kernel twin h is computed; 0 leaves it out."
+            "Probe points", "Number of test points for the exact-kernel twin h. 0 leaves it out."
         )
     )
 

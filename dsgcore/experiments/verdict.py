@@ -71,16 +71,16 @@ def compare(run: Run, twin: Run) -> Comparison | None:
     if not math.isfinite(difference):
         return None
     if Health.DIVERGED in (run.health, twin.health):
-        return Comparison(difference, reason="No verdict on a run that has diverged.")
+        return Comparison(difference, reason="There is no verdict, because the run has diverged.")
     if Health.GROWING in (run.health, twin.health):
-        return Comparison(difference, reason="No verdict while an objective is above its start.")
+        return Comparison(difference, reason="There is no verdict while an objective is above its start.")
     problem: Any = run.problem
     y, f, g = run.split.y_test, run.test_values + run.shift, twin.test_values + twin.shift
     if problem.is_scored_by_hits:  # right or wrong point by point, else an AUC
         half_width = accuracy_half_width(problem.hits(y, f), problem.hits(y, g))
     else:
         half_width = auc_half_width(y, f, g)
-    few = "" if math.isfinite(half_width) else "Too few test points for a verdict."
+    few = "" if math.isfinite(half_width) else "There are too few test points for a verdict."
     return Comparison(difference, half_width, few)
 
 

@@ -24,7 +24,7 @@ from dsgcore.studies.work import GivenUpError, Made, begin_worker
 AHEAD = 2
 MEMORY = 2 * 10**9
 SECONDS_BETWEEN_LOOKS = 0.2
-GONE = "the cluster has gone away; the runs that had finished are kept"
+GONE = "the cluster is gone. Finished runs are kept"
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _made(
         for future in done:
             yield _settled(waiting.pop(future), future, store)
     for run in left:
-        yield Outcome(run, None, "the study's time was over before it began")
+        yield Outcome(run, None, "the time of the study was over before this run began")
 
 
 def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:
@@ -130,7 +130,7 @@ def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:
     if error is None:
         return Outcome(run, store.put(*future.result()), is_new=True)
     if isinstance(error, MemoryError):
-        return Outcome(run, None, "it needs more memory than a run of a study may take")
+        return Outcome(run, None, "it needs more memory than a run of a study is allowed")
     if isinstance(error, DSGError | GivenUpError):
         return Outcome(run, None, " ".join(str(error).split()))
     raise error

@@ -40,7 +40,8 @@ def sweep(given: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         progress.end()
         print(
-            f"dsgcore: stopped; finished runs are kept in {store.file}, and the same command goes on", file=sys.stderr
+            f"dsgcore: stopped. Finished runs are kept in {store.file}. Run the same command to continue",
+            file=sys.stderr,
         )
         return INTERRUPTED
     progress.end()

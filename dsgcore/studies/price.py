@@ -55,7 +55,7 @@ def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | N
     """
     if len(study) > budget.runs:
         fits = _fits(study, budget.runs / len(study))
-        raise StudyError(f"this study would be {len(study):,} runs, and may be {budget.runs:,}; {fits}")
+        raise StudyError(f"this study would be {len(study):,} runs, but at most {budget.runs:,}; {fits}")
     try:
         for spec in _specs(study):
             check_cost(spec, budget.run, _shape(spec, shape))
@@ -65,7 +65,7 @@ def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | N
     if price.seconds > budget.seconds:
         fits = _fits(study, budget.seconds / price.seconds)
         raise StudyError(
-            f"this study would take about {minutes(price.seconds)} of one core, and may take {minutes(budget.seconds)}; {fits}"
+            f"this study takes about {minutes(price.seconds)} of one core, but at most {minutes(budget.seconds)} is allowed; {fits}"
         )
     return price
 

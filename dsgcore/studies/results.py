@@ -124,7 +124,7 @@ class Effect(Enum):
 
     HELPS = "its 95 % interval lies above 0"
     HURTS = "its 95 % interval lies below 0"
-    TIE = "its 95 % interval holds 0"
+    TIE = "its 95 % interval contains 0"
 
 
 @dataclass(frozen=True)
