@@ -211,3 +211,11 @@ def test_a_finished_model_is_replaced_by_the_same_command_alone(data, tmp_path, 
     assert main(command(data, out)) == 0
     assert (out / "model.npz").read_bytes() == before
     assert json.loads((out / "fit.json").read_text())["label"] == "label"
+
+
+def test_iterations_of_the_file_are_printed_without_an_objective(points, tmp_path, capsys):
+    file = tmp_path / "run.npz"
+    make(n_iter=50, verbose=1).fit(*points, checkpoint=file, every=5)
+    assert "iteration 50: batch objective" in capsys.readouterr().out
+    make(n_iter=50, verbose=1).fit(*points, checkpoint=file, every=5)
+    assert "iteration 50: from the checkpoint, change" in capsys.readouterr().out

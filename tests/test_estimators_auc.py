@@ -141,3 +141,12 @@ def test_a_share_out_of_range_gets_one_sentence(share):
     X, y = np.zeros((4, 1)), [0, 1, -1, -1]
     with pytest.raises(ValueError, match=r"^positive_share must be a number between 0 and 1"):
         QSGS2AUC(positive_share=share).fit(X, y)
+
+
+def test_a_threshold_is_a_finite_number_though_no_cut_beats_chance():
+    from dsgcore.estimators.classes import best_threshold
+
+    for values in ([1.0, 0.0], [3.0, 3.0], [-1e30, -2e30]):
+        threshold = best_threshold(np.array([False, True]), np.array(values))
+        assert np.isfinite(threshold)
+        assert threshold >= max(values)

@@ -72,7 +72,8 @@ def _is_rounded(X: Any) -> bool:
         return False  # it becomes float64, or holds no numbers
     try:
         values = np.asarray(X)
-    except ValueError:  # rows of different lengths, about which the validation has its own sentence
+        values = values.astype(float) if values.dtype == object and values.ndim == 2 else values
+    except (TypeError, ValueError):  # no numbers, or rows of different lengths: the validation has its own sentence
         return False
     is_wide = values.dtype.kind in "iuf" and values.dtype.itemsize >= 4 and values.size > 0
     return bool(is_wide and max(float(values.max()), -float(values.min())) > EXACT_IN_FLOAT32)

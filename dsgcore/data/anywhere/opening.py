@@ -112,8 +112,9 @@ def rows_of(
     reader, dtype = _reader(X, Asked.of(y if isinstance(y, str) else None, features, drop), tell)
     if not len(reader):
         raise DataError("there must be rows, got none")
-    # The precision in which numbers of a type are taken is that of scikit-learn's validation.
-    own = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)
+    # Whole numbers of four bytes and more may be such as float32 rounds.
+    is_wide = dtype == np.float64 or (dtype.kind in "iu" and dtype.itemsize >= 4)
+    own = np.dtype(np.float64 if is_wide else np.float32)
     reader.preparation = _learned(reader, own, missing, scaling, sample) if preparation is None else preparation
     if preparation is not None and preparation.d != reader.d:
         raise DataError(f"the preparation is of {preparation.d} columns, got {reader.d}: name its own")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import mode
 
+from dsgcore.core.far_points import warn_of_lost_differences
 from dsgcore.core.parameters import Choice
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import SCALING
@@ -30,6 +31,8 @@ class Preparation:
         """Learn it from a sample of the rows, of shape (n, d), with NaN for a missing number."""
         fill = None if missing is None else np.array([_fill(column, missing) for column in sample.T])
         full = _filled(sample, fill)
+        if scaling != "none":
+            warn_of_lost_differences(full)
         return cls(fill, fit_scaling(full.astype(np.float32), np.arange(len(full)), scaling))
 
     @property

@@ -1,0 +1,94 @@
+"""Coordinates that floating-point numbers round too much are warned of: which column, and what to do."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore.core.far_points import ResolutionWarning
+from dsgcore.core.kernels import KERNELS
+
+pytestmark = pytest.mark.compiled
+X = np.random.default_rng(0).normal(size=(150, 2))
+Y = np.where(np.arange(150) % 3 == 0, (X[:, 0] > 0).astype(int), -1)
+EPOCH = 1.7e9
+SMALL = {"n_iter": 100, "n_features": 32, "random_state": 0, "tol": None}
+FOUR = (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)
+
+
+def make(cls=QSGS2AUC, **parameters):
+    own = {"y_holds": "classes", "prior": 0.6} if cls is TSGSU else {}
+    return cls(**{**SMALL, **own, **parameters})
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_a_fit_and_a_prediction_in_float32_say_so(cls):
+    far = X + EPOCH
+    with pytest.warns(ResolutionWarning, match=r'columns 0, 1 of X hold numbers of size 1.7e\+09.*dtype="float64"'):
+        model = make(cls).fit(far, Y)
+    with pytest.warns(ResolutionWarning, match="float32 rounds to steps"):
+        model.predict(far[:1])
+    near = make(cls).fit(X, Y)
+    with pytest.warns(ResolutionWarning):
+        near.predict(far)
+    with pytest.warns(ResolutionWarning):
+        make(cls).partial_fit(far, Y, classes=[0, 1])
+
+
+@pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "dot_product"])
+def test_float64_resolves_them_and_nothing_is_said(kernel):
+    given = {"kernel": kernel, "dtype": "float64"}
+    near = make(**given).fit(X, Y).decision_function(X)
+    far = make(**given).fit(X + EPOCH, Y).decision_function(X + EPOCH)
+    assert np.mean((near > 0) == (far > 0)) > 0.9
+
+
+def test_whole_numbers_are_not_rounded_on_the_way_to_float64():
+    whole = np.round(4 * X).astype(np.int64) + 1_700_000_000
+    given = {"dtype": "float64", "sigma": 0.03}
+    exact = make(**given).fit(whole.astype(float), Y).decision_function(whole.astype(float))
+    for held in (whole, pd.DataFrame(whole), whole.tolist(), whole.astype(object)):
+        assert np.array_equal(make(**given).fit(held, Y).decision_function(held), exact)
+
+
+def test_the_column_is_named_and_others_are_not():
+    table = pd.DataFrame({"size": X[:, 0], "time": X[:, 1] + EPOCH})
+    with pytest.warns(ResolutionWarning, match="column 'time' of X holds numbers") as said:
+        make(sigma=0.5).fit(table, Y)
+    assert "size'" not in str(said[0].message)
+
+
+def test_rows_out_of_core_are_looked_at_as_well(tmp_path):
+    pytest.importorskip("pyarrow")
+    table = pd.DataFrame({"a": X[:, 0], "time": X[:, 1] + EPOCH, "label": Y})
+    table.to_parquet(tmp_path / "table.parquet")
+    with pytest.warns(ResolutionWarning, match="column 'time'"):
+        make(sigma=0.5).fit(tmp_path / "table.parquet", "label")
+    whole = np.round(4 * X).astype(np.int64) + 1_700_000_000
+    pd.DataFrame(whole, columns=["a", "b"]).assign(label=Y).to_parquet(tmp_path / "whole.parquet")
+    given = {"dtype": "float64", "sigma": 0.03}
+    model = make(**given).fit(tmp_path / "whole.parquet", "label")
+    exact = make(**given).fit(whole, Y)
+    assert all(np.array_equal(a, b) for a, b in zip(model.model_.blocks, exact.model_.blocks, strict=True))
+
+
+def test_scaling_in_float32_says_what_it_loses():
+    from dsgcore.data import rows_of
+
+    for scaling in ("unit", "standard"):
+        with pytest.warns(ResolutionWarning, match="column 1 of X is rounded to steps of"):
+            rows_of([np.column_stack([X[:, 0], X[:, 1] + EPOCH])], Y, scaling=scaling)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            rows_of([np.column_stack([X, np.full(150, 0.1), 1e5 + X[:, 0]])], Y, scaling=scaling)
+
+
+@pytest.mark.parametrize("held", [X, 100 * X, X + 1e3, (1000 * X).astype(int), X.astype(np.float32), X * [1, 1e-3]])
+def test_where_nothing_is_lost_nothing_is_said(held):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResolutionWarning)
+        make(n_iter=4, sigma=1e-3).fit(held, Y).predict(held)
