@@ -1,4 +1,4 @@
-"""Cases that share one test: like parametrize, without the time that pytest takes for each of thousands of tests."""
+"""A decorator that runs many cases as one test, without the time that pytest needs for each test."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import inspect
 
 
 def each(names, cases):
-    """Decorate a test: it runs with every case, and the error of one that fails ends with its values.
+    """Run the decorated test with every case; an error names the values of its case.
 
-    Fixtures are made once for all cases. A test that changes its fixtures takes `pytest.mark.parametrize` instead.
+    All cases share the fixtures. Use `pytest.mark.parametrize` for a test that changes them.
     """
     names, cases = [name.strip() for name in names.split(",")], list(cases)
 

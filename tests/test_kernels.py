@@ -64,6 +64,7 @@ def estimates(kernel, X, Z, m, n_draws):
     return np.array([products.mean(axis=1) for products in draws(kernel, X, Z, m, n_draws)])
 
 
+@pytest.mark.compiled  # thousands of draws
 @every_kernel
 def test_random_features_are_unbiased(kernel, pairs):
     drawn = estimates(kernel, *pairs, m=50, n_draws=1500)
@@ -72,6 +73,7 @@ def test_random_features_are_unbiased(kernel, pairs):
     assert (np.abs(drawn.mean(axis=0) - exact(kernel, *pairs)) <= 4 * standard_error + 1e-6).all()
 
 
+@pytest.mark.compiled  # thousands of draws
 @every_kernel_of_independent_features
 @each("m", [50, 400])
 def test_the_variance_of_random_features_falls_as_one_over_m(kernel, m, pairs):
@@ -84,6 +86,7 @@ def test_the_variance_of_random_features_falls_as_one_over_m(kernel, m, pairs):
     assert np.median(m * several / single) == pytest.approx(1.0, rel=0.1)
 
 
+@pytest.mark.compiled  # thousands of draws
 @every_kernel
 def test_features_and_kernel_stay_within_their_bounds(kernel, pairs):
     assert (np.abs(estimates(kernel, *pairs, m=1, n_draws=200)) <= kernel.feature_bound).all()

@@ -51,7 +51,7 @@ DEVIATION = "check_classifiers_classes"
 
 
 def run(model, check):
-    """Run a check; pass over what scikit-learn leaves out, and over warnings that its tiny data deserve."""
+    """Run a check; ignore checks that scikit-learn skips, and warnings about its tiny data."""
     with warnings.catch_warnings(), suppress(SkipTest):
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IllPosedWarning)
