@@ -42,7 +42,7 @@ def test_what_costs_too_much_is_refused_before_anything_is_made(name):
     spec = Spec.from_dict(given)
     tracemalloc.start()
     try:
-        with pytest.raises(SpecError, match=rf"and may take 1 (GB|s); with {smaller} \d+ it would fit$"):
+        with pytest.raises(SpecError, match=rf"but at most 1 (GB|s) is allowed; with {smaller} \d+ it would fit$"):
             check_cost(spec, SERVER)
         assert tracemalloc.get_traced_memory()[1] < 10**6
     finally:

@@ -68,7 +68,7 @@ def test_the_command_line_may_take_what_is_named(tmp_path, capsys):
     (tmp_path / "spec.json").write_text(spec_of(2000).to_json())
     asked = ["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--quiet"]
     assert main([*asked, "--memory", "0.001"]) == 2
-    assert "of memory, and may take 0.001 GB" in capsys.readouterr().err
+    assert "of memory, but at most 0.001 GB is allowed" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     assert main([*asked, "--memory", "-1"]) == 2
     assert "above 0" in capsys.readouterr().err

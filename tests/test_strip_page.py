@@ -63,4 +63,4 @@ def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_label
     assert any("worse than labels only" in metric.delta for metric in app.metric)
     said = " ".join(markdown.value for markdown in app.markdown)
     assert "Nothing limits this run" not in said
-    assert "No gauge limits this run, yet it scores worse than labels only." in said
+    assert "No gauge limits this run, but it scores worse than labels only." in said

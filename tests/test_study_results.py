@@ -143,7 +143,7 @@ def test_what_is_there_is_not_asked_for_again(tmp_path):
 
 BUDGET = StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=100, seconds=600.0)
 REFUSED = {
-    "too many runs": ({**STUDY, "seeds": list(range(40))}, "may be 100; with 16 seeds it would fit"),
+    "too many runs": ({**STUDY, "seeds": list(range(40))}, "at most 100 are allowed; with 16 seeds it would fit"),
     "too many values": (
         {**STUDY, "axes": [{"name": "kernel.sigma", "from": 1, "to": 2, "n": 300}]},
         "with one seed and 100 values of kernel.sigma it would fit",
@@ -160,7 +160,7 @@ REFUSED = {
     ),
     "too long": (
         {"spec": {**SPEC, "solver": {"n_iter": 20_000}}, "seeds": list(range(99))},
-        "of one core, and may take 10 min; with",
+        "of one core, but at most 10 min is allowed; with",
     ),
 }
 

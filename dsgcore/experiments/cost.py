@@ -88,7 +88,7 @@ def _too_much(cost: Cost, budget: Budget) -> str:
     if cost.memory > budget.memory:
         needs, limit = (f"{size / GIGABYTE:.3g} GB" for size in (cost.memory, budget.memory))
         return f"this run needs about {needs} of memory, but at most {limit} is allowed"
-    return f"an iteration of this run would take about {cost.seconds:.2g} s, and may take {budget.seconds:.2g} s"
+    return f"an iteration of this run takes about {cost.seconds:.2g} s, but at most {budget.seconds:.2g} s is allowed"
 
 
 def _what_fits(spec: Spec, budget: Budget, shape: tuple[int, int] | None) -> str:

@@ -55,7 +55,7 @@ def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | N
     """
     if len(study) > budget.runs:
         fits = _fits(study, budget.runs / len(study))
-        raise StudyError(f"this study would be {len(study):,} runs, but at most {budget.runs:,}; {fits}")
+        raise StudyError(f"this study has {len(study):,} runs, but at most {budget.runs:,} are allowed; {fits}")
     try:
         for spec in _specs(study):
             check_cost(spec, budget.run, _shape(spec, shape))
