@@ -165,8 +165,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         Raises
         ------
         ValueError
-            If `fit` would raise it, or if the classes are missing or differ from those of the first call. The estimator
-            remains as it was.
+            If `fit` would raise it, or the classes are missing or have changed. The estimator remains as it was.
         """
         earlier, self._is_part = getattr(self, "iterate_", None), True
         X, y = opened(X, y)
