@@ -175,3 +175,11 @@ def test_a_name_of_the_app_is_one_that_the_app_shows():
     names = {name for name in re.findall(r"\*\*([A-Z][^*.]+)\*\*", text) if not name.endswith(".")}
     assert len(names) > 5
     assert [name for name in sorted(names) if f'"{name}"' not in shown and f"**{name}**" not in shown] == []
+
+
+@pytest.mark.parametrize("note", NOTES, ids=lambda note: note.stem)
+def test_a_benchmark_note_begins_with_a_question_and_its_answer(note):
+    question, answer = note.read_text(encoding="utf-8").split("\n\n", 2)[:2]
+    assert re.fullmatch(r"# .+\?", question)
+    assert answer.rstrip().endswith(".")
+    assert not answer.startswith("|")
