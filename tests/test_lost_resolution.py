@@ -11,6 +11,9 @@ import pytest
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.core.far_points import ResolutionWarning
 from dsgcore.core.kernels import KERNELS
+from dsgcore.data import load_npz
+from dsgcore.data.converting import sniff_file
+from dsgcore.data.reading import read
 
 pytestmark = pytest.mark.compiled
 X = np.random.default_rng(0).normal(size=(150, 2))
@@ -92,3 +95,43 @@ def test_where_nothing_is_lost_nothing_is_said(held):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ResolutionWarning)
         make(n_iter=4, sigma=1e-3).fit(held, Y).predict(held)
+
+
+def written(kind, folder):
+    """Write two clouds whose first column counts seconds since 1970, and return the file."""
+    from sklearn.datasets import dump_svmlight_file
+
+    y, seconds = np.arange(150) % 2, np.column_stack([4.0 * (np.arange(150) % 2) + EPOCH, X[:, 1]])
+    file = folder / f"table.{kind}"
+    table = pd.DataFrame({"time": seconds[:, 0], "b": seconds[:, 1], "label": y})
+    match kind:
+        case "csv":
+            table.to_csv(file, index=False)
+        case "parquet":
+            table.to_parquet(file)
+        case "npz":
+            np.savez(file, X=seconds, y=y)
+        case "txt":
+            dump_svmlight_file(seconds, y, str(file))
+    return file
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "txt"])
+def test_a_file_of_large_numbers_keeps_their_differences_and_says_how(kind, tmp_path):
+    file = written(kind, tmp_path)
+    read = load_npz(file) if kind == "npz" else read_file(file, "label")
+    assert sorted(set(np.round(read.X[:, 0] - read.X[0, 0]))) == [0.0, 4.0]
+    assert sum("is subtracted from every row" in said for said in read.report) == 1
+
+
+def test_numbers_that_float32_tells_apart_are_not_moved(tmp_path):
+    pd.DataFrame({"a": 1000 * X[:, 0] + 5, "constant": 1e9, "label": np.arange(150) % 2}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    read = read_file(tmp_path / "a.csv", "label")
+    assert np.array_equal(read.X[:, 0], (1000 * X[:, 0] + 5).astype(np.float32))
+    assert not any("is subtracted" in said for said in read.report)
+
+
+def read_file(file, label):
+    return read(file.read_bytes(), sniff_file(file, label=label), name=file.name, labels="classes")

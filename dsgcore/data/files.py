@@ -12,6 +12,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.reading.archives import POINTS, read_arrays
+from dsgcore.data.reading.centring import Spread
 from dsgcore.data.reading.labels import against_the_rest, check_classes
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import printable
@@ -80,7 +81,8 @@ def parse_npz(
     """
     source = Source.of_bytes(content, name)
     arrays = read_arrays(source, Limits(unpacked=max_bytes), POINTS, target)
-    X, what = _checked_points(arrays[POINTS]), printable(target)
+    X, centred = _checked_points(arrays[POINTS])
+    what = printable(target)
     chosen = None if positive is None else _written(positive)
     y, class_names, report = _codes(arrays[target], what, len(X), chosen, unlabeled)
     check_classes(what, class_names)
@@ -95,7 +97,7 @@ def parse_npz(
         source=f"file {name}.npz",
         licence="not stated",
         sha256=source.sha256(),
-        report=report,
+        report=(*report, *centred),
     )
 
 
@@ -113,15 +115,24 @@ def _codes(
     return places[known], tuple(names[code] for code in kept), about_unlabeled(hidden, unlabeled)
 
 
-def _checked_points(X: NDArray) -> NDArray[np.float32]:
+def _checked_points(X: NDArray) -> tuple[NDArray[np.float32], tuple[str, ...]]:
+    """Return the points, centred if float32 would lose differences, and a sentence about each column that is centred."""
+    found: list[str] = []
+    centre = np.zeros(X.shape[1])
+    if X.dtype.itemsize > np.float32().itemsize:
+        for j in range(X.shape[1]):
+            spread = Spread()
+            spread.look(X[:, j].astype(np.float64))
+            centre[j], said = spread.centre, spread.sentence(f"column {j + 1}")
+            found += [said] if said else []
     with np.errstate(over="ignore"):
-        points = np.ascontiguousarray(X, dtype=np.float32)
+        points = np.ascontiguousarray(X - centre if found else X, dtype=np.float32)
     # One pass in the usual case; NaN fails both comparisons.
     if not (points.max() <= LARGEST and points.min() >= -LARGEST):
         i, j = np.argwhere(~(np.abs(points) <= LARGEST))[0]
         where = f"row {i + 1}, column {j + 1}"
         raise DataError(f"X must be finite and at most {LARGEST:g} in size, got {X[i, j]} in {where}")
-    return points
+    return points, tuple(found)
 
 
 def _checked_labels(labels: NDArray, what: str, n: int) -> NDArray:

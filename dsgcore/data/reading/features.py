@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.centring import Spread
 from dsgcore.data.reading.labels import ordered_names
 from dsgcore.data.reading.left_out import LeftOut, counted
 from dsgcore.data.reading.limits import Limits
@@ -63,6 +64,7 @@ class _Numbers(_Encoder):
     seen: list[NDArray] = field(default_factory=list)
     mistakes: Mistakes = field(default_factory=Mistakes)
     adorned: str = ""
+    spread: Spread = field(default_factory=Spread)
     fill: float = np.nan
 
     def is_missing(self, column: pd.Series) -> NDArray[np.bool_]:
@@ -72,6 +74,7 @@ class _Numbers(_Encoder):
         values = numbers_and(self.mistakes, column, self.mark)
         self.adorned = self.adorned or reading_of_adorned(column, values)
         self.n_missing += int(np.isnan(values).sum())
+        self.spread.look(values)
         present = values if is_fitted is None else values[is_fitted]
         present = present[~np.isnan(present)]
         self.total, self.count = self.total + float(present.sum()), self.count + len(present)
@@ -91,11 +94,12 @@ class _Numbers(_Encoder):
             self.fill = self.total / self.count
 
     def sentence(self, fitted: str) -> str:
-        return f"{self.name!r}: {self.adorned}." if self.adorned else ""
+        said = [f"{self.name!r}: {self.adorned}."] if self.adorned else []
+        return " ".join([*said, *filter(None, [self.spread.sentence(repr(self.name))])])
 
     def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
         values = numbers(column, self.mark)
-        into[:, 0] = np.where(np.isnan(values), self.fill, values)
+        into[:, 0] = np.where(np.isnan(values), self.fill, values) - self.spread.centre
 
 
 @dataclass

@@ -27,6 +27,7 @@ _SNIFFED_LINES = 50
 _LARGEST_INDEX = 2**31 - 1
 TARGET = "label"
 _SIGNS = {b"+1", b"-1", b"0"}
+EXACT = 2**24  # float32 rounds larger whole numbers
 
 
 def is_svmlight(head: str) -> bool:
@@ -55,8 +56,9 @@ def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> It
     limits.check_points(n, d)
     names = pd.Index([f"x{j + 1}" for j in range(d)] + [TARGET])
     for X, y in _pieces(source, rows):
-        dense = np.zeros((X.shape[0], d + 1), dtype=np.float32)
         pairs = X.tocoo()
+        is_large = len(pairs.data) > 0 and np.abs(pairs.data).max() > EXACT
+        dense = np.zeros((X.shape[0], d + 1), dtype=np.float64 if is_large else np.float32)
         dense[pairs.row, pairs.col - first] = pairs.data
         frame = pd.DataFrame(dense, columns=names, copy=False)
         frame[TARGET] = y
