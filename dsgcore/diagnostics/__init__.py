@@ -2,6 +2,7 @@
 
 from dsgcore.diagnostics.convergence import Convergence, Slope, convergence, fitted
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, four_runs
+from dsgcore.diagnostics.gauge import Gauge, Light, Strip
 from dsgcore.diagnostics.inside import (
     Amplitudes,
     amplitudes,
@@ -12,7 +13,7 @@ from dsgcore.diagnostics.inside import (
     point_way,
 )
 from dsgcore.diagnostics.limits import Limits, begin_limits, limits
-from dsgcore.diagnostics.strip import Gauge, Light, Strip, strip
+from dsgcore.diagnostics.strip import strip
 from dsgcore.diagnostics.way import WORDS, way
 
 __all__ = [
