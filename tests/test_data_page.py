@@ -200,7 +200,7 @@ def test_duplicates_across_training_and_test_are_pointed_out():
     opened = (open_page(set="Iris", seed=str(seed)) for seed in range(12))
     app = next(app for app in opened if any("equal a training" in warning.value for warning in app.warning))
     assert "1 of 45 test points (2.2%) equal a training point, 0 of them with another class" in app.warning[0].value
-    assert {int(v) for v in app.dataframe[0].value.to_numpy().ravel()} == {101, 142}
+    assert {int(v) for v in app.dataframe[0].value.to_numpy().ravel()} == {102, 143}
 
 
 # In the workbench
