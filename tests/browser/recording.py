@@ -80,7 +80,7 @@ def moving(page: Page, address: str, name: str) -> None:
         page.wait_for_timeout(FRAME_MS)
     height = WIDTH * SIZE["height"] // SIZE["width"]
     frames = [frame.resize((WIDTH, height), Image.Resampling.LANCZOS) for frame in frames]
-    palette = side_by_side(frames[:: N_FRAMES // 4]).quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    palette = side_by_side(frames[:: N_FRAMES // 4]).quantize(256, dither=Image.Dither.NONE)
     frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [FRAME_MS] * (N_FRAMES - 1) + [LAST_MS]
     frames[0].save(
