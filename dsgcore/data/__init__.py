@@ -1,4 +1,4 @@
-"""Data sets: generated, shipped with scikit-learn, or read from files; and where labels are hidden."""
+"""Data sets that are generated, shipped with scikit-learn or read from files, and splits that hide labels."""
 
 from dsgcore.data.anywhere import Rows as Rows
 from dsgcore.data.anywhere import rows_of as rows_of

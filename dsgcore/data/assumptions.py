@@ -1,4 +1,4 @@
-"""What methods take for granted of a split, broken on purpose: that labels are right, and classes as frequent everywhere."""
+"""Deliberate violations of two assumptions: that labels are right, and that all parts have the same class shares."""
 
 from __future__ import annotations
 
@@ -13,23 +13,31 @@ from dsgcore.data.splits import Split
 
 
 def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, is_pairs: bool = False) -> Split:
-    """Return the split with wrong labels, and with other class shares among its unlabeled points; both 0 change nothing.
+    """Return the split with wrong labels, and with other class shares among its unlabeled points. Both 0 change nothing.
 
     Parameters
     ----------
     split : Split
     label_noise : float in [0, 1]
-        Share of the labeled rows that get another class, drawn from all others alike. Of pairs: share that have members
-        of two classes; one member changes places with an unlabeled point.
+        Share of the labeled rows that get another class, drawn uniformly from all others. For pairs: share of pairs
+        with members of two classes; one member changes places with an unlabeled point.
     prior_shift : float in [-0.95, 0.95]
-        Share of the unlabeled rows of the lower half of the classes (of two: the negatives) that are left out; below 0,
-        of the upper half. Labeled and test rows stay as they are, and so does the scaling.
+        Share of the unlabeled rows to leave out from the lower half of the classes (with two classes: from the
+        negatives). If negative, the share to leave out from the upper half. Labeled rows, test rows and the scaling do
+        not change.
     seed : int, 0 <= seed < 2**32
-        The same seed gives the same bits.
+        The same seed gives bit-for-bit identical data.
     is_pairs : bool, default False
-        Whether `y_train` holds pair ids.
+        True if `y_train` holds pair ids.
 
-    Raises `DataError` when a share is out of range, or there are too few unlabeled points for it.
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    DataError
+        If a share is out of range, or if there are too few unlabeled points for it.
     """
     noise, shift = checked(LABEL_NOISE, label_noise), checked(PRIOR_SHIFT, prior_shift)
     if noise:

@@ -1,6 +1,7 @@
-"""The sets that are shipped with scikit-learn: whole, or with fewer rows, noise, and another share of positives.
+"""Data sets that are shipped with scikit-learn: whole, or with fewer rows, noise, and another share of positives.
 
-The standard deviation `noise` is in units of each feature's own over all rows of the source, so constant features stay constant.
+The standard deviation `noise` is relative to each feature's own standard deviation over all rows of the source. So
+constant features stay constant.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dsgcore.data.conversions import EVEN_ODD, IN_ORDER, equal_frequency_bins
 from dsgcore.data.entries import DatasetEntry, Drawn
 from dsgcore.data.options import IMBALANCE, N_CLASSES, NOISE, N, check_whole, keyed_generator
 
-# Of the classes, the number of rows that are asked for, the share of positives, and a generator: the rows that are kept.
+# From the classes, the number of rows, the share of positives and a generator: the rows to keep.
 Choose = Callable[[NDArray[np.int64], int | None, float | None, np.random.Generator], NDArray[np.intp]]
 _UCI = "UCI {}, as shipped with scikit-learn"
 
@@ -37,14 +38,14 @@ def _shipped(
     licence: str = "CC BY 4.0",
     conversions: tuple[str, ...] = (),
 ) -> DatasetEntry:
-    """Make the entry of a set; `codes` gives the class codes of the source's target, with the number of bins if there are any."""
+    """Return the entry of a set. `codes` maps the source's target, and the number of bins if any, to class codes."""
     choose, options = _CHOOSING[target]
 
     def draw(seed: int, n: int | None, noise: float, imbalance: float | None = None, **bins: int) -> Drawn:
         bunch = load()
         X, y = bunch.data, codes(bunch.target, *bins.values()).astype(np.int64)
         rows = choose(y, n, imbalance, keyed_generator(seed, f"{name}/rows"))
-        # Drawn for all rows: a row's noise does not depend on which others are chosen.
+        # The noise is drawn for all rows, so that a row's noise does not depend on the choice of the others.
         added = noise * X.std(axis=0) * keyed_generator(seed, f"{name}/noise").standard_normal(X.shape)
         return (X + added)[rows], y[rows], tuple(map(str, bunch.feature_names)), _bins(*bins.values()) if bins else None
 
@@ -59,7 +60,7 @@ def _bins(n: int) -> tuple[str, ...]:
 def _with_share(
     y: NDArray[np.int64], n: int | None, imbalance: float | None, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Draw rows of two classes, in the order of the source; a share of positives is reached by dropping rows of one class."""
+    """Draw rows of two classes, in the order of the source; rows of one class are dropped to reach the share of positives."""
     n_negative, n_positive = (int(count) for count in np.bincount(y))
     if imbalance is not None:
         n_positive, n_negative = (
@@ -88,11 +89,11 @@ def _of_each_class(
 
 
 def _of_all(y: NDArray[np.int64], n: int | None, imbalance: float | None, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw rows whatever their class, in the order of the source."""
+    """Draw rows regardless of their class, in the order of the source."""
     return np.sort(rng.permutation(len(y))[:n])
 
 
-# What is learned: how rows of such classes are chosen, and which options there are besides `n` and `noise`.
+# Kind of target: how its rows are chosen, and its options besides `n` and `noise`.
 _CHOOSING: dict[str, tuple[Choose, tuple[Integer | Real, ...]]] = {
     "binary": (_with_share, (replace(IMBALANCE, default=None, optional=True),)),
     "classes": (_of_each_class, ()),
@@ -118,7 +119,7 @@ breast_cancer = _two_classes(
     (569, 30),
     _UCI.format("Breast Cancer Wisconsin (Diagnostic)"),
     ("benign", "malignant"),
-    lambda target: target == 0,  # scikit-learn's own coding is the reverse
+    lambda target: target == 0,  # scikit-learn codes them the other way round
 )
 diabetes = _shipped(
     "diabetes",

@@ -70,9 +70,10 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, settings: Mapping[str, str] | None = None) -> int:
-    """Carry out the command; errors are `DataError` or OSError.
+    """Carry out the command; raise `DataError` or OSError if it cannot be done.
 
-    `settings` has the kind of labels that each setting learns from, by its name: a description says which ones suit.
+    `settings` maps each setting's name to the kind of labels that it learns from. With it, a description lists the
+    settings that suit.
     """
     match given.data_command:
         case "list":
@@ -100,17 +101,17 @@ def _list() -> None:
 
 
 def _fetch(names: list[str], *, is_quiet: bool) -> None:
-    sets = [remote_set(name) for name in names]  # a wrong name is told before anything is brought
+    sets = [remote_set(name) for name in names]  # a wrong name is reported before any download begins
     for remote in sets:
         print(fetch(remote, progress=None if is_quiet else _now_and_then(partial(_arrived, remote))))
 
 
 def _now_and_then(line: Callable[..., str], start: float = 0.0) -> Callable[..., None]:
-    """Return what prints the line of what it is called with, once in a while."""
+    """Return a callback that prints its line at most once in a while."""
     last = [start]
 
     def show(*given: Any) -> None:
-        if time.monotonic() - last[0] >= _LINE_SECONDS or len(set(given)) == 1:  # at the end all of it has arrived
+        if time.monotonic() - last[0] >= _LINE_SECONDS or len(set(given)) == 1:  # at the end everything has arrived
             last[0] = time.monotonic()
             print(line(*given), file=sys.stderr)
 
@@ -153,7 +154,7 @@ def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> None:
 
 
 def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
-    """Return the file of a name or path; None where a set of the archives is not in the cache."""
+    """Return the file of a name or path, or None if a set of the archives is not in the cache."""
     if Path(what).exists():
         return Path(what), None
     if what in REMOTE_SETS:
@@ -162,7 +163,7 @@ def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
 
 
 def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> Recipe:
-    """Return the guessed recipe with what the arguments, or the set's own entry, say otherwise."""
+    """Return the guessed recipe, changed by the arguments and by the set's own entry."""
     plain = sniff_file(
         path,
         given.labels,

@@ -1,4 +1,4 @@
-"""How a set made for one kind of task is made to suit another: any set can be tried wherever that makes sense."""
+"""Conversions of a data set's classes, so that it suits another kind of task."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ EVEN_ODD = "even against odd"
 HALVES = "lower against upper half"
 IN_ORDER = "in order of their numbers"
 BINS = "equal-frequency bins"
-# What a set is: of two classes, ordered ones, several without an order, or a number, cut into bins.
+# Kinds of data sets: two classes, ordered classes, unordered classes, or a number that is cut into bins.
 KINDS = ("binary", "ordinal", "classes", "regression")
-# What a problem learns from.
+# Kinds of labels that a problem learns from.
 LABELS = ("binary", "pairs", "ordinal", "classes")
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """A way to make other classes of a set's classes: its name in specs and links, and a sentence for people."""
+    """A conversion of a set's classes: its name in specs and links, and a sentence that explains it."""
 
     name: str
     sentence: str
@@ -44,17 +44,22 @@ CONVERSIONS: dict[str, Conversion] = {
 
 
 def equal_frequency_bins(values: NDArray, n_bins: int) -> NDArray[np.int64]:
-    """Return the bin, 0 .. n_bins - 1, of each of n values; bins hold equally many (up to one), ties go by row order."""
+    """Return the bin, 0 .. n_bins - 1, of each of n values. Bins have equal sizes, up to one; ties go by row order."""
     ranks = np.empty(len(values), dtype=np.int64)
     ranks[np.argsort(values, kind="stable")] = np.arange(len(values))
     return ranks * n_bins // len(values)
 
 
 def conversions_for(kind: str, labels: str, n_classes: int = 2, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the keys of `CONVERSIONS` that make a set suit labels, the usual one first; none where it makes no sense.
+    """Return the keys of `CONVERSIONS` that make a set suit labels, the usual one first; empty if no conversion makes sense.
 
-    The set is of a kind of `KINDS` with so many classes (or bins), and may declare as `extra` that its classes' numbers
-    mean something (`EVEN_ODD`, `IN_ORDER`); `labels` is one of `LABELS`.
+    Parameters
+    ----------
+    kind, n_classes, extra
+        The set's kind from `KINDS`, its number of classes or bins, and what its classes' numbers mean, if anything:
+        `EVEN_ODD`, `IN_ORDER`.
+    labels : str
+        One of `LABELS`.
     """
     if labels in ("binary", "pairs"):
         return _to_two(kind, labels, n_classes, extra)
@@ -70,13 +75,13 @@ def _to_two(kind: str, labels: str, n_classes: int, extra: tuple[str, ...]) -> t
         return (AS_IS,)
     if kind in ("ordinal", "regression"):
         return (HALVES,)
-    # Of classes that are equally frequent, as even and odd ones are, similar pairs say nothing.
+    # Even and odd classes are equally frequent, and similar pairs of equally frequent classes hold no information.
     even_odd = tuple(name for name in extra if name == EVEN_ODD and labels != "pairs")
     return (*even_odd, ONE_REST)
 
 
 def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset:
-    """Return the data set with other classes; the points stay as they are.
+    """Return the data set with converted classes; the points do not change.
 
     Parameters
     ----------
@@ -84,21 +89,24 @@ def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset
     name : str
         A key of `CONVERSIONS`.
     positive : int, 0 <= positive < K, optional
-        With `ONE_REST`: the number of the class that is positive, counted from 0; default 0.
+        For `ONE_REST`: the number of the positive class, counted from 0. Default: 0.
 
     Returns
     -------
     Dataset
         With two classes for `ONE_REST`, `EVEN_ODD` and `HALVES`, otherwise `dataset` itself.
 
-    Raises `DataError` when there is no such conversion or class.
+    Raises
+    ------
+    DataError
+        If there is no such conversion or class.
     """
     if name not in CONVERSIONS:
         raise DataError(f"the conversion must be one of {', '.join(CONVERSIONS)}, got {quoted(name)}")
     if name in (AS_IS, IN_ORDER, BINS):
         return dataset
     is_positive = _positive_classes(len(dataset.class_names), name, positive)
-    y = np.where(dataset.y < 0, dataset.y, is_positive[dataset.y])  # what has no label stays without one
+    y = np.where(dataset.y < 0, dataset.y, is_positive[dataset.y])  # unlabeled rows stay unlabeled
     return replace(dataset, y=y, class_names=_two_names(dataset.class_names, is_positive, name))
 
 

@@ -1,4 +1,4 @@
-"""A file on the disk, in pieces so that memory does not grow with it: what is in it, and as a float32 memory map."""
+"""Conversion of a file on disk to a float32 memory map, and its description; both read in pieces, in bounded memory."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class Converted:
-    """What a conversion has written."""
+    """The result of a conversion."""
 
     points: Path  # X.npy of shape (n, d), float32
     labels: Path  # y.npy of shape (n,), int64
     description: Path  # data.json with names and recipe
     n: int
     d: int
-    report: tuple[str, ...]  # what was done, a sentence each
+    report: tuple[str, ...]  # the steps of the conversion, one sentence each
 
 
 def sniff_file(
@@ -63,24 +63,28 @@ def sniff_file(
     missing_words: Sequence[str] | None = None,
     unlabeled: str | None = AUTO,
 ) -> Recipe:
-    """Guess the recipe of a file on the disk, its columns' roles by its first rows.
+    """Guess the recipe of a file on disk; its first rows give the roles of its columns.
 
     Parameters
     ----------
     path : path
     labels : {"binary", "pairs", "ordinal", "classes"}, default "classes"
     label : str, optional
-        The label's column; by default it is guessed.
+        The label column. By default it is guessed.
     features : sequence of str, optional
-        The columns that become features, an index among them if it is named; by default all that can.
+        The columns that become features, also an index if it is named. By default all possible columns.
     category : sequence of str
-        Columns that are categories, each of which becomes a feature.
+        Columns that are categories. Each becomes a feature.
     drop : sequence of str
-        Columns that are left out.
+        Columns to leave out.
     missing_words : sequence of str, optional
-        Cells that stand for a missing value, besides empty ones; by default those of `Recipe`.
+        Cells, besides empty ones, that mean a missing value. By default those of `Recipe`.
     unlabeled : str or None, default "auto"
         The label that means "not labeled", as in `Recipe`.
+
+    Returns
+    -------
+    Recipe
     """
     source = streamed(Source.of_path(path), IN_PIECES)
     recipe = sniff_format(source)
@@ -93,7 +97,7 @@ def sniff_file(
 
 
 def _first_rows(source: Source, recipe: Recipe) -> pd.DataFrame:
-    """Read the first rows: of text, those of its first bytes."""
+    """Read the first rows; of text, only the first bytes."""
     if recipe.format not in ("delimited", "svmlight"):
         return next(pieces(source, recipe, IN_PIECES, ROWS))[0]
     text = head_text(source, recipe.encoding, HEAD)
@@ -111,20 +115,25 @@ def convert_file(
 ) -> Converted:
     """Write a file's points as a memory map, and its labels.
 
-    The file is read twice: once for the means of missing numbers and the categories, once for the points. Memory holds one
-    piece of `rows` rows, and the label's column. Columns of text, and medians, need whole columns; an archive is read whole.
+    The file is read twice: first for the means of missing numbers and the categories, then for the points. Memory holds
+    one piece of `rows` rows, and the label column. Columns of text, and medians, need whole columns. An archive is read
+    whole.
 
     Parameters
     ----------
     path : path
     folder : path
-        Made where it is not there; a conversion in it is replaced, as a whole, once the new one is complete.
+        Created if it does not exist. An older conversion in it is replaced once the new one is complete.
     recipe : Recipe
-        As of `sniff_file`.
+        For instance from `sniff_file`.
     labels : {"binary", "pairs", "ordinal", "classes"}
     rows : int, default 20,000
     progress : callable, optional
-        Called with what is being done, and the rows done.
+        Called with the name of the current step and the number of rows done.
+
+    Returns
+    -------
+    Converted
     """
     source = streamed(Source.of_path(path), IN_PIECES)
     looked = _look(source, recipe, rows, progress)
@@ -148,12 +157,12 @@ def convert_file(
 
 @dataclass(frozen=True, eq=False)
 class _Looked:
-    """What the first of two passes over a file finds."""
+    """Result of the first of two passes over a file."""
 
     features: Features  # fitted on all rows
     label: pd.Series
-    missing: dict[str, int]  # how many values each column lacks
-    notes: tuple[str, ...]  # which words were read as missing
+    missing: dict[str, int]  # number of missing values in each column
+    notes: tuple[str, ...]  # words that were read as missing
 
     @property
     def n(self) -> int:
@@ -161,7 +170,7 @@ class _Looked:
 
 
 def _look(source: Source, recipe: Recipe, rows: int, progress: Progress | None = None) -> _Looked:
-    """Look through a table in pieces for what its columns hold and what replaces missing numbers."""
+    """Read a table in pieces to learn what its columns hold, and what replaces missing numbers."""
     label, seen = recipe.label(), Seen()
     frames = _frames(source, recipe, rows, "looking", progress, seen)
     labels: list[pd.Series] = []
@@ -169,7 +178,7 @@ def _look(source: Source, recipe: Recipe, rows: int, progress: Progress | None =
 
     def looked_at() -> Iterator[pd.DataFrame]:
         for frame in frames:
-            yield frame  # first to the features, which refuse a recipe of other columns
+            yield frame  # the features come first: they refuse a recipe for other columns
             labels.append(frame[label])
             missing.update({str(name): int(count) for name, count in frame.isna().sum().items()})
 
@@ -179,7 +188,7 @@ def _look(source: Source, recipe: Recipe, rows: int, progress: Progress | None =
 
 
 def _joined(labels: list[pd.Series]) -> pd.Series:
-    """Return a column's pieces as one, in which no large whole number becomes a float."""
+    """Return a column's pieces as one column; large whole numbers do not become floats."""
     numbers = [own.dropna().to_numpy() for own in labels if is_integer_dtype(own)]
     is_mixed = len({own.dtype for own in labels}) > 1
     if is_mixed and any(len(own) and max(own.max(), -int(own.min())) >= INEXACT for own in numbers):
@@ -204,7 +213,7 @@ def _frames(
 
 
 def _write(part: Path, features: Features, frames: Iterator[pd.DataFrame], n: int) -> NDArray[np.bool_]:
-    """Write the points of all pieces one after another; return which rows were kept."""
+    """Write the points of all pieces one after another; return the rows that were kept."""
     kept, d = np.zeros(n, dtype=bool), len(features.names)
     with part.open("wb") as file:
         _write_header(file, n, d)
@@ -219,21 +228,22 @@ def _write(part: Path, features: Features, frames: Iterator[pd.DataFrame], n: in
 
 
 def _write_header(file: IO[bytes], n: int, d: int) -> None:
-    """Write an array's header; NumPy pads it, so that another number of rows does not change its size."""
+    """Write an array's header. NumPy pads it, so its size does not depend on the number of rows."""
     np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (n, d)})
 
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What a file holds, as its recipe reads it."""
+    """Contents of a file, as its recipe reads them."""
 
     recipe: Recipe
     looked: _Looked
     class_sizes: dict[str, int]  # labeled rows of each class
-    refusals: dict[str, str]  # for each kind of `conversions.LABELS` why it cannot be learned from; "" where it can
+    # for each kind of `conversions.LABELS` the reason why it cannot be learned from; "" if it can
+    refusals: dict[str, str]
 
     def sentences(self) -> Iterator[str]:
-        """Say what is in the file."""
+        """Return sentences that describe the file's contents."""
         features, sizes = self.looked.features, self.class_sizes
         columns = f"{self.looked.n:,} rows, {len(self.looked.missing):,} columns: {len(features.names):,} features"
         left_out = f", {len(features.left_out)} left out ({listed(features.left_out)})" if features.left_out else ""
@@ -252,10 +262,14 @@ class Description:
 
 
 def describe_file(path: str | os.PathLike[str], recipe: Recipe, labels: str = "classes") -> Description:
-    """Look through a file on the disk and say what is in it, in pieces: memory holds one of them and the label's column.
+    """Describe the contents of a file on disk. It is read in pieces: memory holds one piece and the label column.
 
-    Parameters as in `convert_file`; `labels` is what its classes are counted for. Raises `DataError` in one
-    sentence, where nothing can be learned from it.
+    Parameters are those of `convert_file`. `labels` is the kind of labels whose classes are counted.
+
+    Raises
+    ------
+    DataError
+        If nothing can be learned from the file.
     """
     looked = _look(streamed(Source.of_path(path), IN_PIECES), recipe, ROWS)
     if looked.n < 2:
@@ -272,7 +286,7 @@ def _class_sizes(looked: _Looked, recipe: Recipe, labels: str) -> dict[str, int]
 
 
 def _refusal(looked: _Looked, recipe: Recipe, labels: str) -> str:
-    """Return why labels of a kind cannot be learned from; empty where they can."""
+    """Return the reason why labels of a kind cannot be learned from; empty if they can."""
     try:
         sizes = _class_sizes(looked, suit(recipe, looked.label.to_frame(), labels), labels)
     except DataError as error:

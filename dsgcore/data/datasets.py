@@ -1,4 +1,4 @@
-"""What a data set is, and the error that every reader of data raises."""
+"""The type of data sets, and the error of every reader of data."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dsgcore.core.errors import DSGError
 
 
 class DataError(DSGError):
-    """Data, or an option of a data set, cannot be used; the message says why, in one sentence."""
+    """Unusable data, or an unusable option of a data set. The message gives the reason."""
 
 
-# eq=False: comparing arrays has no single truth value; a data set equals only itself.
+# eq=False: comparing arrays gives no single truth value. A data set equals only itself.
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Points with their true classes.
@@ -26,23 +26,23 @@ class Dataset:
     X : ndarray of shape (n, d), float32, C-contiguous
         Points.
     y : ndarray of shape (n,), int64
-        Class codes 0..K-1; with two classes, 1 is positive and 0 negative; -1 where the source gives no label.
+        Class codes 0..K-1; with two classes, 1 is positive and 0 negative; -1 if the source gives no label.
     feature_names : tuple of str, length d
     class_names : tuple of str, length K
         Names in the order of the codes.
     source : str
-        Where the data come from, in one sentence.
+        The origin of the data, in one sentence.
     licence : str
     sha256 : str, default ""
         Digest of the file's bytes, for data read from a file.
     pairs : ndarray of shape (n,), int64, or None
-        Ids of similar pairs that the source itself gives, each on two rows; -1 on all others. None: it gives none.
+        Ids of similar pairs from the source, each on two rows; -1 on all other rows. None: the source has no pairs.
     report : tuple of str
-        What was done to the source's table, a sentence each.
+        Changes to the source's table, one sentence each.
     left_out : tuple of str
-        Columns of the source's table that have no part in the points.
+        Columns of the source's table that the points do not use.
     depends_on_rows : bool, default False
-        Whether the points depend on which rows they were learned from.
+        True if the points depend on the rows that they were learned from.
     """
 
     name: str

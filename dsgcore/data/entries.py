@@ -1,4 +1,4 @@
-"""What a data set says of itself: its size, source and options, which settings it suits, and how it is made."""
+"""Entry of a data set: its size, source, options, the settings that it suits, and the function that makes it."""
 
 from __future__ import annotations
 
@@ -13,50 +13,51 @@ from dsgcore.data.conversions import conversions_for
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.options import SEED, checked
 
-# Points, class codes, features' and classes' names; None: x1, x2 ..., and the usual ones.
+# Points, class codes, feature names and class names. None: x1, x2 ..., and the usual class names.
 Drawn = tuple[NDArray, NDArray[np.integer], tuple[str, ...] | None, tuple[str, ...] | None]
-# A share of positives that similar pairs can tell: 2 pi - 1 = 0.4.
+# A share of positives from which similar pairs give information: 2 pi - 1 = 0.4.
 SHARE_FOR_PAIRS = 0.7
 
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """A data set by name: called with its options, it is made; so ``two_moons(n=200, seed=1)``."""
+    """A named data set. Call it with its options to make the data: ``two_moons(n=200, seed=1)``."""
 
-    name: str  # in links and specs
-    title: str  # the name that people see
-    sentence: str  # what it is, and why to look at it
-    draw: Callable[..., Drawn]  # for a seed and the options, all checked
-    options: tuple[Integer | Real, ...]  # which of `options.OPTIONS` it takes, with its own defaults and ranges
-    n: int  # rows, by default
+    name: str  # name in links and specs
+    title: str  # name in the app
+    sentence: str  # description, and the reason to look at it
+    draw: Callable[..., Drawn]  # makes the data from a seed and the options, all checked
+    # the names from `options.OPTIONS` that it takes, with its own defaults and ranges
+    options: tuple[Integer | Real, ...]
+    n: int  # default number of rows
     d: int
     source: str
     licence: str
-    class_names: tuple[str, ...]  # of the classes (or bins), by default
+    class_names: tuple[str, ...]  # default number of classes or bins
     target: str  # one of `conversions.KINDS`
-    conversions: tuple[str, ...] = ()  # what can be made of its classes because their numbers mean something
+    conversions: tuple[str, ...] = ()  # possible conversions, because the classes' numbers mean something
     n_unlabeled: int = 0  # rows besides n, whose class the source does not give
 
     @property
     def is_generated(self) -> bool:
-        """Whether the points are drawn from a formula."""
+        """True if the points are drawn from a formula."""
         return self.source == "generated"
 
     def conversions_for(self, labels: str) -> tuple[str, ...]:
-        """Return what makes the set suit a problem that learns from such labels, the usual way first."""
+        """Return the conversions that make the set suit a problem with such labels, the usual one first."""
         return conversions_for(self.target, labels, len(self.class_names), self.conversions)
 
     def suits(self, labels: str) -> bool:
-        """Whether a problem that learns from such labels can use the set: "binary", "pairs", "ordinal" or "classes"."""
+        """Return True if a problem with such labels ("binary", "pairs", "ordinal" or "classes") can use the set."""
         return bool(self.conversions_for(labels))
 
     def is_made_for(self, labels: str) -> bool:
-        """Whether the set suits such labels without another reading of its classes."""
+        """Return True if the set suits such labels without a conversion of its classes."""
         kind = {"pairs": "binary"}.get(labels, labels)
         return self.suits(labels) and (self.target == kind or (self.target, kind) == ("regression", "ordinal"))
 
     def why_not(self, labels: str) -> str:
-        """Say in one sentence why the set does not suit such labels; empty where it does."""
+        """Return the reason, in one sentence, why the set does not suit such labels; empty if it does."""
         if self.suits(labels):
             return ""
         if self.target == "binary":
@@ -64,27 +65,36 @@ class DatasetEntry:
         return f"The classes of {self.title} have no order, so there is nothing to rank."
 
     def usual_options(self, labels: str) -> dict[str, float]:
-        """Return the options that should differ from their defaults for such labels: pairs need unequal classes."""
+        """Return the options whose defaults change for such labels: pairs need unequal classes."""
         option = next((option for option in self.options if option.name == "imbalance"), None)
         is_even = option is not None and (option.default == 0.5 or self.name == "digits")
         return {"imbalance": SHARE_FOR_PAIRS} if labels == "pairs" and is_even else {}
 
     def option(self, name: str) -> Integer | Real:
-        """Return the option of that name, or raise `DataError`."""
+        """Return the option of that name; raise `DataError` if there is none."""
         known = {option.name: option for option in (*self.options, SEED)}
         if name not in known:
             raise DataError(f"the options of {self.name} are {', '.join(known)}, got {quoted(name)}")
         return known[name]
 
     def __call__(self, *values: float | None, **options: float | None) -> Dataset:
-        """Make the set, or raise `DataError` where an option is unknown, or a value is out of its range.
+        """Make the data set.
 
         Parameters
         ----------
         *values
             Values of the options in their order.
         **options
-            Values of the options by name, and `seed`; the rest take their defaults.
+            Values of the options by name, and `seed`. The other options take their defaults.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        DataError
+            If an option is unknown, or if a value is out of its range.
         """
         given = {option.name: value for option, value in zip(self.options, values, strict=False)} | options
         usual = {option.name: option.default for option in (*self.options, SEED)}

@@ -1,4 +1,4 @@
-"""Data from `.npz` files of X and y: taken as they are, without a recipe, so strictly; whatever is wrong is a `DataError`."""
+"""Reader of `.npz` files with X and y. It uses no recipe, so its checks are strict; each fault is a `DataError`."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def load_npz(
     path : path
         A file that `numpy.savez` or `numpy.savez_compressed` wrote.
     positive : label or None, default None
-        The label that is positive; all others together are negative (one against the rest). None takes the
-        largest label, and asks for exactly two. Text is compared with the label as written, so ``"3"`` finds
-        the number 3.
+        The positive label; all others are negative (one against the rest). None takes the largest label, and requires
+        exactly two. Text is compared with the label as written, so ``"3"`` finds the number 3.
     is_binary : bool, default True
-        Whether to make a binary task. With False, the labels become the codes 0..K-1 in increasing order.
+        True makes a binary task. If False, the labels become the codes 0..K-1 in increasing order.
     target : str, default "y"
         Name of the array that holds the labels.
     unlabeled : str or None, default "auto"
-        The label that means "not labeled"; "auto" takes -1 beside two or more other labels, None none.
+        The label that means "not labeled". "auto" takes -1 if there are two or more other labels. None: every label is
+        a class.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def load_npz(
     Raises
     ------
     DataError
-        When the file cannot be read, holds no such arrays, or its values are not usable.
+        If the file cannot be read, lacks one of the arrays, or holds unusable values.
     """
     with Source.of_path(path).open() as stream:
         content = stream.read()
@@ -75,9 +75,10 @@ def parse_npz(
     unlabeled: str | None = AUTO,
     max_bytes: int = MAX_BYTES,
 ) -> Dataset:
-    """Read a data set of that name from a file's bytes, for instance those of an upload; other parameters as in `load_npz`.
+    """Read a data set of that name from a file's bytes, for instance of an upload.
 
-    Both arrays together may take `max_bytes` (1 GiB), unpacked: a small file can claim to hold huge ones.
+    The other parameters are those of `load_npz`. Both arrays together may take at most `max_bytes` (1 GiB) once
+    unpacked: a small file can claim to hold huge ones.
     """
     source = Source.of_bytes(content, name)
     arrays = read_arrays(source, Limits(unpacked=max_bytes), POINTS, target)
@@ -104,7 +105,7 @@ def parse_npz(
 def _codes(
     given: NDArray, what: str, n: int, positive: str | None, unlabeled: str | None
 ) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
-    """Return the class codes, -1 for a row without a label, the classes' names, and what is said of unlabeled rows."""
+    """Return the class codes (-1 for an unlabeled row), the classes' names, and sentences about unlabeled rows."""
     labels = _checked_labels(given, what, n)
     values, known = np.unique(labels, return_inverse=True)
     names = _class_names(values, what)
@@ -127,7 +128,7 @@ def _checked_points(X: NDArray) -> tuple[NDArray[np.float32], tuple[str, ...]]:
             found += [said] if said else []
     with np.errstate(over="ignore"):
         points = np.ascontiguousarray(X - centre if found else X, dtype=np.float32)
-    # One pass in the usual case; NaN fails both comparisons.
+    # One pass is enough in the usual case; NaN fails both comparisons.
     if not (points.max() <= LARGEST and points.min() >= -LARGEST):
         i, j = np.argwhere(~(np.abs(points) <= LARGEST))[0]
         where = f"row {i + 1}, column {j + 1}"
@@ -154,7 +155,7 @@ def _checked_labels(labels: NDArray, what: str, n: int) -> NDArray:
 def _class_names(values: NDArray, what: str) -> tuple[str, ...]:
     try:
         names = tuple(str(value) for value in values)
-    except (ValueError, SystemError) as error:  # code points that are no characters
+    except (ValueError, SystemError) as error:  # code points that are not characters
         raise DataError(f"{what} holds text that is not valid Unicode") from error
     for name in names:
         if not name.isprintable() or not name.strip():
@@ -163,7 +164,7 @@ def _class_names(values: NDArray, what: str) -> tuple[str, ...]:
 
 
 def _written(label: int | float | str) -> str:
-    """Write a label as `_class_names` does: true as 1, 3.0 as 3."""
+    """Return a label as `_class_names` writes it: true as 1, 3.0 as 3."""
     if isinstance(label, (bool, np.bool_)) or (isinstance(label, float) and label.is_integer()):
         return str(int(label))
     return str(label)

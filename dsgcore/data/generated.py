@@ -1,7 +1,7 @@
-"""Sets that are drawn from a formula: two classes, ordered classes, and several without an order.
+"""Data sets that are drawn from a formula, with two classes, ordered classes or unordered classes.
 
-The standard deviation `noise` is in data units, of the Gaussian noise added to each coordinate of points on a clean shape
-(of ordered classes: to the height that is cut into them). The shapes are between 2 and 3.5 units wide.
+`noise` is the standard deviation, in data units, of the Gaussian noise that is added to each coordinate of a clean
+shape. For ordered classes it is added to the height that is cut into them. The shapes are between 2 and 3.5 units wide.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Points = tuple[NDArray, NDArray[np.integer]]
 # Corners of a regular hexagon of radius 1.5.
 _CORNERS = 1.5 * np.array([[np.cos(a), np.sin(a)] for a in np.arange(6) * np.pi / 3])
 N_ARMS, N_BLOBS = 4, 6
-# How far a spiral's arm turns from its inner end to its outer one.
+# The turn of a spiral's arm from its inner end to its outer end, in radians.
 TURN = 1.3 * np.pi
 INNER_RADIUS = 0.12
 FRIEDMAN_FEATURES = 10
@@ -40,9 +40,10 @@ def _generated(
     n_classes: int | None = None,
     conversions: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Points]], DatasetEntry]:
-    """Make an entry of a function that draws points and class codes with a generator and the options.
+    """Return a decorator that makes an entry of a function. The function draws points and class codes.
 
-    The set's options are the function's arguments, each as in `OPTIONS` but for its default; `options` differ in more.
+    The set's options are the function's arguments, as in `OPTIONS` but with the function's defaults; `options` changes
+    more.
     """
 
     def entry_of(draw: Callable[..., Points]) -> DatasetEntry:
@@ -103,7 +104,7 @@ def circles(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0
     "Exclusive or", "Positive where both coordinates have one sign: there is no gap for unlabeled points to show."
 )
 def xor(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Points:
-    """Draw points of the square [-1, 1]², positive where both coordinates had one sign before the noise."""
+    """Draw points of the square [-1, 1]², positive if both coordinates have the same sign before the noise."""
     y = _shuffled_classes(n, imbalance, rng)
     X = rng.uniform(-1.0, 1.0, size=(n, 2))
     is_misplaced = (X[:, 0] * X[:, 1] > 0) != (y == 1)
@@ -123,7 +124,7 @@ def gaussian_mixture(rng: np.random.Generator, n: int, imbalance: float, noise: 
 
 @_generated("Two Gaussians", "Two round clusters at a distance to choose: the best classifier and its error are known.")
 def two_gaussians(rng: np.random.Generator, n: int, separation: float, imbalance: float) -> Points:
-    """Draw two clusters; with equal shares the best classifier, a line, errs with probability Phi(-separation / 2)."""
+    """Draw two clusters. With equal shares the best classifier is a line, with the error Phi(-separation / 2)."""
     y = _shuffled_classes(n, imbalance, rng)
     return _two_clusters(y, 2, separation, rng), y
 
@@ -136,7 +137,7 @@ def two_gaussians(rng: np.random.Generator, n: int, separation: float, imbalance
 def high_dimensional(
     rng: np.random.Generator, n: int, n_irrelevant: int, imbalance: float, separation: float = 4.0
 ) -> Points:
-    """Draw two clusters that differ in the first two coordinates alike; the others are standard normal in both classes."""
+    """Draw two clusters that differ equally in the first two coordinates; the others are standard normal in both classes."""
     y = _shuffled_classes(n, imbalance, rng)
     return _two_clusters(y, 2 + n_irrelevant, separation, rng), y
 
@@ -146,9 +147,9 @@ def high_dimensional(
     "Two bands, but the classes are left and right: the gap is no boundary, and unlabeled points mislead.",
 )
 def misleading_gap(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Points:
-    """Draw two horizontal bands that hold both classes each: the cluster assumption is false."""
+    """Draw two horizontal bands that both hold both classes: the cluster assumption is false."""
     y = _shuffled_classes(n, imbalance, rng)
-    # Densest at the boundary: a triangle's density, falling from the middle to both ends.
+    # Densest at the boundary: a triangular density, which falls from the middle to both ends.
     across = 1.5 * (1.0 - np.sqrt(rng.uniform(size=n)))
     band = rng.choice([-1.0, 1.0], size=n)
     X = np.stack([np.where(y == 1, across, -across), 0.7 * band], axis=1)
@@ -192,7 +193,7 @@ def friedman(rng: np.random.Generator, n: int, n_classes: int, noise: float = 1.
 def spirals(rng: np.random.Generator, n: int, noise: float = 0.03) -> Points:
     """Draw points on the arms of a spiral with outer radius 1."""
     y = rng.permutation(np.arange(n) % N_ARMS)
-    # Uniform in the area: as dense outside as inside.
+    # Uniform in the area: equally dense inside and outside.
     along = np.sqrt(rng.uniform(size=n))
     angle = TURN * along + 2.0 * np.pi * y / N_ARMS
     radius = INNER_RADIUS + (1.0 - INNER_RADIUS) * along
@@ -212,14 +213,14 @@ def _on_circle(angle: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _two_clusters(y: NDArray[np.int64], d: int, distance: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw points round two centres on the diagonal of the first two coordinates."""
+    """Draw points around two centres on the diagonal of the first two coordinates."""
     X = rng.standard_normal((len(y), d))
     X[:, :2] += (y - 0.5)[:, None] * distance / np.sqrt(2.0)
     return X
 
 
 def _class_sizes(n: int, imbalance: float) -> tuple[int, int]:
-    """Return the numbers of negatives and positives: exact up to rounding, with at least one point of each class."""
+    """Return the numbers of negatives and positives: exact up to rounding, and at least 1 each."""
     n_positive = min(max(round(n * imbalance), 1), n - 1)
     return n - n_positive, n_positive
 
@@ -234,5 +235,5 @@ def _with_noise(X: NDArray[np.float64], noise: float, rng: np.random.Generator) 
 
 
 def _random_state(rng: np.random.Generator) -> int:
-    """Return the integer seed that scikit-learn takes."""
+    """Return an integer seed for scikit-learn."""
     return int(rng.integers(2**32))

@@ -1,4 +1,4 @@
-"""What can be told of a data set and its split before anything is learned: columns, classes, coverage, pairs, leaks."""
+"""Checks of a data set and its split before learning: columns, classes, coverage, pairs, leaks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dsgcore.data.splits import Split
 
 BINS = 20
 NOT_KNOWN = "not known"
-# Distances are computed for so many unlabeled points at most, evenly taken.
+# Distances are computed for at most this many unlabeled points, evenly spread.
 MAX_QUERIES = 1000
 
 
 def column_summary(dataset: Dataset) -> pd.DataFrame:
-    """Return one row for each feature: its range, mean and deviation, number of values, and counts of 20 equally wide bins."""
+    """Return one row per feature: range, mean, standard deviation, number of values, and a histogram of 20 equal bins."""
     X = dataset.X
     return pd.DataFrame(
         {
@@ -37,7 +37,7 @@ def column_summary(dataset: Dataset) -> pd.DataFrame:
 
 
 def class_balance(split: Split) -> pd.DataFrame:
-    """Return how many points of each true class (the index) there are, in the columns labeled, unlabeled and test.
+    """Return the numbers of labeled, unlabeled and test points of each true class (the index).
 
     If the source gives no class for some points, a last row, "not known", counts them.
     """
@@ -48,7 +48,7 @@ def class_balance(split: Split) -> pd.DataFrame:
         "test": split.y_test,
     }
     k = len(split.class_names)
-    # A class that is not known, -1, is counted after all classes.
+    # An unknown class, -1, is counted after all classes.
     counts = {name: np.bincount(np.where(y < 0, k, y), minlength=k + 1) for name, y in samples.items()}
     balance = pd.DataFrame(counts, index=pd.Index([*split.class_names, NOT_KNOWN], name="class"))
     return balance if balance.loc[NOT_KNOWN].any() else balance.iloc[:k]
@@ -56,15 +56,15 @@ def class_balance(split: Split) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """How near the labeled points are to the others: of q unlabeled points, 1000 at most, in scaled features."""
+    """Distances from the labeled points to q unlabeled points (at most 1000), in scaled features."""
 
     to_labeled: NDArray[np.float64]  # of shape (q,): distance to the nearest labeled point
     to_any: NDArray[np.float64]  # of shape (q,): distance to the nearest other training point
-    agreement: float  # share whose nearest labeled point has their own class, where it is known: what labels alone give
+    agreement: float  # share whose nearest labeled point has the same class, if known: the accuracy of labels alone
 
 
 def coverage(split: Split) -> Coverage:
-    """Measure how well the labeled points cover the unlabeled ones; true classes are used, not the given labels."""
+    """Measure how well the labeled points cover the unlabeled ones; uses true classes, not the given labels."""
     X = split.X_train.astype(np.float64)
     rows = np.flatnonzero(split.y_train == UNLABELED)
     rows = rows[:: max(1, -(-len(rows) // MAX_QUERIES))]
@@ -84,13 +84,14 @@ def coverage(split: Split) -> Coverage:
 
 @dataclass(frozen=True)
 class PairConsistency:
-    """Which similar pairs really share a class: numbers of pairs."""
+    """Numbers of similar pairs whose members share a class, and of those that do not."""
 
     both_positive: int
     both_negative: int
     mixed: int
     unknown: int  # with a member whose class the source does not give
-    # The share pi^2 / (pi^2 + (1 - pi)^2) of positive pairs that the positives' share pi among unlabeled points leads to expect.
+    # The expected share of positive pairs: pi^2 / (pi^2 + (1 - pi)^2), for the positives' share pi among unlabeled
+    # points.
     expected_positive: float
 
     @property
@@ -115,14 +116,14 @@ def pair_consistency(split: Split) -> PairConsistency:
 class Leaks:
     """Points that occur more than once: m test points equal some training point."""
 
-    test_rows: NDArray[np.int64]  # of shape (m,): their rows of the data set
-    train_rows: NDArray[np.int64]  # of shape (m,): for each of them, the first such training row
+    test_rows: NDArray[np.int64]  # shape (m,): their rows of the data set
+    train_rows: NDArray[np.int64]  # shape (m,): for each of them, the first such training row
     contradicting: int  # how many of them have another class than that training row
     within_training: int  # training points that equal an earlier training point
 
 
 def leaks(split: Split) -> Leaks:
-    """Find points that occur in both training and test rows, bit by bit after scaling."""
+    """Find points that occur in both training and test rows, bit-for-bit identical after scaling."""
     train, test = (_as_records(X) for X in (split.X_train, split.X_test))
     values, first = np.unique(train, return_index=True)
     place = np.minimum(np.searchsorted(values, test), len(values) - 1)
@@ -138,6 +139,6 @@ def leaks(split: Split) -> Leaks:
 
 
 def _as_records(X: NDArray[np.float32]) -> NDArray[np.void]:
-    """View each row as one value that can be compared and sorted; -0 counts as 0."""
+    """Return a view of each row as one value that can be compared and sorted; -0 counts as 0."""
     rows = np.ascontiguousarray(X + np.float32(0))
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()

@@ -13,7 +13,7 @@ from dsgcore.data.datasets import DataError
 SEED = Integer("seed", 0, low=0, high=MAX_SEED).called(
     "Seed", "All random draws follow from this number: labels, mini-batches and features."
 )
-# Options of the sets themselves; a set has its own defaults, and may have a narrower range.
+# Options of the sets. Each set has its own defaults, and may have a narrower range.
 N = Integer("n", 1000, low=20, high=1_000_000, scale="log", usual=(100, 20_000)).called(
     "Points", "Number of points to generate, or to take from the set."
 )
@@ -35,7 +35,7 @@ N_CLASSES = Integer("n_classes", 5, low=2, high=20, usual=(2, 10)).called(
 )
 OPTIONS = (N, NOISE, SEPARATION, N_IRRELEVANT, IMBALANCE, N_CLASSES)
 OPTION_NAMES = tuple(option.name for option in OPTIONS)
-# How a set's rows are split, and which labels are hidden or made wrong.
+# Options of a split: test rows, hidden labels and wrong labels.
 N_LABELED = Integer("n_labeled", 200, "n_l", low=2, high=1_000_000, scale="log", usual=(2, 2000)).called(
     "Labeled points", "Number of training points that keep their label. All others become unlabeled."
 )
@@ -61,7 +61,7 @@ SCALING = Choice("scaling", "unit", options=("unit", "standard", "none")).called
 
 
 def check_whole(name: str, value: object, low: int, high: int, what_high_is: str = "") -> int:
-    """Return `value` as an int in [low, high], or raise `DataError`."""
+    """Return `value` as an int in [low, high]; raise `DataError` if it is not one."""
     try:
         return int(Integer(name, low, low=low, high=high).check(value))
     except ParameterError:
@@ -70,7 +70,7 @@ def check_whole(name: str, value: object, low: int, high: int, what_high_is: str
 
 
 def checked(parameter: Parameter, value: object) -> Any:
-    """Return `value` where the parameter allows it, or raise `DataError`."""
+    """Return `value` if the parameter allows it, otherwise raise `DataError`."""
     try:
         return parameter.check(value)
     except ParameterError as error:
@@ -78,5 +78,5 @@ def checked(parameter: Parameter, value: object) -> Any:
 
 
 def keyed_generator(seed: object, stream: str) -> np.random.Generator:
-    """Return the generator of one named stream of the data: a function of (seed, stream) alone."""
+    """Return the generator of a named random stream; it depends only on (seed, stream)."""
     return generator(checked(SEED, seed), f"data/{stream}")

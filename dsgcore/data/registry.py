@@ -1,4 +1,4 @@
-"""The data sets by name, and how to load them."""
+"""The data sets by name, and their loader."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ DATASETS: Mapping[str, DatasetEntry] = MappingProxyType({entry.name: entry for e
 
 
 def load(name: str, **options: float | None) -> Dataset:
-    """Load a data set by its name, a key of `DATASETS`.
+    """Return a data set by its name, a key of `DATASETS`.
 
-    Parameters, result and errors are those of the entry itself, a `DatasetEntry`; an unknown name is a `DataError`, too.
+    The other parameters and the errors are those of the entry, a `DatasetEntry`. An unknown name raises `DataError`,
+    too.
     """
     if name not in DATASETS:
         raise DataError(f"the data set must be one of {', '.join(DATASETS)}, got {quoted(name)}")

@@ -1,4 +1,4 @@
-"""The five small sets of the folder sample_data/, as files to open in another program, or to upload as one's own table."""
+"""Five small example files of the folder sample_data/, to open in another program or to upload."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ _FILES = {"digits": ten_digits, "breast_cancer": breast_cancer, "wine": wine, "i
 
 
 def write_samples(folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the sets as CSV files: the features under their own names, as they read back exactly, and last the class.
+    """Write the sets as CSV files, with the features' names and exact values, and the class as the last column.
 
-    The folder is made where it does not exist; files of these names are replaced. Returns their paths.
+    The folder is created if it does not exist. Existing files of these names are replaced.
+
+    Returns
+    -------
+    list of path
+        The written files.
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Features brought to one range, or one spread, that the training rows alone say."""
+"""Scaling of features to one range or one spread, fitted on the training rows alone."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_COLUMNS = 32  # columns whose float64 copy is held at one time
+_COLUMNS = 32  # number of columns that are copied to float64 at one time
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How features were scaled: (x - offset) / width, or 0 where the training rows are constant.
+    """Fitted scaling of features: (x - offset) / width, or 0 if the training rows are constant.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Scaling:
 
 
 def fit_scaling(X: NDArray[np.float32], rows: NDArray[np.int64], kind: str) -> Scaling:
-    """Fit the scaling, a few columns at a time so that no float64 copy of all points is made."""
+    """Fit the scaling. It works on a few columns at a time, so that no float64 copy of all points is needed."""
     d = X.shape[1]
     offset, width = np.zeros(d, dtype=np.float32), np.ones(d, dtype=np.float32)
     if kind != "none":

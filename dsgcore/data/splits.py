@@ -1,4 +1,4 @@
-"""The one place that hides labels; it also holds out test rows, and has the features scaled."""
+"""The only place that hides labels. It also holds out test rows, and scales the features."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Split:
     y_train : ndarray of shape (n_train,), int64
         Class codes of the labeled rows (pair ids of the similar ones), -1 for all others.
     y_hidden : ndarray of shape (n_train,), int64
-        The true codes of all training rows, -1 where the source has none: for diagnosis only, never for training.
+        The true codes of all training rows, -1 if the source gives none. For diagnosis only, never for training.
     X_test : ndarray of shape (n_test, d), float32, C-contiguous
-        Points scaled as the training rows are; they may leave [0, 1].
+        Points with the scaling of the training rows; they may leave [0, 1].
     y_test : ndarray of shape (n_test,), int64
         True codes.
     scaling : Scaling
@@ -84,19 +84,19 @@ def hide_labels(
     test_share : float in (0, 0.9]
         Share of rows held out.
     seed : int, 0 <= seed < 2**32
-        The same seed gives the same bits.
+        The same seed gives bit-for-bit identical splits.
     stratified : bool, default True
-        Whether the classes keep their shares among test and labeled rows; then each class has at least one
-        test row and one labeled row. Otherwise both are drawn from all rows alike.
+        True if the classes keep their shares among test and labeled rows. Then each class has at least one test row and
+        one labeled row. If False, both are drawn uniformly from all rows.
     scaling : {"unit", "standard", "none"}, default "unit"
-        Whether each feature is scaled to [0, 1], to mean 0 and standard deviation 1, or not at all; fitted on
-        the training rows only.
+        Scaling of each feature: "unit" to [0, 1], "standard" to mean 0 and standard deviation 1, "none" not at all.
+        Fitted on the training rows only.
 
-    Raises `DataError` when the data set has too few rows, or too few of one class, for what is asked.
+    Raises `DataError` if the data set has too few rows, or too few of one class.
     """
     checked(SCALING, scaling)
     y = dataset.y
-    known = np.flatnonzero(y != UNLABELED)  # rows that their source leaves unlabeled are never asked for their label
+    known = np.flatnonzero(y != UNLABELED)  # rows without a label in their source do not count as labeled rows
     n_test = _test_size(len(known), test_share)
     n_labeled = check_whole("n_labeled", n_labeled, 2, len(known) - n_test, "the number of training rows")
     groups = y if stratified else np.zeros_like(y)
@@ -117,12 +117,12 @@ def hide_labels(
 def draw_pairs(
     dataset: Dataset, n_pairs: int, test_share: float, seed: int, stratified: bool = True, *, scaling: str = "unit"
 ) -> Split:
-    """Hold out test rows, and draw similar pairs from the others: both members of one class, which stays unknown.
+    """Hold out test rows, and draw similar pairs from the others. Both members have one class, which stays hidden.
 
-    Where the data set itself has pairs, they are drawn from those, and the members of the others are set aside. Otherwise
-    a pair's class is drawn from the classes' shares, positive with probability pi^2 / (pi^2 + (1 - pi)^2); its members
-    are drawn without replacement. That takes more from the larger class, so of the rows left over some of the smaller one
-    are set aside: the unlabeled points are to have the shares of the data.
+    If the data set has pairs, the pairs are drawn from those, and the members of the others are set aside. Otherwise a
+    pair's class is drawn from the classes' shares: positive with probability pi^2 / (pi^2 + (1 - pi)^2). Its members
+    are drawn without replacement. This takes more points from the larger class, so some points of the smaller one are
+    set aside: the unlabeled points keep the class shares of the data.
 
     Parameters
     ----------
@@ -137,7 +137,10 @@ def draw_pairs(
     Split
         Its `y_train` holds pair ids 0 .. n_pairs - 1, each of them twice, and -1 for unlabeled points.
 
-    Raises `DataError` when the classes have too few rows for so many pairs, or no row would be left unlabeled.
+    Raises
+    ------
+    DataError
+        If the classes have too few rows for so many pairs, or if no row would be left unlabeled.
     """
     hide = partial(
         hide_labels, n_labeled=len(dataset.class_names), test_share=test_share, seed=seed, stratified=stratified
@@ -158,7 +161,7 @@ def draw_pairs(
 def _given_pairs(
     dataset: Dataset, pairs: NDArray[np.int64], n_pairs: int, hide: Callable[..., Split], seed: int, scaling: str
 ) -> Split:
-    """Draw from the data set's own pairs; test rows are drawn from the labeled rows that are in no pair."""
+    """Draw from the data set's own pairs. Test rows are drawn from the labeled rows that are in no pair."""
     ids = np.unique(pairs[pairs != UNLABELED])
     n_pairs = check_whole("the number of similar pairs", n_pairs, 1, len(ids), "the data set's own pairs")
     if np.all(pairs != UNLABELED):
@@ -174,7 +177,7 @@ def _given_pairs(
 
 
 def _with_same_shares(y: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return as many of the rows as can be kept with both classes' shares being those of all labels `y`."""
+    """Return as many of the rows as possible with the class shares of all labels `y`."""
     shares = np.bincount(y[y != UNLABELED], minlength=2) / np.sum(y != UNLABELED)
     per_class = [rows[y[rows] == label] for label in (0, 1)]
     total = min(len(own) / share for own, share in zip(per_class, shares, strict=True))
@@ -208,7 +211,7 @@ def _test_size(n: int, test_share: object) -> int:
 
 
 def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
-    """Refuse a stratified split that cannot give each class a labeled row and a test row."""
+    """Raise `DataError` if a stratified split cannot give each class a labeled row and a test row."""
     names = dataset.class_names
     y = dataset.y[dataset.y != UNLABELED]
     counts = np.bincount(y, minlength=len(names))
@@ -224,7 +227,7 @@ def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
 
 
 def _draw(groups: NDArray[np.int64], total: int, rng: np.random.Generator, leave: int) -> NDArray[np.bool_]:
-    """Mark `total` rows: of each group its share, but at least one and all but `leave` at most."""
+    """Mark `total` rows: each group's share, but at least one row, and at most all but `leave` of them."""
     counts = np.bincount(groups)
     takes = _shares(counts, total, np.minimum(counts, 1), counts - np.minimum(counts, leave))
     is_drawn = np.zeros(len(groups), dtype=bool)
@@ -236,7 +239,7 @@ def _draw(groups: NDArray[np.int64], total: int, rng: np.random.Generator, leave
 def _shares(
     counts: NDArray[np.int64], total: int, low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Share out `total` in proportion to `counts`, in whole numbers within [low, high]."""
+    """Divide `total` in proportion to `counts`, into whole numbers within [low, high]."""
     quota = counts * (total / counts.sum())
     takes = np.clip(np.round(quota).astype(np.int64), low, high)
     while (missing := total - int(takes.sum())) != 0:

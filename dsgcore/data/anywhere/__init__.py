@@ -1,4 +1,4 @@
-"""Rows from anywhere: a folder of Parquet files, Dask's collections, lists of memory maps; only what is asked for is read."""
+"""Out-of-core rows: a folder of Parquet files, Dask collections or lists of memory maps, read only when needed."""
 
 from dsgcore.data.anywhere.opening import opened as opened
 from dsgcore.data.anywhere.opening import rows_of as rows_of

@@ -1,4 +1,4 @@
-"""Which columns of a table are features: all but its label, its index, and those that a person leaves out."""
+"""Choice of a table's feature columns: all but the label, the index and the columns that the user leaves out."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _SHOWN = 6
 
 @dataclass(frozen=True)
 class Asked:
-    """The columns that a person names."""
+    """The columns that the user names."""
 
     label: str | None = None
-    features: tuple[str, ...] | None = None  # None: all that are left
+    features: tuple[str, ...] | None = None  # None: all other columns
     drop: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, label: str | None, features: Sequence[str] | None, drop: Sequence[str]) -> Asked:
-        """Take names as a person gives them."""
+        """Return the names that the user gives as an `Asked`."""
         return cls(label, None if features is None else tuple(features), tuple(drop))
 
 
 @dataclass(frozen=True)
 class Features:
-    """The columns that are features, in their order, and sentences about those that are left out."""
+    """The feature columns in their order, and sentences about the columns that are left out."""
 
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    guesses: tuple[str, ...] = ()  # those of the notes that the table itself does not say
+    guesses: tuple[str, ...] = ()  # the notes that record a guess: the table itself does not state them
 
 
 def features_of(
@@ -52,9 +52,9 @@ def features_of(
     known : sequence of str
     asked : Asked
     index : collection of str
-        The columns that the table itself says are its index.
+        The columns that the table itself declares as its index.
     values : callable
-        Returns the first rows of some columns, by which others are seen to be an index.
+        Returns the first rows of some columns. They show if a column is an index.
     empty : collection of str
         Columns that hold no value.
     """
@@ -86,7 +86,7 @@ def _some(names: tuple[str, ...], reason: str) -> tuple[str, ...]:
 
 
 def check_numbers(held: dict[str, str]) -> None:
-    """Refuse columns that hold no numbers, by what they hold."""
+    """Raise `DataError` if a chosen column holds no numbers; name what it holds."""
     if not held:
         return
     if len(held) == 1:

@@ -1,4 +1,4 @@
-"""Dask's collections: each partition of a DataFrame, or block of rows of an Array, is a part."""
+"""Reader of Dask collections: each partition of a DataFrame, or block of rows of an Array, is one part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dsgcore.data.datasets import DataError
 
 @dataclass
 class _Partition:
-    """A partition: the rows that are asked for are picked where it is, and travel alone."""
+    """A Dask partition. The worker that holds it picks the requested rows, and only these rows are sent."""
 
     delayed: Any
     name: str
@@ -38,12 +38,12 @@ def picked(partition: Any, rows: NDArray) -> NDArray:
 
 
 def is_dask(X: Any) -> bool:
-    """Whether it is one of Dask's collections."""
+    """Return True if the object is a Dask collection."""
     return hasattr(X, "__dask_graph__")
 
 
 def reader_of_dask(X: Any, asked: Asked, tell: Tell) -> tuple[Reader, np.dtype]:
-    """Return what reads the rows of a DataFrame or an Array, and the type of their numbers."""
+    """Return a function that reads rows of a DataFrame or an Array, and the type of their numbers."""
     if not hasattr(X, "columns"):
         return _reader_of_array(X, tell)
     chosen = features_of([str(name) for name in X.columns], asked, (), partial(_first_rows, X))
@@ -67,7 +67,7 @@ def _first_rows(X: Any, names: list[str]) -> pd.DataFrame:
 
 
 def _kind(dtype: Any) -> np.dtype | str:
-    """Return the type of a column's numbers; or in words what it holds instead."""
+    """Return the type of a column's numbers, or a description if it holds something else."""
     own = getattr(dtype, "numpy_dtype", dtype)
     if isinstance(own, np.dtype) and own.kind in "biuf":
         return own
@@ -91,6 +91,6 @@ def _reader_of_array(X: Any, tell: Tell) -> tuple[Reader, np.dtype]:
 
 
 def computed(lazy: Any) -> Any:
-    """Return a collection in memory; a DataFrame's column as a Series, which knows the order of its categories."""
+    """Return a collection in memory. A DataFrame's column becomes a Series, to keep the order of its categories."""
     with readable("a partition"):
         return lazy.compute()

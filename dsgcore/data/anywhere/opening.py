@@ -1,4 +1,4 @@
-"""From whatever holds rows to rows that are read when they are asked for, with the labels in memory."""
+"""Out-of-core rows and their labels: the rows are read when needed, the labels are in memory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _ArrayPart:
 
 
 def opened(X: Any, y: Any) -> tuple[Any, Any]:
-    """Return points and labels as they are, or of what lies elsewhere `Rows` and labels."""
+    """Return points and labels unchanged if they are in memory, otherwise `Rows` and the labels."""
     is_elsewhere = isinstance(X, str | os.PathLike) or is_dask(X) or _is_arrays(X)
     if not is_elsewhere:
         return X, y
@@ -66,53 +66,54 @@ def rows_of(
     unlabeled: str | float | None = AUTO,
     tell: Tell = lambda name, done, of: None,
 ) -> tuple[Rows, Any]:
-    """Return points that lie elsewhere as an array that reads only what it is asked for, and their labels.
+    """Return an out-of-core array that reads only the rows it needs, and the labels.
 
     Parameters
     ----------
     X : path, Dask DataFrame, Dask Array or list of ndarray
-        A Parquet file, or a folder of them, in the order of their names; a collection of Dask; arrays or memory maps
-        (n_i, d) one after the other.
+        A Parquet file, or a folder of Parquet files in the order of their names; a Dask collection; or arrays or memory
+        maps of shape (n_i, d), one after the other.
     y : str, Dask Series or Array, list of ndarray, array-like or None
-        The labels, or the name of their column, which is read in one pass over it alone; missing ones are unlabeled, and -1 is
-        in labels that are no column.
+        The labels, or the name of their column. The column is read alone, in one pass. Missing labels are unlabeled. In
+        labels that are not a column of `X`, -1 is unlabeled, too.
     features : sequence of str, optional
-        The columns that are coordinates. By default all but that of the labels and those that name or number the rows, such
-        as the index that pandas wrote; the rows' `notes` name these.
+        The feature columns. By default all columns except the label and an index, such as the one that pandas writes.
+        The rows' `notes` name the columns that are left out.
     drop : sequence of str
-        Columns that are left out.
+        Columns to leave out.
     missing_words : sequence of str
-        Labels of text that stand for a missing label; by default those of pandas' `read_csv`, and "?".
+        Text labels that mean a missing label. By default the words of pandas' `read_csv`, and "?".
     missing : {"mean", "median", "most frequent"}, optional
-        What replaces missing numbers. By default one that is met is an error.
+        The replacement for missing numbers. By default a missing number is an error.
     scaling : {"none", "unit", "standard"}, default "none"
-        As of a spec's data; scaled points are in single precision.
+        The scaling of each feature, as in a spec's data. Scaled points have single precision.
     sample : int, default 65,536
-        From so many rows at most, evenly spread, replacement and scaling are learned.
+        The largest number of rows, evenly spread, from which replacement and scaling are learned.
     preparation : Preparation, optional
-        What is done to every row, as another reading has learned it (its rows' `preparation`); instead of `missing` and `scaling`.
+        The preparation of another reading (its rows' `preparation`). It replaces `missing` and `scaling`.
     unlabeled : label or None, default "auto"
-        The label of a column that means "not labeled". "auto" takes -1 beside two or more other labels, unless another one is
-        negative: alone with one other label -1 is a class. None or "none" takes no label.
+        The label of a column that means "not labeled". "auto" takes -1 if there are two or more other labels and none
+        of them is negative. If there is only one other label, -1 is a class. None or "none": every label is a class.
     tell : callable, optional
-        Is called with a part's name, how many parts have been read and of how many, after each; what it raises ends the reading.
+        Called after each part with its name, the number of parts read and the number of all parts. An exception that it
+        raises ends the reading.
 
     Returns
     -------
     rows : Rows
-        For the estimators' `fit` and `partial_fit`.
+        Points for the estimators' `fit` and `partial_fit`.
     labels : ndarray of shape (n,) or None
-        -1 for unlabeled rows. If -1 is a class they are a masked array, whose mask says which rows are unlabeled.
+        -1 for unlabeled rows. If -1 is a class, the labels are a masked array; its mask marks the unlabeled rows.
 
     Raises
     ------
     DataError
-        In one sentence, with the name of the part that cannot be used.
+        If a part cannot be used. The message names the part.
     """
     reader, dtype = _reader(X, Asked.of(y if isinstance(y, str) else None, features, drop), tell)
     if not len(reader):
         raise DataError("there must be rows, got none")
-    # Whole numbers of four bytes and more may be such as float32 rounds.
+    # float32 rounds some whole numbers of four bytes and more.
     is_wide = dtype == np.float64 or (dtype.kind in "iu" and dtype.itemsize >= 4)
     own = np.dtype(np.float64 if is_wide else np.float32)
     reader.preparation = _learned(reader, own, missing, scaling, sample) if preparation is None else preparation
@@ -134,7 +135,7 @@ def _reader(X: Any, asked: Asked, tell: Tell) -> tuple[Reader, np.dtype]:
 
 
 def _is_arrays(X: Any) -> bool:
-    """Whether it is a list of arrays of points."""
+    """Return True if the value is a list of arrays of points."""
     return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(a, np.ndarray) and a.ndim == 2 for a in X)
 
 
@@ -148,10 +149,10 @@ def _reader_of_arrays(arrays: Sequence[NDArray], tell: Tell) -> tuple[Reader, np
 
 
 def _learned(reader: Reader, dtype: np.dtype, missing: str | None, scaling: str, sample: int) -> Preparation | None:
-    """Learn what is done to every row."""
+    """Learn how every row is prepared."""
     if missing is None and scaling == "none":
         return None
-    reader.is_checked = False  # what is missing is no error yet
+    reader.is_checked = False  # a missing number is not yet an error
     MISSING.check(missing)
     checked(SCALING, scaling)
     taken = evenly_spread(len(reader), sample)
@@ -162,7 +163,7 @@ def _learned(reader: Reader, dtype: np.dtype, missing: str | None, scaling: str,
 
 
 def _check_finite(reader: Reader, some: NDArray, taken: NDArray, *, is_filled: bool) -> None:
-    """Refuse an infinite number, and a missing one that nothing replaces."""
+    """Raise `DataError` if a number is infinite, or missing without a replacement."""
     is_bad = np.isinf(some) if is_filled else ~np.isfinite(some)
     if not is_bad.any():
         return
@@ -198,7 +199,7 @@ def _labels(X: Any, y: Any, reader: Reader, words: Sequence[str], unlabeled: str
 
 
 def _column(X: Any, name: str, reader: Reader, words: Sequence[str]) -> pd.Series:
-    """Return a column of labels, in which some words stand for a missing one."""
+    """Return a column of labels; some words mean a missing label."""
     seen = Seen()
     given = pd.Series(computed(X[name]) if is_dask(X) else labels_of_parquet(reader, name), name=name)
     labels = blanked(given, words, seen)
@@ -212,5 +213,5 @@ def _say(reader: Reader, sentences: Iterable[str], *, is_guess: bool = True) -> 
 
 
 def _as_they_were(y: Any, labels: Labels) -> Any:
-    """Return labels as an array, and pandas' ordered categories as such."""
+    """Return labels as an array, and pandas' ordered categories unchanged."""
     return labels.array() if labels.order is None else pd.Series(y).where(labels.is_labeled)

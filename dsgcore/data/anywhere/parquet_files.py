@@ -1,4 +1,4 @@
-"""A folder of Parquet files: each row group of each file is a part."""
+"""Reader of a folder of Parquet files: each row group of each file is one part."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _RowGroup:
         return np.column_stack([_as_numbers(table.column(name)) for name in self.columns])
 
     def labels(self, column: str) -> Any:
-        """Return a column as it stands in the file."""
+        """Return a column as the file holds it."""
         return self._table([column]).column(column)
 
     def _table(self, columns: Sequence[str]) -> Any:
@@ -49,7 +49,7 @@ class _RowGroup:
 
 
 def reader_of_parquet(folder: Path, asked: Asked, tell: Tell) -> tuple[Reader, np.dtype]:
-    """Return what reads a folder's Parquet files in the order of their names, and the type of their numbers."""
+    """Return a reader of a folder of Parquet files, in the order of their names, and the type of their numbers."""
     files = [folder] if folder.is_file() else sorted(folder.rglob("*.parquet"))
     if not files:
         raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(folder))}, got none")
@@ -69,7 +69,7 @@ def reader_of_parquet(folder: Path, asked: Asked, tell: Tell) -> tuple[Reader, n
 
 
 def _check_kind(file: Path) -> None:
-    """Refuse a file that is no Parquet, by its first bytes."""
+    """Raise `DataError` if a file's first bytes are not those of a Parquet file."""
     with readable(file.name), file.open("rb") as stream:
         if stream.read(len(_MAGIC)) != _MAGIC:
             raise DataError(
@@ -78,7 +78,7 @@ def _check_kind(file: Path) -> None:
 
 
 def _first_rows(dataset: Any, types: Any, names: list[str]) -> pd.DataFrame:
-    """Return the first rows of some columns; none of a column of lists, or of other nested values."""
+    """Return the first rows of some columns; no rows of a column with lists or other nested values."""
     flat = [name for name in names if not types.is_nested(dataset.schema.field(name).type)]
     with readable("the file"):
         frame = dataset.head(ROWS, columns=flat, use_threads=False).to_pandas(ignore_metadata=True)
@@ -86,7 +86,7 @@ def _first_rows(dataset: Any, types: Any, names: list[str]) -> pd.DataFrame:
 
 
 def labels_of_parquet(reader: Reader, column: str) -> pd.Series:
-    """Return the column of labels, in one pass over it alone; whole numbers stay exact beside missing ones."""
+    """Return the label column, read alone in one pass. Whole numbers stay exact if some labels are missing."""
     found = []
     for number, part in enumerate(reader.parts):
         with readable(f"the labels of {reader.called(number)}"):
@@ -110,7 +110,7 @@ def _dataset(file: Path) -> Any:
 
 
 def _kind(of: Any, types: Any) -> np.dtype | str:
-    """Return the type of a column's numbers; or in words what it holds instead."""
+    """Return the type of a column's numbers, or a description if it holds something else."""
     if types.is_dictionary(of):
         return _kind(of.value_type, types)
     if types.is_decimal(of):
@@ -125,7 +125,7 @@ def _kind(of: Any, types: Any) -> np.dtype | str:
 
 
 def _as_numbers(column: Any) -> NDArray:
-    """Return a column's numbers, NaN for one that is missing."""
+    """Return a column's numbers; a missing one is NaN."""
     types = _arrow().types
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

@@ -1,4 +1,4 @@
-"""What is done to every row that is read: missing numbers replaced, features scaled, as a sample of the rows has taught it."""
+"""Preparation of every row: missing numbers are replaced and features are scaled, as learned from a sample of rows."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MISSING = Choice("missing", None, options=("mean", "median", "most frequent"), o
 
 @dataclass(frozen=True)
 class Preparation:
-    """Missing numbers are replaced, then features scaled."""
+    """Replacement of missing numbers, then scaling of features."""
 
-    fill: NDArray | None  # of shape (d,): what replaces a missing number; None: a missing number is an error
+    fill: NDArray | None  # shape (d,): replacements for missing numbers; None: a missing number is an error
     scaling: Scaling
 
     @classmethod
     def learned(cls, sample: NDArray, missing: str | None, scaling: str) -> Self:
-        """Learn it from a sample of the rows, of shape (n, d), with NaN for a missing number."""
+        """Learn the preparation from a sample of the rows, of shape (n, d), with NaN for a missing number."""
         fill = None if missing is None else np.array([_fill(column, missing) for column in sample.T])
         full = _filled(sample, fill)
         if scaling != "none":
@@ -37,11 +37,11 @@ class Preparation:
 
     @property
     def d(self) -> int:
-        """How many coordinates it is for."""
+        """The number of features."""
         return len(self.scaling.offset)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the preparation as plain data."""
         scaling = self.scaling
         return {
             "fill": None if self.fill is None else self.fill.tolist(),
@@ -52,7 +52,7 @@ class Preparation:
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> Self:
-        """Return what plain data, as of `to_dict`, say, or raise `DataError` where they are not those of a preparation."""
+        """Return the preparation that plain data from `to_dict` describe; raise `DataError` if they are malformed."""
         try:
             offset, width = (np.array(said[name], dtype=np.float32) for name in ("offset", "width"))
             fill = None if said["fill"] is None else np.array(said["fill"], dtype=np.float64)
@@ -67,7 +67,7 @@ class Preparation:
         return cls(fill, Scaling(kind, offset, width))
 
     def apply(self, points: NDArray) -> NDArray:
-        """Return prepared points; where they are scaled, in single precision, as a data set's are."""
+        """Return prepared points. Scaled points have single precision, like those of a data set."""
         full = _filled(points, self.fill)
         return full if self.scaling.kind == "none" else self.scaling.apply(full)
 

@@ -1,4 +1,4 @@
-"""Points that lie elsewhere, read a part at a time, behind the few things that an array is asked for: a shape, and rows."""
+"""Out-of-core points that look like an array (a shape and rows) and are read one part at a time."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.anywhere.preparation import Preparation
 from dsgcore.data.datasets import DataError
 
-# What follows from the data as a whole (a kernel's "scale") follows from so many rows at most, evenly spread.
+# Values that depend on all rows, such as a kernel's "scale", are estimated from at most this many rows, evenly spread.
 SAMPLE = 65_536
-# What readers of files and workers of clusters raise.
+# Exceptions that readers of files and cluster workers raise.
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, RuntimeError, MemoryError)
-# Is told of every part that has been read: its name, how many parts, of how many.
+# Progress callback: called after each part with its name, the number of parts read, and the number of all parts.
 Tell = Callable[[str, int, int], object]
 
 
 class Part(Protocol):
-    """Rows that are read together: a row group of a file, a partition, a memory map."""
+    """Rows that are read together: a row group of a file, a partition or a memory map."""
 
-    name: str  # what a sentence calls it
+    name: str  # name of the part in messages
 
     def __len__(self) -> int: ...
 
@@ -39,7 +39,7 @@ class Part(Protocol):
 
 @contextmanager
 def readable(what: str) -> Iterator[None]:
-    """Say in one sentence that something cannot be read, and why."""
+    """Raise `DataError` if something cannot be read; the message gives the reason."""
     try:
         yield
     except DataError:
@@ -51,7 +51,7 @@ def readable(what: str) -> Iterator[None]:
 
 @dataclass
 class Reader:
-    """Reads points of parts, a part at a time, and says in one sentence what is wrong with one."""
+    """Reader of points, one part at a time. Its errors name the part and the fault."""
 
     parts: Sequence[Part]
     d: int
@@ -59,8 +59,8 @@ class Reader:
     tell: Tell
     preparation: Preparation | None = None
     is_checked: bool = True
-    notes: tuple[str, ...] = ()  # sentences about columns that are left out, and labels that were read as missing
-    guesses: tuple[str, ...] = ()  # those of the notes that the data do not say themselves
+    notes: tuple[str, ...] = ()  # sentences about columns that are left out, and about labels that were read as missing
+    guesses: tuple[str, ...] = ()  # the notes that record a guess: the data themselves do not state them
     starts: NDArray = field(init=False)
     reads: int = field(init=False, default=0)
 
@@ -103,29 +103,29 @@ class Reader:
         return points
 
     def column(self, number: int) -> str:
-        """Return what a column is called: its name, or its number, from 1."""
+        """Return a column's name, or its number counted from 1 if it has no name."""
         return str(number + 1) if self.names is None else quoted(self.names[number])
 
     def called(self, number: int) -> str:
-        """Return what a part is called: its number, from 1, and its name."""
+        """Return a part's number, counted from 1, and its name."""
         return f"part {number + 1} of {len(self.parts)} ({self.parts[number].name})"
 
 
 def _bad(value: float, dtype: np.dtype) -> str:
-    """Say what is wrong with a number, and what can be done."""
+    """Return the error for an unusable number, with a remedy."""
     if np.isnan(value):
         return "NaN, a missing number (missing='mean' or --missing mean replaces it),"
     return f"a number that is infinite, or too large for {dtype}, and must be corrected,"
 
 
 class _Held:
-    """Points that have been read ahead, by ascending row."""
+    """Pre-fetched points, by ascending row."""
 
     def __init__(self, d: int) -> None:
         self.rows, self.points = np.empty(0, dtype=np.int64), np.empty((0, d))
 
     def places(self, rows: NDArray) -> NDArray | None:
-        """Return where these rows' points are; None where one of them is not here."""
+        """Return the positions of these rows' points, or None if one of them was not pre-fetched."""
         places = np.searchsorted(self.rows, rows)
         is_here = places < len(self.rows)
         is_here[is_here] = self.rows[places[is_here]] == rows[is_here]
@@ -133,14 +133,14 @@ class _Held:
 
 
 class Rows:
-    """An (n, d) array whose rows are read when they are asked for; `rows_of` makes it.
+    """An (n, d) out-of-core array, whose rows are read when they are needed. Make one with `rows_of`.
 
     Attributes
     ----------
     dtype : numpy dtype
-        Of what indexing gives: float32 or float64.
+        The type of indexed points: float32 or float64.
     names : tuple of str or None
-        The coordinates' names, where they have some.
+        The features' names, if the source has names.
     """
 
     ndim = 2
@@ -152,7 +152,7 @@ class Rows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of rows and of coordinates."""
+        """The number of rows and the number of features."""
         return len(self._reader) if self._numbers is None else len(self._numbers), self._reader.d
 
     def __len__(self) -> int:
@@ -160,7 +160,7 @@ class Rows:
 
     @property
     def preparation(self) -> Preparation | None:
-        """What is done to every row; None: nothing."""
+        """The preparation of every row; None if rows stay as they are."""
         return self._reader.preparation
 
     @property
@@ -170,12 +170,12 @@ class Rows:
 
     @property
     def guesses(self) -> tuple[str, ...]:
-        """The notes that the data do not say themselves: an index that is one by its name and values, and missing words."""
+        """The notes that record a guess: an index found by its name and values, or words read as missing."""
         return self._reader.guesses
 
     @property
     def parts_read(self) -> int:
-        """How often a part has been read."""
+        """The number of times that a part has been read."""
         return self._reader.reads
 
     def astype(self, dtype: DTypeLike) -> Self:
@@ -193,13 +193,13 @@ class Rows:
         return np.arange(self._reader.starts[number], self._reader.starts[number + 1])
 
     def taken(self, rows: NDArray) -> Self:
-        """Return an array of some of the rows, in this order, of which none is read."""
+        """Return a lazy array of some of the rows, in this order; reads nothing."""
         other = copy(self)
         other._numbers = self._row_numbers(rows)
         return other
 
     def sample(self) -> NDArray:
-        """Return all rows, or where there are more than 65,536 so many of them, evenly spread."""
+        """Return all rows, or 65,536 evenly spread rows if there are more."""
         return self[evenly_spread(len(self), SAMPLE)]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
@@ -216,13 +216,13 @@ class Rows:
         return in_precision(self._read(different)[inverse], self.dtype)
 
     def read_ahead(self, rows: NDArray) -> None:
-        """Read these rows in one pass over the parts that hold them, and keep them."""
+        """Pre-fetch these rows, in one pass over the parts that hold them."""
         rows = np.unique(self._row_numbers(rows))
         if self._held.places(rows) is None:
             self._held.points, self._held.rows = self._read(rows), rows
 
     def pieces(self, rows: NDArray, size: int) -> Iterator[NDArray]:
-        """Yield the points at ascending `rows`, so many at a time, in one pass over the parts that hold them."""
+        """Yield the points at ascending `rows` in pieces, in one pass over the parts that hold them."""
         numbers = self._row_numbers(rows)
         if self._held.places(numbers) is not None:
             yield from (self[rows[start : start + size]] for start in range(0, len(rows), size))
@@ -248,13 +248,13 @@ class Rows:
         return points
 
     def _row_numbers(self, key: Any) -> NDArray:
-        """Return the numbers of the rows that a slice, a mask or numbers mean, as NumPy reads them; raise IndexError."""
+        """Return the row numbers of a slice, a mask or numbers, as NumPy reads them; raise IndexError if one is out of range."""
         rows = np.arange(*key.indices(len(self))) if isinstance(key, slice) else _counted(key, len(self))
         return rows if self._numbers is None else self._numbers[rows]
 
 
 def _counted(key: Any, n: int) -> NDArray:
-    """Return the rows of n that a mask or numbers mean; negative numbers count from the end."""
+    """Return the row numbers, out of n, of a mask or numbers. Negative numbers count from the end."""
     rows = np.asarray(key) if np.size(key) else np.zeros(np.shape(key), dtype=np.int64)
     if isinstance(key, tuple) or rows.dtype.kind not in "biu":
         raise IndexError("rows are asked for by a slice, a mask or whole numbers, and come with all their columns")

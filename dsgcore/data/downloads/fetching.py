@@ -1,4 +1,4 @@
-"""The papers' sets in their public archives: where each file is, how it is read, and how it comes to the cache, once."""
+"""Addresses of the papers' data sets in public archives, and their download to the cache."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dsgcore.data.reading.names import reason_of
 
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 UCI = "https://archive.ics.uci.edu/static/public"
-# Of UCI's tables: the archive, the file in it, the column of labels, and those that are no features.
+# UCI's tables: the archive, the file in it, the label column, and columns that are not features.
 _UCI_FILES = {
     "dota2": ("367/dota2+games+results", "dota2Train.csv", "x1"),
     "sgemm": ("440/sgemm+gpu+kernel+performance", "sgemm_product.csv", *(f"Run{i} (ms)" for i in (1, 2, 3, 4))),
@@ -36,18 +36,18 @@ _UCI_FILES = {
 class RemoteSet:
     """A data set of a public archive."""
 
-    name: str  # on the command line
+    name: str  # name on the command line
     title: str
     archive: str  # "LIBSVM", "UCI", "OpenML" or "scikit-learn"
-    address: str  # of what scikit-learn brings (its own sets and OpenML's, whose digests it checks), its fetcher's name
-    n: int  # rows, and columns of features, as the archive states them
+    address: str  # for sets from scikit-learn (its own and OpenML's, whose digests it checks): the name of its fetcher
+    n: int  # numbers of rows and feature columns, as the archive states them
     d: int
-    classes: int | None  # None: a number is to be predicted, which is cut into bins
+    classes: int | None  # None: the target is a number, which is cut into bins
     used_by: tuple[str, ...]  # the papers' methods that were tried on it
     licence: str = "not stated (LIBSVM's page)"
-    member: str | None = None  # of a zip archive: the file inside
-    label: str | None = None  # the column of labels, where it is not the one that a guess would take
-    ignored: tuple[str, ...] = ()  # columns that are no features
+    member: str | None = None  # for a zip archive: the file inside
+    label: str | None = None  # the label column, if a guess would take another one
+    ignored: tuple[str, ...] = ()  # columns that are not features
     number: int | None = None  # OpenML's own
 
     @property
@@ -57,7 +57,7 @@ class RemoteSet:
 
     @property
     def is_through_scikit_learn(self) -> bool:
-        """Whether a fetcher of scikit-learn brings it."""
+        """True if a fetcher of scikit-learn downloads it."""
         return self.address.startswith("fetch_")
 
 
@@ -113,14 +113,14 @@ REMOTE_SETS: Mapping[str, RemoteSet] = MappingProxyType({remote.name: remote for
 
 
 def remote_set(name: str) -> RemoteSet:
-    """Return a set of the papers by its name, or raise `DataError`."""
+    """Return one of the papers' sets by its name; raise `DataError` if there is no such set."""
     if name not in REMOTE_SETS:
         raise DataError(f"the set must be one of {', '.join(REMOTE_SETS)}, got {quoted(name)}")
     return REMOTE_SETS[name]
 
 
 def cached(remote: RemoteSet) -> Path | None:
-    """Return the file of a set where it is in the cache."""
+    """Return the cached file of a set, or None if it is not in the cache."""
     path = _path(remote)
     return path if path.exists() else None
 
@@ -132,9 +132,10 @@ def _path(remote: RemoteSet) -> Path:
 
 
 def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Patience | None = None) -> Path:
-    """Bring a set's file, which `dsgcore.data.reading` reads, to the cache unless it is there; return its path.
+    """Download a set's file to the cache unless it is there; return its path.
 
-    Parameters and errors as in `transfer.download`; what scikit-learn brings shows no progress, and is not taken up again.
+    `dsgcore.data.reading` reads the file. Parameters and errors are those of `transfer.download`. A download through
+    scikit-learn shows no progress, and cannot be resumed.
     """
     path = _path(remote)
     if path.exists():
@@ -151,7 +152,7 @@ def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Pati
 
 
 def _take_out(packed: Path, member: str, path: Path) -> None:
-    """Unpack one member of a zip archive, or of one inside it."""
+    """Unpack one member of a zip archive, or of an archive inside it."""
     try:
         with zipfile.ZipFile(packed) as archive, whole_files(path.parent, [path.name]) as part:
             names = [name for name in archive.namelist() if Path(name).name == member]
@@ -165,14 +166,14 @@ def _take_out(packed: Path, member: str, path: Path) -> None:
 
 
 def _through_scikit_learn(remote: RemoteSet, path: Path) -> Path:
-    """Let scikit-learn's own fetcher bring a set, which checks its digest, and keep its points and labels."""
+    """Download a set with scikit-learn's fetcher, which checks its digest; keep its points and labels."""
     import sklearn.datasets
 
     fetcher: Any = getattr(sklearn.datasets, remote.address)
     options = {} if remote.number is None else {"data_id": remote.number, "as_frame": False}
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that it tries again; the end is told
+            warnings.simplefilter("ignore")  # scikit-learn reports its retries; the final error is reported here
             bunch = fetcher(data_home=str(cache_folder() / "scikit-learn"), **options)
     except (OSError, ValueError) as error:
         raise DataError(

@@ -1,6 +1,6 @@
-"""One file from a server to the disk: in pieces, taken up where it broke off, and checked.
+"""Download of one file: in pieces, resumed after a break, and checked.
 
-The fetchers of pooch and scikit-learn begin again after a break: of files of gigabytes they may never get to the end.
+The fetchers of pooch and scikit-learn start again after a break, so a download of several gigabytes may never end.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a server is waited for, and how often it is asked again."""
+    """Time to wait for a server, and number of attempts."""
 
-    seconds: float = 20.0  # without an answer or any byte
-    attempts: int = 4  # in a row without getting further
+    seconds: float = 20.0  # seconds without an answer or a byte
+    attempts: int = 4  # attempts in a row without progress
 
 
 def download(
@@ -43,20 +43,20 @@ def download(
     progress: Progress | None = None,
     patience: Patience | None = None,
 ) -> Path:
-    """Bring a file to `to`, unless it is there.
+    """Download a file to `to`, unless it is there.
 
-    What has arrived before a break stays beside it as ``.part``, and the rest is asked for; where the server cannot give
-    a rest, or the file has changed meanwhile, it is begun again.
+    After a break, the received bytes stay in a file ending in ``.part``, and the rest is requested. The download starts
+    again if the server cannot send a rest, or if the file has changed.
 
     Parameters
     ----------
     address : str
-        With the scheme https (of this machine, http).
+        With the scheme https (or http, for this machine only).
     to : path
     digest : tuple of str, optional
-        The algorithm ("sha256", "md5") and the hexadecimal digest that the file must have.
+        The algorithm ("sha256", "md5") and the required hexadecimal digest.
     progress : callable, optional
-        Called with the bytes that have arrived and those that there are (None: not known).
+        Called with the number of bytes received and the total number (None: not known).
     patience : Patience, optional
 
     Returns
@@ -66,7 +66,7 @@ def download(
     Raises
     ------
     DataError
-        With one sentence: no network, no such file, another kind of file, cut off, or a wrong digest.
+        If there is no network or no such file, if the file is of another kind or cut off, or if its digest is wrong.
     """
     if to.exists():
         return to
@@ -100,7 +100,7 @@ def _check_address(address: str) -> None:
 
 
 def _mark(part: Path) -> Path:
-    """Where it is noted which version of the file a part is of."""
+    """Return the file that records the version to which a part belongs."""
     return part.with_name(part.name + ".version")
 
 
@@ -109,7 +109,7 @@ def _size(part: Path) -> int:
 
 
 def _fetch_rest(address: str, part: Path, progress: Progress | None, seconds: float) -> None:
-    """Ask for what is missing of a part, and append it."""
+    """Request the missing bytes of a part, and append them."""
     have = _size(part)
     with _answer(address, part, have, seconds) as answer:
         is_rest = answer.status == http.HTTPStatus.PARTIAL_CONTENT
@@ -132,7 +132,7 @@ def _fetch_rest(address: str, part: Path, progress: Progress | None, seconds: fl
 
 
 def _answer(address: str, part: Path, have: int, seconds: float) -> Any:
-    """Open the address, from where a part ends."""
+    """Open the address, from the byte at which a part ends."""
     headers = dict(_HEADERS)
     if have:
         headers["Range"] = f"bytes={have}-"
@@ -143,7 +143,7 @@ def _answer(address: str, part: Path, have: int, seconds: float) -> Any:
     except urllib.error.HTTPError as error:
         if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and have:
             error.close()
-            part.unlink()  # more than there is: another version
+            part.unlink()  # the part is longer than the file: another version
             raise OSError("the part on the disk does not fit the server's file") from None
         raise
     if answer.headers.get_content_type() in _PAGES:
@@ -161,7 +161,7 @@ def _note_version(part: Path, answer: Any) -> None:
 
 
 def _refuse_for_good(error: BaseException, address: str) -> None:
-    """Raise at once for what asking again does not change."""
+    """Raise an error for faults that a retry does not change."""
     if isinstance(error, urllib.error.HTTPError) and error.code < http.HTTPStatus.INTERNAL_SERVER_ERROR:
         raise DataError(f"{_host(address)} refused the file with {error.code} ({error.reason}): {address}") from None
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
