@@ -264,7 +264,7 @@ class Description:
 def describe_file(path: str | os.PathLike[str], recipe: Recipe, labels: str = "classes") -> Description:
     """Describe the contents of a file on disk. It is read in pieces: memory holds one piece and the label column.
 
-    Parameters are those of `convert_file`. `labels` is the kind of labels whose classes are counted.
+    Parameters as in `convert_file`. `labels` is the kind of labels whose classes are counted.
 
     Raises
     ------

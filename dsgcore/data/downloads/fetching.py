@@ -134,7 +134,7 @@ def _path(remote: RemoteSet) -> Path:
 def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Patience | None = None) -> Path:
     """Download a set's file to the cache unless it is there; return its path.
 
-    `dsgcore.data.reading` reads the file. Parameters and errors are those of `transfer.download`. A download through
+    `dsgcore.data.reading` reads the file. Parameters and errors as in `transfer.download`. A download through
     scikit-learn shows no progress, and cannot be resumed.
     """
     path = _path(remote)

@@ -1,4 +1,4 @@
-"""Reading a person's own table: what a file is, what its columns are, and the points and labels that it becomes."""
+"""Readers of a user's own table: its file format, its columns, and the points and labels that it becomes."""
 
 from dsgcore.data.reading.labels import label_names as label_names
 from dsgcore.data.reading.limits import IN_PIECES as IN_PIECES

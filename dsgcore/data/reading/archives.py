@@ -1,6 +1,7 @@
-"""NumPy's `.npz` archives: their arrays, and as tables the array X by its columns with every array of a value for each row.
+"""NumPy's `.npz` archives, as arrays or as tables: the columns of X, and each array with one value per row.
 
-Nothing is ever unpickled. What the arrays unpack to is known before it fills memory: `numpy.load` does not ask.
+Nothing is ever unpickled. The unpacked size of the arrays is checked before memory is taken; `numpy.load` does not do
+that.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from dsgcore.data.reading.names import column_names, listed, printable
 from dsgcore.data.reading.sources import Piece, Source
 
 POINTS, LABELS = "X", "y"
-# What numpy and zipfile raise on broken, encrypted, mislabelled or absurdly large members.
+# Exceptions of numpy and zipfile for broken, encrypted, mislabelled or absurdly large members.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
 _UNREADABLE = (*_DAMAGED, MemoryError, OverflowError, RuntimeError, SyntaxError, TypeError, ValueError)
 
 
 def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArray]:
-    """Unpack the named arrays of an archive, or all; X of shape (n, d) must be among them."""
+    """Unpack the named arrays of an archive, or all of them. X of shape (n, d) must be among them."""
     with source.open() as stream:
         content = stream.read()
     if not zipfile.is_zipfile(io.BytesIO(content)):
@@ -39,7 +40,7 @@ def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArr
     except _UNREADABLE as error:
         raise DataError("the .npz archive is damaged: its table of contents cannot be read") from error
     with archive:
-        # An archive of anything else may hold an X as well; asked for by name, it is told to be no array.
+        # Another kind of archive may hold an X as well. If the caller names X, the error says that it is not an array.
         members = [info for info in archive.zip.infolist() if wanted or info.filename.endswith(".npy")]
         sizes = {info.filename.removesuffix(".npy"): info.file_size for info in members}
         for name in wanted or (POINTS,):
@@ -58,7 +59,7 @@ def read_arrays(source: Source, limits: Limits, *wanted: str) -> dict[str, NDArr
 
 
 def _array(archive: Any, name: str) -> NDArray:
-    """Unpack one array of an archive, without ever loading Python objects."""
+    """Unpack one array of an archive without loading any Python objects."""
     try:
         array = archive[name]
     except _UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""Tables as text: what separates their cells, and reading them in one piece or in several."""
+"""Tables as text: detection of their format, and reading in one piece or in several."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _BOMS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-# Whole numbers of so many digits may have no float of their own; a 64-bit one has 20 at most.
+# Whole numbers with this many digits may have no exact float; a 64-bit number has at most 20.
 LONG, _WHOLE = 16, re.compile(r"\s*[+-]?\d{1,20}\s*")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _UNREADABLE = (ValueError, UnicodeError, OverflowError, MemoryError, csv.Error)
 
 
 def sniffed_encoding(source: Source) -> str:
-    """Return the encoding that the bytes are most likely in: by a byte order mark, else UTF-8 where they are valid in it."""
+    """Return the most likely encoding of the bytes: from a byte order mark, else UTF-8 if they are valid in it."""
     head = source.head(4096)
     for mark, encoding in _BOMS.items():
         if head.startswith(mark):
@@ -57,19 +57,19 @@ def sniffed_encoding(source: Source) -> str:
 
 
 def head_text(source: Source, encoding: str, size: int = _HEAD) -> str:
-    """Return the text of the first bytes, up to the last whole line where there is more."""
+    """Return the text of the first bytes, up to the last whole line if there is more."""
     content = source.head(size)
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(content)
     return text if len(content) < size or "\n" not in text else text[: text.rindex("\n") + 1]
 
 
 def sniff_delimited(source: Source) -> Recipe:
-    """Return the recipe that a text's delimiter, header, decimal mark and encoding are most likely of; roles are not set."""
+    """Return a recipe with the most likely delimiter, header, decimal mark and encoding of a text; roles are not set."""
     encoding = sniffed_encoding(source)
     text = head_text(source, encoding)
     refuse_other_text(text)
-    # Of the delimiters whose rows agree alike, the one with the most numbers between them: 1,5;2,5 is two numbers, not three
-    # cells. The comma where none has any.
+    # Among the delimiters whose rows agree equally, take the one with the most numbers between them: 1,5;2,5 is two
+    # numbers, not three cells. Take the comma if no delimiter gives numbers.
     delimiter = max(DELIMITERS, key=lambda delimiter: _agreement(_cells(text, delimiter), delimiter))
     cells = _cells(text, delimiter)
     flat = [cell for row in cells[1:] for cell in row]
@@ -81,20 +81,20 @@ def sniff_delimited(source: Source) -> Recipe:
 
 
 def _cells(text: str, delimiter: str) -> list[list[str]]:
-    """Return the cells of the first lines, in which nothing need be right."""
+    """Return the cells of the first lines, which may be malformed."""
     lines = [line for line in text.splitlines()[:_SNIFFED_LINES] if line.strip()]
     rows: list[list[str]] = []
-    with contextlib.suppress(csv.Error):  # the reading proper says what is wrong, and where
+    with contextlib.suppress(csv.Error):  # the full reading reports faults and their place
         rows.extend([cell.strip() for cell in row] for row in _rows(lines, delimiter, strict=False))
     return rows
 
 
 def _agreement(cells: list[list[str]], delimiter: str) -> tuple[float, float, int]:
-    """Return how far rows agree about a number of cells above 1, the share of numbers among these, and that number."""
+    """Return how well rows agree on a number of cells above 1, the share of numbers among the cells, and that number."""
     width, agreeing = Counter(map(len, cells)).most_common(1)[0] if cells else (0, 0)
     if width < 2:
         return 0.0, 0.0, 0
-    # White space and colons stand inside cells as well.
+    # White space and colons also occur inside cells.
     weight = {" ": 0.9, ":": 0.5}.get(delimiter, 1.0)
     flat = [cell for row in cells for cell in row]
     numeric = sum(_is_number(cell, ".") or _is_number(cell, ",") for cell in flat) / len(flat)
@@ -106,7 +106,7 @@ def _is_number(cell: str, decimal: str) -> bool:
 
 
 def _has_header(cells: list[list[str]], decimal: str) -> bool:
-    """Whether the first row names the columns: it holds no number, and does not look like the rows below."""
+    """Return True if the first row names the columns: it holds no number, and does not look like the rows below."""
     if not cells or any(_is_number(cell, decimal) and cell.lower() != "nan" for cell in cells[0]):
         return False
     if len(cells) == 1 or any(_is_number(cell, decimal) for row in cells[1:] for cell in row):
@@ -119,8 +119,8 @@ def read_delimited(
 ) -> Iterator[Piece]:
     """Yield the table in pieces of so many rows (None: in one); count cells that are read as missing in `seen`.
 
-    Every line is looked at first: all must have as many cells, and none may hold a NUL. pandas fills up what is too short,
-    and a quote that is never closed is to it one cell of whatever size.
+    Every line is checked first: all must have the same number of cells, and no line may hold a NUL. pandas would fill
+    up short lines, and would read an unclosed quote as one huge cell.
     """
     raw, n_rows, missing, long = _checked_lines(source, recipe, limits)
     names, notes = column_names(raw)
@@ -144,7 +144,7 @@ def read_delimited(
 def _frames(
     lines: io.TextIOWrapper, recipe: Recipe, names: list[str], rows: int, long: set[int]
 ) -> Iterator[pd.DataFrame]:
-    """Let pandas parse what is left of a text, but for the columns that hold long whole numbers."""
+    """Parse the rest of a text with pandas, except the columns that hold long whole numbers."""
     marked = {names.index(name) for name, _ in recipe.marked() if name in names}
     try:
         with pd.read_csv(
@@ -173,7 +173,7 @@ def _frames(
 
 
 def _exact(column: pd.Series, decimal: str) -> pd.Series:
-    """Return a column of text as whole numbers if all cells are, else as pandas reads it; what is too large stays text."""
+    """Return a column of text as whole numbers if all cells are, else as pandas reads it. Too large numbers stay text."""
     cells = column.dropna()
     if cells.str.fullmatch(_WHOLE.pattern).all():
         for dtype in ("Int64", "UInt64") if len(cells) < len(column) else ("int64", "uint64"):
@@ -190,7 +190,7 @@ def _text(source: Source, recipe: Recipe) -> io.TextIOWrapper:
 
 
 def _bounded(lines: io.TextIOWrapper) -> Iterator[str]:
-    """Yield the lines; one without an end is refused before it fills memory."""
+    """Yield the lines; raise `DataError` if a line without an end would fill memory."""
     for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE), ""), start=1):
         if len(line) == LONGEST_LINE:
             raise DataError(f"line {number} must have fewer than {LONGEST_LINE:,} characters, and it has more")
@@ -209,9 +209,10 @@ def _is_blank(row: list[str]) -> bool:
 def _checked_lines(
     source: Source, recipe: Recipe, limits: Limits
 ) -> tuple[list[str], int, Counter[tuple[str, int]], set[int]]:
-    """Return the columns' names, the number of rows, how many cells of each missing word each column has, and which are long.
+    """Return the columns' names, the number of rows, each column's count of each missing word, and the long columns.
 
-    A column is long if it holds whole numbers of many digits. Lines with more or fewer cells than the first are refused, and NULs.
+    A column is long if it holds whole numbers with many digits. Lines with more or fewer cells than the first are
+    refused, and so are NULs.
     """
     first: list[str] = []
     long: set[int] = set()
@@ -245,7 +246,7 @@ def _checked_lines(
 
 
 def _wrong(row: list[str], first: list[str], recipe: Recipe) -> str:
-    """Say what is wrong with a line, after its number."""
+    """Return the fault of a line, to follow its number in a message."""
     if len(row) == len(first):
         column = next(j for j, cell in enumerate(row, start=1) if "\0" in cell)
         return f", column {column} holds a NUL byte: the file is no plain text"
@@ -254,7 +255,7 @@ def _wrong(row: list[str], first: list[str], recipe: Recipe) -> str:
 
 
 def _plainly(error: csv.Error) -> str:
-    """Say what is wrong with a line in the words of this page rather than of the module csv."""
+    """Return the fault of a line in plain words, instead of those of the csv module."""
     text = str(error)
     if "field larger" in text:
         return f"a cell has more than {csv.field_size_limit()} characters (is a closing quote missing?)"

@@ -1,4 +1,4 @@
-"""Columns as features: numbers with missing ones replaced, categories by a column each, text by singular directions."""
+"""Encoding of columns as features: numbers, categories (one column each) and text (singular directions)."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from dsgcore.data.reading.numerals import (
 from dsgcore.data.reading.recipe import MARKS, Recipe
 from dsgcore.data.reading.tables import labels_of
 
-# The directions are those that the randomised method of Halko, Martinsson and Tropp (2011) finds from this seed.
+# The randomised method of Halko, Martinsson and Tropp (2011) finds the directions, with this seed.
 _SEED = 0
 NO_ROW_LEFT = "no row is left once those with missing numbers are dropped: replace the numbers instead"
 _Fitted = NDArray[np.bool_] | None
 
 
-# scikit-learn's SimpleImputer and OneHotEncoder learn from one table; these learn from its pieces as well.
+# scikit-learn's SimpleImputer and OneHotEncoder learn from one table; these classes also learn from its pieces.
 @dataclass
 class _Encoder:
-    """A column of features: looked at piece by piece, settled, then written as columns of the points."""
+    """Encoder of one column: it sees the column piece by piece, is settled, and then writes columns of the points."""
 
     name: str
     recipe: Recipe
@@ -56,7 +56,7 @@ class _Encoder:
 
 @dataclass
 class _Numbers(_Encoder):
-    """A column of numbers: what replaces those that are missing."""
+    """Encoder of a column of numbers, which replaces missing ones."""
 
     mark: str | None = None
     total: float = 0.0
@@ -104,7 +104,7 @@ class _Numbers(_Encoder):
 
 @dataclass
 class _Categories(_Encoder):
-    """A column of categories: a column of the points for each; all are 0 where there is none."""
+    """Encoder of a column of categories: one column of the points for each; all are 0 if the category is missing."""
 
     found: set[str] = field(default_factory=set)
     categories: list[str] = field(default_factory=list)
@@ -136,7 +136,7 @@ class _Categories(_Encoder):
 
 @dataclass
 class _Words(_Encoder):
-    """A column of text: TF-IDF, then the leading singular directions, as in the protocol of QS3ORAO."""
+    """Encoder of a column of text: TF-IDF, then the leading singular directions, as in the protocol of QS3ORAO."""
 
     seen: list[NDArray] = field(default_factory=list)
 
@@ -176,7 +176,7 @@ def _texts(column: pd.Series) -> NDArray[np.object_]:
 
 
 class Features:
-    """How the columns of a table become points: fitted on one table or on its pieces, then applied to any piece."""
+    """Encoder of a table's columns as points: fitted on one table or on its pieces, then applied to any piece."""
 
     def __init__(self, recipe: Recipe, limits: Limits) -> None:
         self.recipe, self.limits = recipe, limits
@@ -184,9 +184,10 @@ class Features:
         self._left_out = LeftOut()
 
     def fit(self, frames: Iterable[pd.DataFrame], is_fitted: NDArray[np.bool_] | None = None) -> Features:
-        """Learn what replaces missing numbers, the categories, and the directions of text, of a table or its pieces.
+        """Learn replacements of missing numbers, categories and text directions from a table or its pieces.
 
-        Of one table, `is_fitted` of shape (n,) can mark the rows that means and directions are learned from; default: all.
+        For one table, `is_fitted` of shape (n,) can mark the rows from which means and directions are learned. Default:
+        all.
         """
         for frame in frames:
             if not self._encoders:
@@ -197,7 +198,7 @@ class Features:
         for encoder in self._encoders:
             encoder.settle()
             n_columns += len(encoder.names)
-            self.limits.check_columns(n_columns, "the points")  # now: of many texts, each takes long
+            self.limits.check_columns(n_columns, "the points")  # settle now: each column of many texts takes long
         self.names = tuple(name for encoder in self._encoders for name in encoder.names)
         if not self.names:
             raise DataError(self._left_out.nothing_left(self._empty))
@@ -219,7 +220,7 @@ class Features:
                 self._left_out.add(frame[name], role)
 
     def is_kept(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Mark the rows that stay: all, or where missing ones are dropped those that miss no feature."""
+        """Mark the rows to keep: all rows, or only complete ones if rows with missing features are dropped."""
         kept = np.ones(len(frame), dtype=bool)
         for encoder in self._encoders if self.recipe.missing == "drop" else ():
             if encoder.n_missing and encoder.names:
@@ -243,12 +244,12 @@ class Features:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The columns that have no part in the points though they are neither label nor pair id."""
+        """The columns that the points do not use, though they are neither label nor pair id."""
         return (*self._left_out.names, *self._empty)
 
     @property
     def depends_on_rows(self) -> bool:
-        """Whether the points depend on which rows they are learned from: text, or missing numbers that are replaced."""
+        """True if the points depend on the fitted rows: with text, or with missing numbers that are replaced."""
         has_text = any(isinstance(e, _Words) for e in self._encoders)
         return has_text or (self.recipe.missing != "drop" and bool(self._gaps))
 
@@ -257,14 +258,14 @@ class Features:
         return [e for e in self._encoders if isinstance(e, _Numbers) and e.n_missing and e.count]
 
     def left_out_sentences(self) -> Iterator[str]:
-        """Say which columns are left out, and why."""
+        """Return sentences about the columns that are left out, with reasons."""
         yield from self._left_out.sentences()
         if self._empty:
             one, several = "column holds no value and is left out", "columns hold no value and are left out"
             yield f"{counted(len(self._empty), one, several)}: {listed(self._empty)}."
 
     def sentences(self, fitted: str = "the training rows") -> Iterator[str]:
-        """Say what is done to the columns; `fitted` names the rows that it is learned from."""
+        """Return sentences about the encoding of the columns; `fitted` names the rows that it is learned from."""
         yield from self.left_out_sentences()
         for role, mark in MARKS.items():
             columns = [e.name for e in self._encoders if isinstance(e, _Numbers) and e.mark == mark]

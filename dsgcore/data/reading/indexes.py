@@ -1,4 +1,4 @@
-"""Columns that name or number the rows: they are no features, unless a person names them."""
+"""Index columns, which name or number the rows. They are not features unless the user names them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from dsgcore.data.reading.names import listed
 
-# Whether a column numbers the rows is seen from so many rows at most, in whichever way a file is read.
+# Every reader uses at most this many rows to decide if a column numbers the rows.
 ROWS = 20_000
 _PANDAS = b"pandas"
-# pandas and Dask write an index without a name as such a column.
+# The names that pandas and Dask give to an index without a name.
 _ALWAYS = re.compile(r"__index_level_\d+__|__null_dask_index__|Unnamed: 0([._].*)?")
 # A column of such a name is an index if its values are whole numbers or text, and most of them differ or count up.
 _NAMES = re.compile(
@@ -34,11 +34,11 @@ _COUNTING_NAMES = re.compile(
 )
 _PUNCTUATION = re.compile(r"[\s._:#-]+")
 MOSTLY = 0.5
-_ROWS_A_COUNT = 10  # a count that begins again, as of files put one after another, goes on for so many rows
+_ROWS_A_COUNT = 10  # a count that starts again, as in files put one after another, continues for this many rows
 
 
 def pandas_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
-    """Return the columns that a Parquet schema's metadata, as pandas writes them, name as the table's index."""
+    """Return the index columns that pandas recorded in a Parquet schema's metadata."""
     try:
         said = json.loads((metadata or {})[_PANDAS])["index_columns"]
         return frozenset(name for name in said if isinstance(name, str))
@@ -47,18 +47,18 @@ def pandas_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
 
 
 def may_be_index(name: str) -> bool:
-    """Whether a column of this name may be an index: its values decide."""
+    """Return True if a column of this name may be an index; its values decide."""
     bare = _PUNCTUATION.sub("", name.lower()) or name.strip()
     return _is_strong(name.strip()) or _COUNTING_NAMES.fullmatch(bare) is not None
 
 
 def _is_strong(name: str) -> bool:
-    """Whether a column of this name is an index unless its values are measured, or few."""
+    """Return True if a column of this name is an index unless its values are measured, or few."""
     return any(form.fullmatch(name) for form in (_ALWAYS, _NAMES, _CAMEL))
 
 
 def is_index(name: str, column: pd.Series) -> bool:
-    """Whether a column names or numbers the rows, by its name and the values of its first rows."""
+    """Return True if a column names or numbers the rows, judged by its name and the values of its first rows."""
     name = name.strip()
     if _ALWAYS.fullmatch(name):
         return True
@@ -77,7 +77,7 @@ def is_index(name: str, column: pd.Series) -> bool:
 
 
 def _whole(values: pd.Series) -> NDArray[Any] | None:
-    """Return whole numbers as such; None for anything else."""
+    """Return whole numbers unchanged; None for anything else."""
     if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
         return None
     if pd.api.types.is_integer_dtype(values):
@@ -88,7 +88,7 @@ def _whole(values: pd.Series) -> NDArray[Any] | None:
 
 
 def _counts_up(whole: NDArray[Any]) -> bool:
-    """Whether each number follows the one before, or begins again, which is rare."""
+    """Return True if each number follows the one before; rare new starts are allowed."""
     follows = np.diff(whole.astype(np.int64, copy=False)) == 1
     begins_again = ~follows
     is_count = bool((whole[1:][begins_again] == whole[0]).all())
@@ -96,7 +96,7 @@ def _counts_up(whole: NDArray[Any]) -> bool:
 
 
 def sentence(names: Sequence[str]) -> str:
-    """Say that columns are left out as an index."""
+    """Return the sentence that columns are left out as an index."""
     if len(names) == 1:
         return f"{listed(names)} names or numbers the rows, so it is no feature (name it among the features to use it)."
     return (

@@ -1,4 +1,4 @@
-"""Labels in memory, whatever holds them: which are missing, and the others as truth values, numbers, dates or text."""
+"""Labels in memory: which ones are missing, and the others as truth values, numbers, dates or text."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.names import written
 
-# From here on floats skip whole numbers.
+# From this number on, floats skip whole numbers.
 INEXACT = 2.0**53
-# What missing labels become in an array of text.
+# The replacement for missing labels in an array of text.
 _MISSING = ("", "nan", "NaN", "NaT", "<NA>")
-# The labels that are there, which rows they are of, and ordered categories in their order.
+# The labels that are not missing, their rows, and ordered categories in their order.
 Present = tuple[NDArray, NDArray[np.bool_], NDArray | None]
 
 
 def present(y: Any) -> Present:
-    """Return the labels that are not missing, of which rows they are, and pandas' ordered categories in their order."""
+    """Return the labels that are not missing, their rows, and pandas' ordered categories in their order."""
     if y is None:
         raise DataError(
             "fit requires y to be passed, but the target y is None: give labels, and -1 for unlabeled points"
@@ -61,18 +61,18 @@ def _order(there: pd.Series) -> NDArray | None:
 
 
 def _beside_missing(values: NDArray, is_labeled: NDArray) -> NDArray:
-    """Return whole numbers as such where floats stood for them beside missing ones."""
+    """Return whole numbers as integers if pandas stored them as floats because others are missing."""
     is_whole = len(values) < len(is_labeled) and values.dtype.kind == "f" and _are_exact(values)
     return values.astype(np.int64) if is_whole else values
 
 
 def _are_exact(floats: NDArray) -> bool:
-    """Whether floats are whole numbers that no other whole number can have become."""
+    """Return True if floats are whole numbers that no other whole number can round to."""
     return bool(((np.abs(floats) < INEXACT) & (floats == np.floor(floats))).all())
 
 
 def _as_array(y: Any) -> NDArray:
-    """Return labels as an array in which no whole number has become a float, and no missing label text."""
+    """Return labels as an array; whole numbers do not become floats, and missing labels do not become text."""
     own = next((getattr(y, name) for name in ("to_pylist", "to_list") if hasattr(y, name)), None)  # Arrow's and Polars'
     array = _of_list(y if own is None else own()) if own is not None or isinstance(y, list | tuple) else np.asarray(y)
     if array.dtype.kind == "S":
@@ -109,7 +109,7 @@ def plain(values: NDArray) -> NDArray:
 
 
 def checked(values: NDArray) -> NDArray:
-    """Return plain labels; refuse what cannot be labels of classes."""
+    """Return plain labels; raise an error if they cannot be labels of classes."""
     if values.dtype.kind == "f":
         _check_floats(values)
     elif values.dtype.kind in "cV" or (values.dtype.kind == "O" and not all(isinstance(v, int) for v in values)):
@@ -119,7 +119,7 @@ def checked(values: NDArray) -> NDArray:
 
 
 def _check_floats(values: NDArray) -> None:
-    """Refuse floats that are no whole numbers, or too large to be exact."""
+    """Raise an error if floats are not whole numbers, or are too large to be exact."""
     for is_wrong, kind in ((~np.isfinite(values), "infinite"), (values != np.floor(values), "continuous")):
         if is_wrong.any():
             raise _no_labels(kind, values[int(np.argmax(is_wrong))].item())
@@ -127,7 +127,7 @@ def _check_floats(values: NDArray) -> None:
 
 
 def check_exact(values: NDArray, what: str) -> None:
-    """Refuse floats of 2**53 or more among labels, where different whole numbers may have become the same."""
+    """Raise an error if labels are floats of 2**53 or more, where different whole numbers may have become equal."""
     if values.dtype.kind == "f" and (is_large := np.abs(values) >= INEXACT).any():
         raise DataError(
             f"{what} must hold exact labels, got the float {int(values[int(np.argmax(is_large))])}: floats of 2**53 or more skip "
@@ -143,7 +143,7 @@ def _no_labels(kind: str, value: object) -> DataError:
 
 
 def _numbers(values: NDArray) -> NDArray:
-    """Return numbers as integers if all are whole, else as floats; integers of any size stay exact."""
+    """Return numbers as integers if all are whole, else as floats. Integers of any size stay exact."""
     floats = np.array([value for value in values if not _is_whole(value)], dtype=float)
     if not _are_exact(floats):
         return values.astype(float)

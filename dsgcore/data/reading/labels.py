@@ -1,4 +1,4 @@
-"""The label column as class codes, as each setting needs them, and the column of pair ids."""
+"""The label column as class codes for each setting, and the column of pair ids."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ from dsgcore.data.reading.unlabeled import about_unlabeled, top_of, unlabeled_am
 
 MAX_CLASSES = 1000
 BINARY = ("binary", "pairs")
-# A label of more different whole numbers than this, or of more fractions, is cut into bins, unless the recipe says otherwise.
+# A label with more different whole numbers than this, or more fractions, is cut into bins, unless the recipe says
+# otherwise.
 MAX_LEVELS, MAX_FRACTIONS = 30, 10
 DEFAULT_BINS = 5
-# Codes, -1 where there is no label, the classes' names, and sentences about what was done.
+# Codes (-1 if there is no label), the classes' names, and sentences about changes.
 Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 
 
 def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
-    """Turn a column into class codes, as a setting that learns from such labels needs them: of two classes for `BINARY`."""
+    """Return a column as class codes for a setting that learns from such labels: two classes for `BINARY`."""
     y, names, sentences = (_classes if recipe.bins is None else _binned)(column, recipe)
     sentences += about_unlabeled(_hidden(column, recipe), recipe.unlabeled)
     if labels in BINARY:
@@ -44,7 +45,7 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
 
 
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
-    """Return the labels as they are written, and whether they are too many different numbers to be classes."""
+    """Return the labels as text, and True if they are too many different numbers to be classes."""
     written = _written(column, recipe)
     if mark := decimal_mark(column, recipe.decimal):
         values = {str(number) for number in numeric(column, mark).dropna().unique()}
@@ -56,21 +57,21 @@ def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool
 
 
 def _written(column: pd.Series, recipe: Recipe) -> NDArray[np.object_]:
-    """Return the labels as they are written, None where there is none."""
+    """Return the labels as text, or None for a missing one."""
     written, hidden = labels_of(column, recipe.missing_words), _hidden(column, recipe)
     written[[name in hidden for name in written]] = None
     return written
 
 
 def _hidden(column: pd.Series, recipe: Recipe) -> frozenset[str]:
-    """Return the labels, as they are written, that mean "not labeled"."""
+    """Return the labels, as text, that mean "not labeled"."""
     names = {str(label) for label in labels_of(column.drop_duplicates(), recipe.missing_words) if label is not None}
     in_any_case = {*recipe.order, *([] if recipe.positive is None else [recipe.positive])}
     return unlabeled_among(names, recipe.unlabeled, classes=in_any_case, top=top_of(column))
 
 
 def label_names(column: pd.Series, recipe: Recipe) -> list[str]:
-    """Return the different labels of a column as they are written: by size where all are numbers, else alphabetically."""
+    """Return the different labels of a column as text: by size if all are numbers, else alphabetically."""
     return ordered_names({str(label) for label in _written(column, recipe) if label is not None})
 
 
@@ -83,19 +84,19 @@ def _classes(column: pd.Series, recipe: Recipe) -> Coded:
         if sorted(recipe.order) != sorted(names):
             raise DataError(f"the order must name each class once, {listed(names)}, got {listed(recipe.order)}")
         names = list(recipe.order)
-    y = pd.Index(names, dtype=object).get_indexer(_written(column, recipe))  # -1, unlabeled, where there is none
+    y = pd.Index(names, dtype=object).get_indexer(_written(column, recipe))  # -1, unlabeled, if there is none
     return y.astype(np.int64), tuple(names), (f"The {label} has {len(names)} classes: {listed(names)}.",)
 
 
 def check_classes(what: str, names: Sequence[str]) -> None:
-    """Refuse labels of one class alone, or of too many; `what` they are is said in words."""
+    """Raise an error for labels of only one class or of too many; `what` names the labels in the message."""
     if not 2 <= len(names) <= MAX_CLASSES:
         got = listed(names) + " alone" if len(names) == 1 else f"{len(names)}"
         raise DataError(f"{what} must have between 2 and {MAX_CLASSES} classes, got {got}")
 
 
 def ordered_names(names: set[str]) -> list[str]:
-    """Return class names by size where all are numbers, else alphabetically."""
+    """Return class names by size if all are numbers, else alphabetically."""
     if all(_is_number(name) for name in names):
         return sorted(names, key=lambda name: (float(name), name))
     return sorted(names)
@@ -123,7 +124,7 @@ def _binned(column: pd.Series, recipe: Recipe) -> Coded:
 def against_the_rest(
     y: NDArray[np.int64], names: tuple[str, ...], positive: str | None
 ) -> tuple[NDArray[np.int64], tuple[str, str]]:
-    """Make two classes of several: the positive one, by default the last of two, and the rest."""
+    """Return two classes made of several: the positive one (by default the last of two) and the rest."""
     if positive is None and len(names) > 2:
         raise DataError(f"a task of two classes, made of {len(names)}, needs the positive one named: {listed(names)}")
     positive = names[-1] if positive is None else positive
@@ -135,7 +136,7 @@ def against_the_rest(
 
 
 def pair_ids(column: pd.Series, recipe: Recipe) -> NDArray[np.int64]:
-    """Turn a column into ids of similar pairs, -1 where there is none; each id must be on exactly two rows."""
+    """Return a column as ids of similar pairs, -1 if missing. Each id must be on exactly two rows."""
     check_exact(column.dropna().to_numpy(), f"column {str(column.name)!r}")
     codes, names = pd.factorize(labels_of(column, (*recipe.missing_words, "-1")), use_na_sentinel=True)
     if not len(names):

@@ -1,4 +1,4 @@
-"""Columns of a table that are no features, and why."""
+"""Columns of a table that are not features, and the reasons."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SHOWN = 6
 
 
 class LeftOut:
-    """The columns that name or number the rows, and those that are ignored."""
+    """Columns that name or number the rows, and columns that are ignored."""
 
     def __init__(self) -> None:
         self._index: list[str] = []
-        self._ignored: dict[str, str] = {}  # with what they hold that cannot be a feature
+        self._ignored: dict[str, str] = {}  # with the contents that rule them out as features
 
     def add(self, column: pd.Series, role: str) -> None:
         """Leave out a column of this role: "index" or "ignore"."""
@@ -35,14 +35,14 @@ class LeftOut:
         return (*self._index, *self._ignored)
 
     def sentences(self) -> Iterator[str]:
-        """Say which columns are left out, and why."""
+        """Return sentences about the columns that are left out, with reasons."""
         if self._index:
             yield sentence(self._index)
         if self._ignored:
             yield f"{counted(len(self._ignored), 'column is', 'columns are')} ignored: {_listed(self._ignored)}."
 
     def nothing_left(self, empty: Sequence[str]) -> str:
-        """Say that no column is a feature; those that are `empty` hold no value."""
+        """Return the message that no column is a feature; those in `empty` hold no value."""
         reasons = dict.fromkeys(empty, "no value") | dict.fromkeys(self._index, "names or numbers the rows")
         reasons |= {name: held or "ignored" for name, held in self._ignored.items()}
         found = f"besides the label, the table has {_listed(reasons)}" if reasons else "the label is the only column"
@@ -56,7 +56,7 @@ def _listed(reasons: dict[str, str]) -> str:
 
 
 def _held(column: pd.Series) -> str:
-    """Return what a column holds that cannot be a feature; empty if it can."""
+    """Return a description of contents that cannot be a feature; empty if they can."""
     present = column.dropna()
     first = present.iloc[0] if len(present) else None
     if is_time(column) or isinstance(first, date | time):
@@ -69,5 +69,5 @@ def _held(column: pd.Series) -> str:
 
 
 def counted(n: int, one: str, several: str) -> str:
-    """Return a number with the words that go with it."""
+    """Return a number with its noun, singular or plural."""
     return f"{n} {one if n == 1 else several}"

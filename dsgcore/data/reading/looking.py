@@ -1,6 +1,6 @@
-"""From a file's bytes to a data set: in one call, or question by question while somebody says how it is to be read.
+"""Reading a file's bytes into a data set: in one call, or question by question while the user edits the recipe.
 
-Questions and answers are plain data: whoever asks need not have the table, and leaves its reading to another process.
+Questions and answers are plain data. So the caller need not hold the table, and another process can read it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dsgcore.data.reading.sniffing import guess_role, guess_roles, guessed, snif
 from dsgcore.data.reading.sources import Source, unpacked
 from dsgcore.data.reading.tables import Table, read_table
 
-# Of a recipe, what the table depends on; columns with a decimal mark of their own are read as text.
+# The recipe fields that the table depends on. Columns with their own decimal mark are read as text.
 OF_FORMAT = ("format", "delimiter", "header", "decimal", "encoding", "missing_words")
 
 
@@ -44,7 +44,7 @@ class File:
         return unpacked(self.packed, self.limits)
 
     def table(self, recipe: Recipe) -> Table:
-        """Return the table that a recipe reads; what a recipe says besides its format does not count."""
+        """Return the table that a recipe reads; only the recipe's format fields matter."""
         key = as_read(recipe)
         if key not in self._tables:
             self.report("reading its rows")
@@ -53,15 +53,15 @@ class File:
 
 
 def as_read(recipe: Recipe) -> Recipe:
-    """Return a recipe with nothing but what the table depends on."""
+    """Return a recipe with only the fields that the table depends on."""
     return replace(Recipe(), roles=recipe.marked(), **{field: getattr(recipe, field) for field in OF_FORMAT})
 
 
 def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits = UPLOADED) -> Recipe:
-    """Guess how a file is to be read, and what its columns are: a recipe each of whose fields can be set otherwise.
+    """Guess a file's format and its columns' roles, as a recipe whose fields can all be changed.
 
-    Parameters as in `read`; the format is told from the bytes, not from the name. Raises `DataError` where the bytes cannot be
-    read as a table.
+    Parameters as in `read`. The bytes decide the format, not the file's name. Raises `DataError` if the bytes
+    cannot be read as a table.
     """
     source = unpacked(Source.of_bytes(content, name), limits)
     recipe = sniff_format(source)
@@ -69,9 +69,9 @@ def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits =
 
 
 def preview(content: bytes, name: str, recipe: Recipe, *, limits: Limits = UPLOADED) -> Table:
-    """Read a file as a table, for showing its first rows (`Table.head`) and its columns; parameters as in `read`.
+    """Read a file as a table, to show its first rows (`Table.head`) and its columns; parameters as in `read`.
 
-    Of the recipe's roles none is looked at but those of numbers in another form than the table's own.
+    Of the recipe's roles, only numbers with their own decimal mark are used.
     """
     return read_table(unpacked(Source.of_bytes(content, name), limits), recipe, limits)
 
@@ -85,7 +85,7 @@ def read(
     limits: Limits = UPLOADED,
     fitted_rows: NDArray[np.int64] | None = None,
 ) -> Dataset:
-    """Read a data set from a file's bytes: the same bytes and recipe give the same bits.
+    """Read a data set from a file's bytes. The same bytes and recipe give bit-for-bit identical data.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ def read(
     name : str
         The file's name.
     labels : {"binary", "pairs", "ordinal", "classes"}
-        What the setting learns from.
+        The kind of labels that the setting learns from.
     limits : Limits, optional
     fitted_rows : ndarray of shape (n_fitted,), int64, optional
-        Rows of the data set that means of missing numbers and directions of text are learned from. Default: all.
+        Rows of the data set from which means of missing numbers and directions of text are learned. Default: all.
 
-    Raises `DataError` with one sentence naming the problem, and where possible the row and column.
+    Raises `DataError` if the data cannot be used. The message names the problem and, if possible, the row and column.
     """
     table, source = preview(content, name, recipe, limits=limits), Source.of_bytes(content, name)
     return dataset_of(table, recipe, source, labels=labels, limits=limits, fitted_rows=fitted_rows)
@@ -114,7 +114,7 @@ def dataset_of(
     limits: Limits = UPLOADED,
     fitted_rows: NDArray[np.int64] | None = None,
 ) -> Dataset:
-    """Make a data set of a table that was read already; parameters as in `read`."""
+    """Return a data set made of a table in memory; parameters as in `read`."""
     if labels not in LABELS:
         raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
     label, pair, frame = recipe.label(), recipe.column("pair"), table.frame
@@ -141,7 +141,7 @@ def dataset_of(
 def _fitted(
     frame: pd.DataFrame, recipe: Recipe, limits: Limits, rows: NDArray[np.int64] | None
 ) -> tuple[Features, NDArray[np.bool_]]:
-    """Return the features, fitted on all rows or some of those that are kept, and which are kept."""
+    """Return the features, fitted on all kept rows or on some of them, and a mask of the kept rows."""
     features = Features(recipe, limits).fit([frame])
     kept = features.is_kept(frame)
     if not kept.any():
@@ -154,7 +154,7 @@ def _fitted(
 
 
 def _counts(kept: NDArray[np.bool_], pairs: NDArray | None) -> Iterator[str]:
-    """Say how many rows are dropped, and how many pairs there are."""
+    """Return sentences about the numbers of dropped rows and of pairs."""
     if not kept.all():
         yield f"{np.sum(~kept):,} of {len(kept):,} rows are dropped."
     if pairs is not None:
@@ -163,28 +163,28 @@ def _counts(kept: NDArray[np.bool_], pairs: NDArray | None) -> Iterator[str]:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A table as it is shown before it becomes points."""
+    """View of a table before it becomes points."""
 
-    n: int  # how many rows it has
+    n: int  # number of rows
     first: pd.DataFrame  # the first rows, as text that is safe to show
     names: tuple[str, ...]  # of the columns
-    recipe: Recipe  # with the roles that the columns most likely have
+    recipe: Recipe  # with the most likely role of each column
     alone: tuple[str, ...]  # the role of each column if it is neither the label nor a pair id
-    missing: str = ""  # which words were read as missing, in how many cells
+    missing: str = ""  # words that were read as missing, and the number of cells
 
 
 @dataclass(frozen=True)
 class Classes:
-    """What the labels are."""
+    """Classes of the label column."""
 
-    recipe: Recipe  # with what a setting needs of them
-    names: tuple[str, ...]  # as they are written
+    recipe: Recipe  # with the fields that a setting needs for them
+    names: tuple[str, ...]  # as text
 
 
-# Of each question `is_large` says whether its answer takes much memory.
+# `is_large` of a question is True if its answer takes much memory.
 @dataclass(frozen=True)
 class AskFormat:
-    """Ask which recipe goes with the bytes."""
+    """Question about the recipe that fits the bytes."""
 
     labels: str
     is_large: ClassVar[bool] = False
@@ -195,7 +195,7 @@ class AskFormat:
         return sniff_format(file.source)
 
     def next(self, recipe: Recipe) -> Question:
-        """Return what is usually asked next."""
+        """Return the usual next question."""
         return AskLook(recipe, self.labels)
 
 
@@ -207,7 +207,7 @@ class _OfRecipe:
 
 
 class AskLook(_OfRecipe):
-    """Ask what is in the table that a recipe reads."""
+    """Question about the contents of the table that a recipe reads."""
 
     def answer(self, file: File) -> Look:
         """Return the first rows and the columns' roles."""
@@ -219,7 +219,7 @@ class AskLook(_OfRecipe):
         return Look(len(frame), table.head(), names, recipe, alone, table.missing)
 
     def next(self, look: Look) -> Question:
-        """Return what is usually asked next; where no column is called a label, the last is taken for it."""
+        """Return the usual next question. If no column is named as a label, the last one is taken as the label."""
         recipe = look.recipe
         if recipe.column("label") is None:
             recipe = recipe.with_roles(dict(recipe.roles) | {look.names[-1]: "label"})
@@ -227,10 +227,10 @@ class AskLook(_OfRecipe):
 
 
 class AskClasses(_OfRecipe):
-    """Ask what the labels are, and what a setting needs of them."""
+    """Question about the classes, and the recipe fields that a setting needs for them."""
 
     def answer(self, file: File) -> Classes:
-        """Return the recipe with a positive class where two are asked for, and the names of all."""
+        """Return the recipe, with a positive class if two are needed, and the names of all classes."""
         frame = file.table(self.recipe).frame
         label = str(self.recipe.column("label"))
         if label not in frame.columns:
@@ -243,15 +243,15 @@ class AskClasses(_OfRecipe):
         return Classes(recipe, names)
 
     def next(self, classes: Classes) -> Question:
-        """Return what is usually asked next."""
+        """Return the usual next question."""
         return AskPoints(classes.recipe, self.labels)
 
 
 @dataclass(frozen=True)
 class AskPoints(_OfRecipe):
-    """Ask which points and labels the table becomes.
+    """Question about the points and labels that the table becomes.
 
-    `rows` are the bytes of the rows, int64, that means and directions are learned from; None: all.
+    `rows` are the bytes of the rows, int64, from which means and directions are learned; None: all.
     """
 
     rows: bytes | None = None
@@ -265,7 +265,7 @@ class AskPoints(_OfRecipe):
         return dataset_of(table, self.recipe, file.packed, labels=self.labels, limits=file.limits, fitted_rows=rows)
 
     def next(self, dataset: Dataset) -> None:
-        """Return None: that is the last question."""
+        """Return None: this is the last question."""
 
 
 Question = AskFormat | AskLook | AskClasses | AskPoints
@@ -280,9 +280,9 @@ def answers(
     limits: Limits = UPLOADED,
     report: Callable[[str], Any] = lambda doing: None,
 ) -> list[Answer]:
-    """Answer a question about a file, and those that usually follow; the last answer may be the `DataError` that ended it.
+    """Answer a question about a file, and the usual next ones. The last answer may be a `DataError` that ends them.
 
-    Parameters as in `read`; `report` is told what is being done.
+    Parameters as in `read`. `report` is called with the name of the current step.
     """
     file, found = File(content, name, limits, report), list[Answer]()
     asked: Question | None = question
@@ -291,7 +291,8 @@ def answers(
         try:
             answer = asked.answer(file)
         except DataError as error:
-            return [*found, (asked, DataError(str(error)))]  # without what led to it, which holds the table
+            # without its traceback, which would keep the table in memory
+            return [*found, (asked, DataError(str(error)))]
         found.append((asked, answer))
         asked = asked.next(answer)
     return found

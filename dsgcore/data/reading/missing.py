@@ -1,4 +1,4 @@
-"""Cells that stand for a missing value, by the words in them; and how many there are."""
+"""Cells that hold a word for a missing value, and their counts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pandas as pd
 
 from dsgcore.data.reading.names import as_number, listed
 
-# The cells that were read as missing, by word and column.
+# The number of cells that were read as missing, by word and column.
 Seen = Counter[tuple[str, str]]
 
 
 def blanked(column: pd.Series, words: Sequence[str], seen: Seen) -> pd.Series:
-    """Return a column whose cells with one of the words are missing, and count them."""
+    """Return a column in which cells with one of the words are missing; count these cells."""
     types = pd.api.types
     if types.is_bool_dtype(column) or types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
         return column
@@ -32,12 +32,12 @@ def _blanked(column: pd.Series, is_word: pd.Series, seen: Seen) -> pd.Series:
     counts = column[is_word].astype(str).str.strip().value_counts()
     seen.update({(str(word), str(column.name)): int(count) for word, count in counts.items() if count})
     if pd.api.types.is_integer_dtype(column):
-        column = column.convert_dtypes()  # not by way of floats, which do not hold all whole numbers
+        column = column.convert_dtypes()  # not through floats, which cannot hold all whole numbers
     return column.mask(is_word)
 
 
 def sentence(seen: Seen) -> str:
-    """Say how many cells were read as missing, and by which words; empty if there are none."""
+    """Return a sentence with the number of cells that were read as missing, by word; empty if there are none."""
     by_word: dict[str, int] = {}
     for (word, _), count in seen.items():
         by_word[word] = by_word.get(word, 0) + count

@@ -1,4 +1,4 @@
-"""Names of columns and labels, as a file gives them and as they are safe to show and to write."""
+"""Names of columns and labels, and their forms that are safe to show and to write."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dsgcore.data.datasets import DataError
 
 LONGEST = 100
 _SHOWN = 6
-# A spreadsheet that opens a CSV takes a cell that begins so for a formula.
+# A spreadsheet that opens a CSV reads a cell that begins so as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def column_names(raw: Iterable[Any]) -> tuple[list[str], list[str]]:
-    """Return distinct printable names of a file's columns, and a sentence for every kind of change that this took."""
+    """Return distinct printable names of a file's columns, and a sentence for every kind of change."""
     names: list[str] = []
     taken: set[str] = set()
     unnamed, repeated = [], []
@@ -40,7 +40,7 @@ def column_names(raw: Iterable[Any]) -> tuple[list[str], list[str]]:
 
 
 def check_column(name: str, known: Sequence[str]) -> None:
-    """Refuse the name of a column that a table does not have; name close ones, or all."""
+    """Raise an error if a table has no column of that name; the message lists similar names, or all."""
     if name in known:
         return
     by_lower = {str(one).lower(): str(one) for one in reversed(known)}
@@ -50,7 +50,7 @@ def check_column(name: str, known: Sequence[str]) -> None:
 
 
 def printable(text: str) -> str:
-    """Return text with white space and control characters as single spaces, cut to a length that can be shown."""
+    """Return text with white space and control characters as single spaces, cut to a printable length."""
     cleaned = _cleaned(text)
     return cleaned if len(cleaned) <= LONGEST else cleaned[: LONGEST - 1] + "…"
 
@@ -60,7 +60,7 @@ def _cleaned(text: str) -> str:
 
 
 def as_number(text: str | bytes) -> float | None:
-    """Return the number that a text is, if it is one: infinity and NaN are numbers, too."""
+    """Return the number that a text holds, or None. Infinity and NaN are numbers, too."""
     try:
         return float(text)
     except ValueError:
@@ -68,12 +68,12 @@ def as_number(text: str | bytes) -> float | None:
 
 
 def as_cell(text: str) -> str:
-    """Return text as it may stand in a CSV: what a spreadsheet would take for a formula gets an apostrophe before it."""
+    """Return text for a CSV cell: text that a spreadsheet would read as a formula gets an apostrophe in front."""
     return "'" + text if text.startswith(_FORMULA) and as_number(text) is None else text
 
 
 def written(value: Any) -> str:
-    """Write a value of a table as its label: 3.0 as 3, true as True."""
+    """Return a value of a table as label text: 3.0 as 3, true as True."""
     if isinstance(value, bytes):
         return _cleaned(value.decode("utf-8", errors="replace"))
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
@@ -85,17 +85,17 @@ def written(value: Any) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the first line of an error of another package as it may stand in a sentence."""
+    """Return the first line of another package's error, to be part of a sentence."""
     return printable((str(error).splitlines() or [type(error).__name__])[0])
 
 
 def listed(names: Iterable[str]) -> str:
-    """List a few names."""
+    """Return a few names as a list in words."""
     shown = [repr(printable(name)) for name in names]
     more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
     return ", ".join(shown[:_SHOWN]) + more
 
 
 def listed_names(given: str | None) -> list[str] | None:
-    """Return the names, or words, in a list that is separated by commas; None if nothing is given."""
+    """Return the names in a comma-separated list; None if nothing is given."""
     return None if given is None else [name for one in given.split(",") if (name := one.strip())]

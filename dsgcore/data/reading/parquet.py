@@ -1,4 +1,4 @@
-"""Parquet tables, read in batches so that what they unpack to is known before it fills memory."""
+"""Parquet tables, read in batches so that their unpacked size is checked before memory is taken."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dsgcore.data.reading.names import column_names, reason_of
 from dsgcore.data.reading.sources import Piece, Source
 
 BATCH = 16_384
-OFFSET = 4  # bytes for the place of a text
-NESTED = "(nested)"  # what stands in a column of lists and other nested values
+OFFSET = 4  # bytes of a reference to a text
+NESTED = "(nested)"  # placeholder in a column of lists and other nested values
 
 
 def index_columns(source: Source) -> list[str]:
-    """Return the columns, as `read_parquet` calls them, that pandas wrote for the table's index."""
+    """Return the index columns that pandas wrote, by the names that `read_parquet` gives them."""
     arrow = _pyarrow()
     with _readable(arrow), source.open() as stream:
         schema = arrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
@@ -34,7 +34,7 @@ def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Ite
     arrow = _pyarrow()
     with _readable(arrow), source.open() as stream:
         schema = arrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
-        # A text that stands once in the file and is named in many rows is one text until all of them are counted.
+        # A text that the file holds once and uses in many rows is one text until all of them are counted.
         texts = [field.name for field in schema if _is_text(field.type, arrow.types)]
         file = arrow.parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
         _check(file.metadata, schema, limits, arrow.types)
@@ -45,7 +45,7 @@ def read_parquet(source: Source, limits: Limits, rows: int | None = None) -> Ite
 
 @contextmanager
 def _readable(arrow: Any) -> Iterator[None]:
-    """Say in one sentence that a file cannot be read."""
+    """Raise `DataError` if a file cannot be read; the message gives the reason."""
     try:
         yield
     except DataError:
@@ -70,7 +70,7 @@ def _is_text(kind: Any, types: Any) -> bool:
 
 
 def _check(metadata: Any, schema: Any, limits: Limits, types: Any) -> None:
-    """Refuse what the file itself says is too much; what it holds is counted once more while it is read."""
+    """Raise `DataError` if the file's metadata exceed the limits. The contents are counted again while reading."""
     n = metadata.num_rows
     if not n or not metadata.num_columns:
         raise DataError(f"the table must have rows and columns, got {n} x {metadata.num_columns}")
@@ -81,17 +81,17 @@ def _check(metadata: Any, schema: Any, limits: Limits, types: Any) -> None:
 
 
 def _width(kind: Any, types: Any) -> int:
-    """Return the bytes that a value takes at least, once it is out of the file."""
+    """Return the least number of bytes that a value takes in memory."""
     if types.is_nested(kind) or types.is_dictionary(kind) or _is_text(kind, types):
         return 1
     try:
         return max(1, kind.bit_width // 8)
-    except ValueError:  # of no fixed width
+    except ValueError:  # no fixed width
         return 1
 
 
 def _batches(file: Any, schema: Any, size: int, arrow: Any) -> Iterator[Any]:
-    """Yield rows as they stand in the file; of lists and other nested columns, which no role takes, nothing is read."""
+    """Yield rows as the file holds them. Lists and other nested columns, which no role takes, are not read."""
     is_nested, n = arrow.types.is_nested, file.metadata.num_rows
     flat = [field.name for field in schema if not is_nested(field.type)]
     if len(flat) == len(schema):
@@ -103,7 +103,7 @@ def _batches(file: Any, schema: Any, size: int, arrow: Any) -> Iterator[Any]:
     else:
         read = ((min(size, n - start), []) for start in range(0, n, size))
     for length, given in read:
-        # By their order: several may have the same name, lists among them.
+        # By position: several columns may have the same name, lists among them.
         columns = iter([column for column in given if not is_nested(column.type)])
         nothing = arrow.repeat(arrow.scalar(NESTED), length).dictionary_encode()
         whole = [nothing if is_nested(field.type) else next(columns) for field in schema]
@@ -111,13 +111,13 @@ def _batches(file: Any, schema: Any, size: int, arrow: Any) -> Iterator[Any]:
 
 
 def _gathered(batches: Any, names: list[str], limits: Limits, rows: int | None, arrow: Any) -> Iterator[pd.DataFrame]:
-    """Put batches together to pieces of so many rows, and count rows and bytes."""
+    """Join batches to pieces of so many rows; count rows and bytes."""
     n, size, waiting = 0, 0, []
     for batch in batches:
         n, size = n + batch.num_rows, size + sum(_size(column, arrow) for column in batch.columns)
         limits.check_rows(n)
         limits.check_unpacked(size)
-        batch.validate(full=True)  # else text that is no UTF-8 would be found out much later
+        batch.validate(full=True)  # otherwise text that is not UTF-8 would fail much later
         waiting.append([_written_out(column, arrow) for column in batch.columns])
         if rows is not None and sum(len(columns[0]) for columns in waiting) >= rows:
             yield _frame(waiting, names, arrow)
@@ -129,7 +129,7 @@ def _gathered(batches: Any, names: list[str], limits: Limits, rows: int | None, 
 
 
 def _size(column: Any, arrow: Any) -> int:
-    """Return the bytes that a column takes once each row has its own value."""
+    """Return the bytes of a column once each row has its own value."""
     if not arrow.types.is_dictionary(column.type):
         return max(column.nbytes, len(column))
     values, codes = column.dictionary, column.indices.drop_null().to_numpy(zero_copy_only=False)
@@ -140,14 +140,14 @@ def _size(column: Any, arrow: Any) -> int:
 
 
 def _written_out(column: Any, arrow: Any) -> Any:
-    """Return a column with a value of its own in each row, and decimals as pandas knows them."""
+    """Return a column with one value per row, and decimals in a type that pandas knows."""
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return column.cast(arrow.float64()) if arrow.types.is_decimal(column.type) else column
 
 
 def exact(column: Any) -> pd.Series:
-    """Return an Arrow column as pandas' own, in which whole numbers beside missing ones are no floats."""
+    """Return an Arrow column as a pandas column; whole numbers do not become floats if some are missing."""
     arrow = _pyarrow()
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -156,7 +156,7 @@ def exact(column: Any) -> pd.Series:
 
 
 def _with_gaps(kind: Any) -> Any:
-    """Return pandas' type for whole numbers of an Arrow type, some of which are missing."""
+    """Return pandas' nullable integer type for an Arrow type."""
     return pd.api.types.pandas_dtype(str(kind).replace("u", "U").replace("i", "I"))
 
 

@@ -1,4 +1,4 @@
-"""How a file becomes points and labels, as plain data: with the file's bytes, the same recipe gives the same bits."""
+"""Recipe, as plain data, that turns a file into points and labels, bit-for-bit identical each time."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.unlabeled import AUTO
 
 FORMATS = ("delimited", "parquet", "svmlight", "npz")
-# Roles of columns whose numbers are written in another form than the table's own, and the decimal mark of each.
+# Roles of columns whose numbers have another form than the table's own, and the decimal mark of each.
 MARKS = {"number 1,234.5": ".", "number 1.234,5": ","}
-# What a column can be; numbers, "category" and "text" are features.
+# Roles of a column. Numbers, "category" and "text" are features.
 ROLES = ("number", *MARKS, "category", "text", "label", "pair", "index", "ignore")
 MISSING = ("mean", "median", "most frequent", "drop")
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", ":": "colon", " ": "white space"}
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1")
-# What stands for a value that is not there: the words of pandas' `read_csv`, and the "?" of the UCI archive. "-1" and "0" are
-# no such words: they are numbers.
+# Words for a missing value: those of pandas' `read_csv`, and the "?" of the UCI archive. "-1" and "0" are not such
+# words: they are numbers.
 MISSING_WORDS = (
     *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan"),
     *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "?"),
@@ -40,7 +40,7 @@ MAX_LISTED = 10_000
 
 @dataclass(frozen=True)
 class _Roles(Parameter):
-    """Columns and what they are."""
+    """Columns and their roles."""
 
     def check(self, value: object) -> tuple[tuple[str, str], ...]:
         given = dict(value) if isinstance(value, Mapping) or value == () else None
@@ -78,32 +78,31 @@ class _Words(Parameter):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a file is read and what its columns are.
+    """Recipe for reading a file, and the roles of its columns.
 
     Parameters
     ----------
     format : {"delimited", "parquet", "svmlight", "npz"}
         "delimited": a table as text, such as CSV; "svmlight": LIBSVM's sparse text; "npz": NumPy's archive.
     delimiter, header, decimal, encoding : str, bool, str, str
-        Of delimited text: what separates cells, whether the first line names the columns, the decimal mark, the
-        encoding. The delimiter " " stands for any white space.
+        For delimited text: the delimiter of cells, True if the first line names the columns, the decimal mark, the
+        encoding. The delimiter " " means any white space.
     missing_words : tuple of str
-        Cells that stand for a value that is not there.
+        Cells that mean a missing value.
     roles : tuple of (str, str)
         The role of each column that is not a plain number, by its name: "number 1,234.5" or "number 1.234,5" (thousands
         may be set apart, and the decimal mark is the last one), "category" (a column of the points for each value),
         "text" (TF-IDF, then the leading singular directions), "label", "pair" (id of a similar pair), "index" (names or
         numbers the rows: left out) or "ignore".
     missing : {"mean", "median", "most frequent", "drop"}
-        What is done about missing numbers: replaced by the column's mean, median or most frequent value, or the row
-        is dropped.
+        Treatment of missing numbers: replace them by the column's mean, median or most frequent value, or drop the row.
     text_dimensions : int, 1 <= text_dimensions <= 1000
-        How many singular directions describe a column of text.
+        Number of singular directions that describe a column of text.
     unlabeled : str or None
-        A label that means "not labeled", as an empty one does anyway. "auto" takes -1 beside two or more other labels, unless
-        another one is negative or -1 is `positive` or in `order`. None or "none" takes no label.
+        A label that means "not labeled", besides an empty one. "auto" takes -1 if there are two or more other labels,
+        unless another one is negative or -1 is `positive` or in `order`. None or "none": every label is a class.
     positive : str or None
-        The label that is positive in a binary task; the others are negative.
+        The positive label of a binary task; the others are negative.
     bins : int or None, 2 <= bins <= 100
         Cut a label that is a number into so many bins that hold equally many rows. None: each value is a class.
     order : tuple of str
@@ -128,7 +127,7 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Recipe:
-        """Make a recipe from plain data (as of `to_dict`), or raise `DataError`; fields left out have their defaults."""
+        """Return a recipe made from plain data of `to_dict`; missing fields take their defaults. Raise `DataError` if invalid."""
         if not isinstance(given, Mapping):
             raise DataError(f"the recipe must be an object with named fields, got {quoted(given)}")
         if "format" not in given:
@@ -144,7 +143,7 @@ class Recipe:
         return asdict(self) | {"roles": dict(self.roles), **lists}
 
     def with_roles(self, roles: Mapping[str, str]) -> Recipe:
-        """Return the recipe with these roles, by the columns' names."""
+        """Return the recipe with these roles, given by column name."""
         return replace(self, roles=_sorted_roles(roles))
 
     def role(self, column: str) -> str:
@@ -152,15 +151,15 @@ class Recipe:
         return dict(self.roles).get(column, "number")
 
     def column(self, role: str) -> str | None:
-        """Return the column of a role that only one has: "label" or "pair"."""
+        """Return the column of a role that only one column can have: "label" or "pair"."""
         return next((name for name, own in self.roles if own == role), None)
 
     def label(self) -> str:
-        """Return the column that is the label; refuse a recipe in which none is."""
+        """Return the label column; raise `DataError` if no column is the label."""
         if (label := self.column("label")) is None:
             raise DataError("one column must have the role label, and another one must be a feature")
         return label
 
     def marked(self) -> tuple[tuple[str, str], ...]:
-        """Return the columns that have a decimal mark of their own, with their roles: they are read as text."""
+        """Return the columns with their own decimal mark, and their roles. They are read as text."""
         return tuple((name, role) for name, role in self.roles if role in MARKS)

@@ -1,4 +1,4 @@
-"""The recipe that a file most likely needs, guessed from its bytes; everything in it can be set otherwise."""
+"""The most likely recipe of a file, guessed from its bytes. Each of its fields can be changed."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from dsgcore.data.reading.unlabeled import AUTO
 
 _LABEL_NAMES = ("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality")
 _PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
-# Arrays of an archive that are no features: other labels, and which rows are for testing.
+# Arrays of an archive that are not features: other labels, and test rows.
 _ARCHIVE_LABEL = re.compile(r"x\d+")
 MAX_CLASSES_OF_A_GUESS = 30
-# Of ticket numbers, every third of which has letters before it, the others are no mistakes.
+# In ticket numbers, a third may start with letters; the others are not mistakes.
 _NEARLY_ALL, _FEW_MISTAKES = 0.9, 20
 _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
 
 
 def sniff_format(source: Source) -> Recipe:
-    """Return the recipe for the format of a file, not packed; refuse a kind that cannot be read.
+    """Return the recipe for the format of an unpacked file; raise `DataError` if it cannot be read.
 
-    Only such roles are set as the format itself gives: of the label, or the index.
+    Only roles that the format itself gives are set: the label, or the index.
     """
     found = binary_format(source)
     if found == "parquet":
@@ -50,7 +50,7 @@ def sniff_format(source: Source) -> Recipe:
 
 
 def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits, alone: Mapping[str, str] | None = None) -> Recipe:
-    """Return the recipe with the roles that a table's columns most likely have; `alone` has those of `guess_role`."""
+    """Return the recipe with the most likely roles of a table's columns; `alone` has those of `guess_role`."""
     if recipe.format == "svmlight":
         return recipe
     candidates = frame[[name for name, c in frame.items() if not _is_index(c, recipe)]]
@@ -62,7 +62,7 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits, alone: Mapp
 
 
 def guessed(frame: pd.DataFrame, recipe: Recipe, labels: str, limits: Limits, label: str | None = None) -> Recipe:
-    """Return the recipe with roles, and what suits the labels that are learned from; `label` names their column."""
+    """Return the recipe with roles, and settings for the labels; `label` names their column."""
     if label is not None:
         check_column(label, [str(name) for name in frame.columns])
     recipe = guess_roles(frame, recipe, limits)
@@ -76,7 +76,7 @@ def guessed(frame: pd.DataFrame, recipe: Recipe, labels: str, limits: Limits, la
 def choose(
     recipe: Recipe, frame: pd.DataFrame, features: Sequence[str] | None, category: Sequence[str], drop: Sequence[str]
 ) -> Recipe:
-    """Return a recipe with these columns as features, and none besides them; categories; and columns that are dropped."""
+    """Return a recipe with only these columns as features, with these categories, and without the dropped columns."""
     known, label = [str(name) for name in frame.columns], recipe.column("label")
     for name in (*(features or ()), *category, *drop):
         check_column(name, known)
@@ -96,7 +96,7 @@ def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
 
 
 def _guessed_label(table: pd.DataFrame, candidates: pd.DataFrame, recipe: Recipe) -> str | None:
-    """Return the table's column that is called a label; else the last or first candidate of few values; else the last."""
+    """Return the column named as a label; else the last or first candidate with few values; else the last column."""
     frame = candidates if candidates.shape[1] else table
     called = _named(table, ("y", *_LABEL_NAMES) if recipe.format == "npz" else _LABEL_NAMES)
     if called is not None or frame.shape[1] < 2 or recipe.format == "npz":
@@ -115,14 +115,14 @@ def _is_index(column: pd.Series, recipe: Recipe) -> bool:
 
 
 def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
-    """Return the role that a column most likely has if it is neither the label nor a pair id."""
+    """Return the most likely role of a column that is neither the label nor a pair id."""
     if _is_index(column, recipe):
         return "index"
     return feature_role(column, recipe, limits)
 
 
 def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
-    """Return the role of a column that is no index: of a feature, if it can be one."""
+    """Return the role of a column that is not an index: a kind of feature if possible."""
     if recipe.format == "npz" and not _ARCHIVE_LABEL.fullmatch(str(column.name)):
         return "ignore"
     if is_numeric(column):
@@ -143,17 +143,17 @@ def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
 
 
 def _is_of_numbers(present: pd.Series, numbers: pd.Series) -> bool:
-    """Whether most cells are numbers, and the others, if they are not very few, are few different words: mistakes."""
+    """Return True if most cells are numbers, and the others are mistakes: very few, or few different words."""
     others = present[numbers.isna().to_numpy()]
     share = 1.0 - len(others) / len(present)
     return share >= _NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES)
 
 
 def suit(recipe: Recipe, frame: pd.DataFrame, labels: str) -> Recipe:
-    """Return the recipe with what a setting needs of the label, where the recipe does not say it.
+    """Return the recipe with the label settings that a setting needs, unless the recipe has them.
 
-    A label of many different numbers is cut into bins, two for a task of two classes; of more than two classes, the most
-    frequent one is positive in such a task.
+    A label with many different numbers is cut into bins, two of them for a binary task. If a binary task has more than
+    two classes, the most frequent one is positive.
     """
     label = recipe.column("label")
     if label is None or label not in frame.columns:
@@ -163,7 +163,7 @@ def suit(recipe: Recipe, frame: pd.DataFrame, labels: str) -> Recipe:
         return replace(recipe, bins=2 if labels in BINARY else DEFAULT_BINS, positive=None, order=())
     counts = pd.Series(values).value_counts()
     if recipe.bins is None and recipe.positive is None and labels in BINARY and len(counts) > 2:
-        # Of equally frequent ones the first in their order: the count alone does not say which.
+        # Among equally frequent classes, take the first in their order: the count alone does not decide.
         most = [str(name) for name in counts.index[counts == counts.iloc[0]]]
         return replace(recipe, positive=min(most, key=lambda name: (as_number(name) or 0.0, name)))
     return recipe

@@ -1,4 +1,4 @@
-"""A file's bytes, in memory or on disk, unpacked where it is packed; and what kind of file they are."""
+"""A file's bytes in memory or on disk, unpacked if they are packed, and their kind of file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import reason_of
 
 PIECE = 2**20
-_XZ_MEMORY = 128 * 2**20  # what an .xz file may ask for as its dictionary
+_XZ_MEMORY = 128 * 2**20  # the largest dictionary that an .xz file may request
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 _OTHERS = {
     b"\x89HDF": "an HDF5 file",
@@ -52,13 +52,13 @@ _OTHER_TEXTS = {
 _READABLE = "CSV or other delimited text, Parquet, LIBSVM/SVMlight text and .npz archives"
 
 
-# Some rows of a table, and sentences about what was done to the columns' names.
+# Some rows of a table, and sentences about changes to the columns' names.
 Piece = tuple[pd.DataFrame, list[str]]
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file to read: its name without folders, how to open it, and its size in bytes."""
+    """A file to read: its name without folders, a function that opens it, and its size in bytes."""
 
     name: str
     open: Callable[[], IO[bytes]]
@@ -66,12 +66,12 @@ class Source:
 
     @classmethod
     def of_bytes(cls, content: bytes, name: str) -> Source:
-        """Make a source of a file's bytes."""
+        """Return a source made of a file's bytes."""
         return cls(name, lambda: io.BytesIO(content), len(content))
 
     @classmethod
     def of_path(cls, path: str | os.PathLike[str]) -> Source:
-        """Make a source of a file on disk, which is read in pieces."""
+        """Return a source for a file on disk, which is read in pieces."""
         file = Path(path)
         try:
             with file.open("rb"):
@@ -93,7 +93,7 @@ class Source:
 
 
 def unpacked(source: Source, limits: Limits) -> Source:
-    """Return the source with gzip, bzip2 or xz taken off; what unpacks to too much is refused before it fills memory."""
+    """Return the source without gzip, bzip2 or xz; raise `DataError` before a too large content fills memory."""
     if (kind := _packed_by(source, limits)) is None:
         return source
     pieces, size = [], 0
@@ -107,7 +107,7 @@ def unpacked(source: Source, limits: Limits) -> Source:
 
 
 def streamed(source: Source, limits: Limits) -> Source:
-    """Return the source with gzip, bzip2 or xz taken off while it is read: nothing is held in memory."""
+    """Return the source without gzip, bzip2 or xz, unpacked while it is read: nothing is held in memory."""
     if (kind := _packed_by(source, limits)) is None:
         return source
     return Source(source.name, lambda: io.BufferedReader(_Pieces(_unpacked_pieces(source, kind)), PIECE), source.size)
@@ -135,7 +135,7 @@ def _unpacked_pieces(source: Source, kind: str) -> Iterator[bytes]:
 
 
 def _xz_pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    """Unpack one stream after another; `lzma.LZMAFile` would give each as much memory as its header asks for."""
+    """Unpack one stream after another; `lzma.LZMAFile` would take as much memory as each header requests."""
     given = stream.read(PIECE)
     while given:
         unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
@@ -144,7 +144,7 @@ def _xz_pieces(stream: IO[bytes]) -> Iterator[bytes]:
                 raise EOFError("the end is missing")
             yield unpacker.decompress(given, PIECE)
             given = b""
-        given = (unpacker.unused_data or stream.read(PIECE)).lstrip(b"\0")  # what pads a stream
+        given = (unpacker.unused_data or stream.read(PIECE)).lstrip(b"\0")  # padding of a stream
 
 
 class _Pieces(io.RawIOBase):
@@ -169,7 +169,7 @@ class _Pieces(io.RawIOBase):
 
 
 def binary_format(source: Source) -> str | None:
-    """Return "parquet" or "npz" where the bytes say so, None for text; other kinds of file are refused by their name."""
+    """Return "parquet" or "npz" if the bytes are of that kind, None for text; raise `DataError` with the name of other kinds."""
     head = source.head(4096)
     if head.startswith(b"PAR1"):
         return "parquet"
@@ -197,7 +197,7 @@ def _zip_format(source: Source) -> str:
 
 
 def refuse_other_text(text: str) -> None:
-    """Refuse text that is no table, by what it begins with."""
+    """Raise `DataError` if text is not a table, judged by its beginning."""
     start = text.lstrip("\ufeff \t\r\n").lower()
     for what, form in _OTHER_TEXTS.items():
         if form.match(start):

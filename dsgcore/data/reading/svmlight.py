@@ -1,4 +1,4 @@
-"""LIBSVM's and SVMlight's sparse text: a label, then index:value pairs, made dense."""
+"""Sparse text of LIBSVM and SVMlight, made dense: a label, then index:value pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_number, reason_of
 from dsgcore.data.reading.sources import Piece, Source
 
-# Also with what is wrong in it: the reading says so.
+# Lines with mistakes match, too: the reader reports them.
 _LINE = re.compile(r"\s*[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+\s*(#.*)?")
 _PAIRS = re.compile(r"\s*\d{1,10}:[^\s,;:]+(\s+\d{1,10}:[^\s,;:]+)+\s*(#.*)?")
 _UNREADABLE = (ValueError, OverflowError, MemoryError, IndexError, SystemError)
@@ -31,13 +31,13 @@ EXACT = 2**24  # float32 rounds larger whole numbers
 
 
 def is_svmlight(head: str) -> bool:
-    """Whether the first lines of a text are index:value pairs each, most with a label before them."""
+    """Return True if the first lines of a text hold index:value pairs, most with a label in front."""
     lines = [line for line in head.splitlines()[:_SNIFFED_LINES] if line.strip() and line[0] != "#"]
     return sum(bool(_LINE.fullmatch(line) or _is_without_label(line)) for line in lines) > len(lines) / 2
 
 
 def _is_without_label(line: str) -> bool:
-    """Whether a line is two index:value pairs or more, with increasing indices from the second one on."""
+    """Return True if a line is two or more index:value pairs, with increasing indices from the second one on."""
     if not _PAIRS.fullmatch(line):
         return False
     indices = [int(word.partition(":")[0]) for word in line.split("#")[0].split()[1:]]
@@ -66,7 +66,7 @@ def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> It
 
 
 def zero_is_unlabeled(source: Source) -> bool:
-    """Whether the labels are +1, -1 and 0, with the plus sign: 0 is SVMlight's label for what is not labeled."""
+    """Return True if the labels are +1, -1 and 0, with the plus sign: SVMlight's 0 means unlabeled."""
     found: set[bytes] = set()
     with source.open() as stream:
         for line in stream:
@@ -77,7 +77,7 @@ def zero_is_unlabeled(source: Source) -> bool:
 
 
 def _extent(source: Source, limits: Limits, rows: int | None) -> tuple[int, int, int]:
-    """Return the number of rows and the smallest and largest index, or refuse what is too much."""
+    """Return the number of rows and the smallest and largest index; raise `DataError` if they exceed the limits."""
     n, low, high = 0, _LARGEST_INDEX, -1
     for X, _ in _pieces(source, rows):
         limits.check_rows(n + X.shape[0])
@@ -91,7 +91,7 @@ def _extent(source: Source, limits: Limits, rows: int | None) -> tuple[int, int,
 
 
 def _pieces(source: Source, rows: int | None) -> Iterator[tuple]:
-    """Yield sparse points and labels, with the indices as they are written."""
+    """Yield sparse points and labels, with the indices as the file has them."""
     with source.open() as stream:
         start = 0
         while lines := list(islice(stream, rows)):
@@ -108,7 +108,7 @@ def _pieces(source: Source, rows: int | None) -> Iterator[tuple]:
 
 
 def _exact(lines: list[bytes], y: NDArray) -> NDArray:
-    """Return the labels, those that are too large to be exact as floats as whole numbers in an object array."""
+    """Return the labels; if they are too large for exact floats, as whole numbers in an object array."""
     if not (np.abs(y) >= INEXACT).any():
         return y
     words = [words[0] for line in lines if (words := line.split(b"#")[0].split(maxsplit=1))]
@@ -116,7 +116,7 @@ def _exact(lines: list[bytes], y: NDArray) -> NDArray:
 
 
 def _blame(lines: list[bytes], start: int, error: BaseException) -> str:
-    """Say which line is not a label and index:value pairs."""
+    """Return an error that names the line which is not a label and index:value pairs."""
     for number, line in enumerate(lines, start=start + 1):
         content = line.split(b"#")[0].decode("ascii", errors="replace").split()
         if content and (wrong := _wrong(content)):
@@ -125,7 +125,7 @@ def _blame(lines: list[bytes], start: int, error: BaseException) -> str:
 
 
 def _remedy(first: str) -> str:
-    """Say what is in the label's place, and what can be done."""
+    """Return what is in the label's place, and a remedy."""
     if ":" in first:
         return ", an index:value pair: the label is missing, so write one before it"
     if "," in first:

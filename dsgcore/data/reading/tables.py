@@ -1,4 +1,4 @@
-"""A file as a table: its columns as they were read, before they become points and labels."""
+"""A file as a table, before its columns become points and labels."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from dsgcore.data.reading.svmlight import read_svmlight
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table as it was read."""
+    """A table, and notes on its reading."""
 
     frame: pd.DataFrame  # its columns have the names that roles refer to; its index counts the rows from 0
-    notes: tuple[str, ...]  # what was done to read it, a sentence each
-    missing: str = ""  # which words were read as missing, in how many cells
+    notes: tuple[str, ...]  # the steps of the reading, one sentence each
+    missing: str = ""  # words that were read as missing, and the number of cells
 
     def head(self, rows: int = 50) -> pd.DataFrame:
         """Return the first rows as text that is safe to show and to save, counted from 1."""
@@ -43,7 +43,7 @@ def _as_text(column: pd.Series) -> list[str]:
 
 
 def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
-    """Read the whole table, not packed, into memory; raises `DataError` with, where possible, the row and column."""
+    """Read a whole unpacked table into memory; raise `DataError` with the row and column if possible."""
     seen = Seen()
     frame, notes = next(pieces(source, recipe, limits, seen=seen))
     missing = missing_sentence(seen)
@@ -53,7 +53,7 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
 def pieces(
     source: Source, recipe: Recipe, limits: Limits, rows: int | None = None, seen: Seen | None = None
 ) -> Iterator[Piece]:
-    """Yield the table in pieces of so many rows (None: in one), numbered from 0; an archive in one.
+    """Yield the table in pieces of so many rows (None: in one), numbered from 0. An archive is always one piece.
 
     Cells that are read as missing are counted in `seen`.
     """
@@ -90,7 +90,7 @@ def _sentence(frame: pd.DataFrame, recipe: Recipe) -> str:
 
 
 def labels_of(column: pd.Series, missing_words: tuple[str, ...] = ()) -> NDArray[np.object_]:
-    """Return a column as written labels, None where there is none."""
+    """Return a column as label text, None for a missing label."""
     codes, values = pd.factorize(column, use_na_sentinel=True)
     names = np.array([written(value) for value in values] + [None], dtype=object)
     names[[name in ("", *missing_words) for name in names]] = None

@@ -1,4 +1,4 @@
-"""The rule for which rows have no label: one for estimators, and one for files, where -1 may be a class."""
+"""Rules for unlabeled rows: one for estimators, and one for files, where -1 may be a class."""
 
 from __future__ import annotations
 
@@ -18,32 +18,36 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.data.reading.label_kinds import check_exact, checked, plain, present
 from dsgcore.data.reading.names import as_number, listed, written
 
-# What `unlabeled` may be besides a label: the rule for files, or that every label is a class.
+# Values of `unlabeled` that are not labels: the rule for files, or that every label is a class.
 AUTO, NONE = "auto", "none"
-MEANING = "“not labeled”"  # what sentences call it
+MEANING = "“not labeled”"  # its name in messages
 
 
 class UnlabeledWarning(UserWarning):
-    """A label was taken for -1, and may not be meant so."""
+    """Warning that a label was read as -1, perhaps by mistake."""
 
 
 def unlabeled_among(
     names: Iterable[str], said: str | None = AUTO, *, classes: Collection[str] = (), top: int | None = None
 ) -> frozenset[str]:
-    """Return which labels of a file mean "not labeled".
+    """Return the labels of a file that mean "not labeled".
 
     Parameters
     ----------
     names : iterable of str
-        The different labels, as they are written.
+        The different labels, as text.
     said : str or None
-        A label, `AUTO`, or None or `NONE` if every label is a class. The rule `AUTO` takes -1 beside two or more other labels,
-        unless one of them is negative, too.
+        A label, `AUTO`, or None or `NONE` if every label is a class. `AUTO` takes -1 if there are two or more other
+        labels, unless one of them is negative, too.
     classes : collection of str
         Labels that are classes in any case.
     top : int, optional
-        The largest number of the column's unsigned type: what -1 becomes in it. It counts as -1, unless the number before it is
-        a label, too.
+        The largest number of the column's unsigned type: -1 becomes this number in it. It counts as -1, unless the
+        number before it is a label, too.
+
+    Returns
+    -------
+    frozenset of str
     """
     known = frozenset(names)
     if said is None or said == NONE:
@@ -59,7 +63,7 @@ def unlabeled_among(
 
 
 def about_unlabeled(hidden: Collection[str], said: object = AUTO) -> tuple[str, ...]:
-    """Say which labels mean "not labeled", and how to change that."""
+    """Return sentences that say which labels mean "not labeled", and how to change that."""
     if not hidden:
         is_sought = said not in (AUTO, NONE, None)
         return (f"No row has the label {quoted(said)}, which would mean {MEANING}.",) if is_sought else ()
@@ -75,19 +79,19 @@ def _number(text: str) -> float | None:
 
 
 def top_of(column: Any) -> int | None:
-    """Return the largest number that a column or an array of an unsigned type can hold; None for other types."""
-    dtype = getattr(column.dtype, "numpy_dtype", column.dtype)  # of pandas' own types for numbers that may be missing
+    """Return the largest number of an unsigned column or array type; None for other types."""
+    dtype = getattr(column.dtype, "numpy_dtype", column.dtype)  # pandas' own types for numbers that may be missing
     return int(np.iinfo(dtype).max) if isinstance(dtype, np.dtype) and dtype.kind == "u" else None
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Labels of n rows, some of which have none.
+    """Labels of n rows, some of which are unlabeled.
 
     Attributes
     ----------
     values : ndarray of shape (n_labeled,)
-        The labels of the rows that have one.
+        The labels of the labeled rows.
     is_labeled : ndarray of shape (n,), bool
     order : ndarray or None
         The classes in their order, if the labels were pandas' ordered categories.
@@ -101,7 +105,7 @@ class Labels:
         return len(self.is_labeled)
 
     def without(self, is_unlabeled: NDArray[np.bool_]) -> Labels:
-        """Return the labels without some of them; the mask is of shape (n_labeled,)."""
+        """Return the labels without those that the mask, of shape (n_labeled,), marks."""
         if not is_unlabeled.any():
             return self
         is_labeled = self.is_labeled.copy()
@@ -115,11 +119,11 @@ class Labels:
         return Labels(plain(self.values), self.is_labeled, self.order)
 
     def checked(self) -> Labels:
-        """Return the same labels; refuse what cannot be labels of classes."""
+        """Return the same labels; raise an error if they cannot be labels of classes."""
         return Labels(checked(self.values), self.is_labeled, self.order)
 
     def array(self) -> NDArray:
-        """Return the labels as an array of shape (n,), -1 for unlabeled rows; a masked one if -1 is a class."""
+        """Return the labels as an array of shape (n,), -1 for unlabeled rows; a masked array if -1 is a class."""
         own = plain(self.values)
         has_minus_one = bool(is_minus_one(own).any())
         if len(own) == len(self) and not has_minus_one:
@@ -133,11 +137,11 @@ class Labels:
 
 
 def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
-    """Return labels as an estimator takes them: missing ones and -1 (as a number or as text) are unlabeled.
+    """Return labels by the rule of estimators: missing labels and -1 (as a number or as text) are unlabeled.
 
-    Missing are None, NaN, NaT, pandas.NA and empty text. In a masked array the mask alone says which rows are unlabeled: -1 is
-    a class there, as with `has_minus_one`. In an unsigned type the largest number is what -1 becomes; `unlabeled_among` says when
-    it counts as -1, with a warning. Raises `DataError` for what cannot be labels of classes.
+    Missing labels are None, NaN, NaT, pandas.NA and empty text. In a masked array only the mask marks unlabeled rows:
+    -1 is a class there, as with `has_minus_one`. In an unsigned type -1 becomes the largest number. `unlabeled_among`
+    says when that number counts as -1, with a warning. Raises `DataError` for values that cannot be labels of classes.
     """
     if isinstance(y, Labels):
         return y
@@ -147,13 +151,13 @@ def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
 
 
 def numbers_given(y: Any) -> Labels:
-    """Return what `labels_given` does for what need not be labels of classes: every -1 is unlabeled."""
+    """Return the result of `labels_given` for values that need not be labels of classes: every -1 is unlabeled."""
     found = Labels(*present(y))
     return found.without(is_minus_one(found.values) | _wrapped(found.values)).plain()
 
 
 def labels_of_column(y: Any, unlabeled: object = AUTO) -> tuple[Labels, frozenset[str]]:
-    """Return a column's labels by the rule for files, and which labels mean "not labeled" by it (`unlabeled_among`)."""
+    """Return a column's labels by the rule for files, and the labels that mean "not labeled" (`unlabeled_among`)."""
     found = Labels(*present(y))
     codes, values = pd.factorize(found.values)
     if all(number.is_integer() for number in values if isinstance(number, float)):
@@ -183,7 +187,7 @@ def _is_minus_one(value: object) -> bool:
 
 
 def _wrapped(values: NDArray) -> NDArray[np.bool_]:
-    """Mark what -1 becomes in an unsigned type, and warn if there is any."""
+    """Mark the number that -1 becomes in an unsigned type, and warn if it occurs."""
     top = top_of(values)
     is_top = np.zeros(len(values), dtype=bool) if top is None else values == top
     if not is_top.any() or not unlabeled_among(map(str, np.unique(values)), top=top):
