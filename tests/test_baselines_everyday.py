@@ -142,7 +142,7 @@ def test_self_training_wants_two_labels_of_each_class():
     few[few == 1] = -1
     few[1] = 1
     with pytest.raises(
-        ValueError, match=r"^EverydaySelfTraining needs two labels or more of each class, got 1 of one$"
+        ValueError, match=r"^EverydaySelfTraining needs at least two labels of each class, but one class has 1$"
     ):
         EverydaySelfTraining().fit(X, few)
     few[3] = 1

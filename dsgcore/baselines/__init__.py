@@ -1,4 +1,7 @@
-"""The methods that the papers compare with, each by its own program's objective, as scikit-learn estimators."""
+"""Baselines: the papers' competing methods as scikit-learn estimators.
+
+Each one minimises the objective of its authors' own program.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -10,7 +13,8 @@ if TYPE_CHECKING:
     from dsgcore.baselines.memory import MemoryLimitError
     from dsgcore.baselines.progress import Cancelled, Progress
 
-# Where each name is found when it is first asked for: scikit-learn alone would take more than a second to import.
+# The module that holds each name. A module is imported on first access, because scikit-learn alone takes more than a
+# second.
 _PLACES = {
     "Baseline": "base",
     "MemoryLimitError": "memory",
@@ -22,7 +26,7 @@ __all__ = ["COMPETITORS", "Baseline", "Cancelled", "MemoryLimitError", "Progress
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name, or a method's class, when it is first asked for."""
+    """Import a public name, or a method's class, on first access."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f".{_PLACES[name]}", __name__), name)

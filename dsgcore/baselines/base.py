@@ -1,4 +1,4 @@
-"""What the comparison methods share: parameters, memory, progress, and the three kinds of labels they learn from."""
+"""Shared base classes of the baselines: parameters, memory check, progress, and three kinds of labels."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from dsgcore.estimators.kernel import SIGMA, make_kernel
 from dsgcore.estimators.scores import ScoredOnLabels
 
 MEMORY_LIMIT = Real("memory_limit", 4.0, low=1e-3, high=1e6)
-# Labels, codes and row numbers that a fit holds per point, more or less.
+# Approximate count of labels, codes and row numbers that a fit holds per point.
 NUMBERS_PER_POINT = 8
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianOrLinear:
-    """What a method says of its kernel that has no other than these.
+    """Kernel parameters of a method with a Gaussian and a linear kernel only.
 
     Parameters
     ----------
     kernel
         The kernel.
     sigma
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2). 'scale' is 1 / (n_features_in_ * X.var()).
+        Inverse bandwidth of the Gaussian kernel exp(-sigma ||x - x'||^2). 'scale' is 1 / (n_features_in_ * X.var()).
     """
 
     kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
@@ -48,7 +48,7 @@ class GaussianOrLinear:
 
 
 class HasValues(Protocol):
-    """What is learned: real values at points."""
+    """Protocol for a fitted model: a real-valued function of points."""
 
     def evaluate(self, X: NDArray) -> NDArray:
         """Return f at each row of `X`, of shape (n,)."""
@@ -56,40 +56,42 @@ class HasValues(Protocol):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Limited:
-    """What every method has.
+    """Memory limit, a parameter of every baseline.
 
     Parameters
     ----------
     memory_limit
-        GB that a fit may take; one that needs more is refused before it starts.
+        Most memory that a fit may use, in GB. `fit` refuses to start if it needs more.
     """
 
     memory_limit: float = told(MEMORY_LIMIT.default, MEMORY_LIMIT.allowed())
 
 
 class Baseline(_Limited, BaseEstimator):
-    """Shell of a comparison method.
+    """Base class of all baselines.
 
-    A subclass is a dataclass: it names itself, has its own parameters as fields beside the kernel's and `memory_limit`,
-    says what memory it needs (`_memory`) and learns (`_learn`): from validated float64 points and codes, with
-    `watch.step(objective)` after each outer step, `watch.give_up(reason)` where it does not converge, and `model_` as
-    what it leaves.
+    A subclass is a dataclass. It adds its own parameters as fields, and implements two methods:
 
-    `title`, `citation` and `sentence` are for pages and docs: a name, the source, and what it does in one sentence
-    ("learns ..."); `parameters` are those of its fields that are parameters, `kernels` what `kernel` may be.
+    - `_memory` returns the memory that a fit needs.
+    - `_learn` sets `model_` from validated float64 points and codes. It calls `watch.step(objective)` after each outer
+    step,
+      and `watch.give_up(reason)` if it does not converge.
+
+    Pages and docs show the class attributes `title` (a name), `citation` (the source) and `sentence` ("learns ...").
+    `parameters` lists the parameters among the fields, and `kernels` the allowed values of `kernel`.
 
     Attributes
     ----------
     model_ : object
-        What is learned: `evaluate(X)` gives its values.
+        Fitted model. `evaluate(X)` returns its values.
     objectives_ : ndarray of shape (s,)
-        Objective after each outer step that knew it.
+        Objective after each outer step. Steps that did not compute it are left out.
     converged_ : bool
-        Whether the fit came to its end.
+        True if the fit converged.
     n_iter_ : int
-        Outer steps.
+        Number of outer steps.
     memory_ : int
-        Bytes that the fit needed beside the points, as it said beforehand.
+        Memory in bytes that the fit needs beside the points, as estimated before it started.
     n_features_in_ : int
         Number of coordinates d of a point.
     """
@@ -99,8 +101,8 @@ class Baseline(_Limited, BaseEstimator):
     sentence: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     kernels: ClassVar[tuple[str, ...]] = ("linear", *KERNELS)
-    is_everyday: ClassVar[bool] = False  # what people install, and no paper's competitor
-    copies: ClassVar[int] = 2  # of the points: in another order, and those of each kind
+    is_everyday: ClassVar[bool] = False  # True for methods that people install, False for a paper's competitors
+    copies: ClassVar[int] = 2  # copies of the points: one in another order, one for each kind
 
     model_: HasValues
     memory_: int
@@ -109,42 +111,49 @@ class Baseline(_Limited, BaseEstimator):
     n_iter_: int
 
     def estimate_memory(self, n: int, d: int) -> int:
-        """Return what a fit to n points of d coordinates will hold at its peak beside them, in bytes.
+        """Return the peak memory in bytes that a fit to n points with d coordinates needs beside them.
 
-        All points count, labeled or not (members of similar pairs too), with the least favourable labels.
+        `n` counts all points: labeled points, unlabeled points and members of similar pairs. The estimate assumes the
+        labels that need most memory.
         """
         return self._need(n, d, self._checked(), None).bytes
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        """Return the need for memory at checked parameters `s`, beside copies of the points.
+        """Return the memory that a fit needs at checked parameters `s`, beside copies of the points.
 
-        `y` is what `_learn` gets; where it is None, the need at the least favourable one.
+        `y` is the same as in `_learn`. If it is None, assume the labels that need most memory.
         """
         raise NotImplementedError
 
     def _need(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        """Return the need for memory with that for copies of the points and for their labels."""
+        """Return the memory that a fit needs, with the copies of the points and their labels."""
         return self._memory(n, d, s, y).with_more(BYTES_PER_NUMBER * n * (self.copies * d + NUMBERS_PER_POINT))
 
     def _allowed(self, X: NDArray, y: NDArray) -> tuple[dict[str, Any], int]:
-        """Return the checked parameters and the need for memory in bytes; raise if it is above the limit."""
+        """Return the checked parameters and the memory needed in bytes.
+
+        Raise `MemoryLimitError` if the fit needs more than the limit.
+        """
         s = self._checked()
         need = self._need(X.shape[0], X.shape[1], s, y)
         need.check(s["memory_limit"], type(self).__name__)
         return s, need.bytes
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        """Set `model_` from points (n, d) and what the subclass's kind of labels becomes, at checked parameters `s`."""
+        """Set `model_` from points (n, d), the labels as `_targets` returns them, and checked parameters `s`."""
         raise NotImplementedError
 
     def _checked(self) -> dict[str, Any]:
-        """Return the parameters but the kernel's, checked."""
+        """Return all parameters except the kernel's, checked."""
         declared = (*self.parameters, MEMORY_LIMIT)
         given = {p.name: getattr(self, p.name) for p in declared}
         return check_all(declared, given, type(self).__name__)
 
     def _kernel(self, X: NDArray) -> HasMatrix | None:
-        """Return the kernel, its "scale" taken from the points; None for "lm", a model that is linear without one."""
+        """Return the kernel, with the "scale" of sigma computed from the points.
+
+        Return None for "lm", a linear model without a kernel.
+        """
         kernel = Choice("kernel", "gaussian", options=self.kernels).check(getattr(self, "kernel", None))
         if kernel in ("linear", "lm"):
             return Linear() if kernel == "linear" else None
@@ -154,7 +163,7 @@ class Baseline(_Limited, BaseEstimator):
         return seed_of(getattr(self, "random_state", None))
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
-        """Check parameters and memory, learn, and note what is known of every fit."""
+        """Check parameters and memory, learn, and set the attributes that all baselines have."""
         s, need = self._allowed(X, y)
         watch = Watch(callback, type(self).__name__)
         self._learn(X, y, s, watch)
@@ -163,16 +172,16 @@ class Baseline(_Limited, BaseEstimator):
         return self
 
     def _values(self, X: ArrayLike) -> NDArray:
-        """Return f at the rows of `X`, after validation; raise if it is not finite there."""
+        """Return f at the rows of `X`, after validation; raise DSGError if a value is not finite."""
         check_is_fitted(self, "model_")
         points = validate_data(self, X, reset=False, dtype=np.float64)
         check_sizes(points)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found in the values
+        with np.errstate(over="ignore", invalid="ignore"):  # check_values reports overflow
             return check_values(self.model_.evaluate(points))
 
 
 class LabelsBaseline(ScoredOnLabels, Baseline):
-    """Shell of a method that learns from labels of classes, and -1 for unlabeled.
+    """Base class of methods that learn from class labels, with -1 for unlabeled points.
 
     Attributes
     ----------
@@ -190,14 +199,15 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
         Parameters
         ----------
         X, y : array-like
-            As in `dsgcore.QSGS2AUC`. Ordered classes are in their order when sorted, or pandas' ordered categories.
+            As in `dsgcore.QSGS2AUC`. The order of ordered classes is their sorted order, or that of pandas' ordered
+            categories.
         callback : callable, optional
-            Gets a `dsgcore.baselines.Progress` between outer steps; returns True to cancel.
+            Called with a `dsgcore.baselines.Progress` after each outer step. Return True from it to cancel the fit.
 
         Raises
         ------
         ValueError
-            If a parameter is out of range, or the labels are too few or not of as many classes as are wanted.
+            If a parameter is out of range, if there are too few labels, or if the number of classes is wrong.
         MemoryLimitError
             If the fit needs more than `memory_limit`.
         Cancelled
@@ -211,13 +221,16 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
         return self
 
     def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
-        """Return what `_learn` gets for codes 0 .. k - 1, and -1 for unlabeled: these; raise DSGError for other classes."""
+        """Return the labels for `_learn`: here codes 0 .. k - 1, and -1 for unlabeled points.
+
+        Raise `DSGError` if the method cannot learn from these classes.
+        """
         check_some_classes(classes)
         return codes
 
 
 class LabelsAlone(Baseline):
-    """Shell of a method that learns from the labeled points only."""
+    """Base class of methods that learn from the labeled points only."""
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
         is_labeled = y != UNLABELED
@@ -225,28 +238,28 @@ class LabelsAlone(Baseline):
 
 
 class BinaryBaseline(LabelsBaseline):
-    """Shell of a method that learns from labels of two classes and -1 for unlabeled; `_learn` gets y in {1, -1, 0}.
+    """Base class of methods for two classes; `_learn` gets y in {1, -1, 0}, with 0 for unlabeled points.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
+        The labels. The second one is the positive class.
     """
 
     threshold_: float
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that two classes are wanted."""
+        """Declare that the method needs exactly two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
     def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
         check_two_classes(classes)
-        return np.array([-1.0, 1.0, 0.0])[codes]  # a code of -1 is the last
+        return np.array([-1.0, 1.0, 0.0])[codes]  # an unlabeled point's code -1 picks the last value
 
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return how strongly each row of `X` belongs to the second class, of shape (n,); see `threshold_`."""
+        """Return the score of each row of `X` for the second class, of shape (n,); compare it with `threshold_`."""
         return self._values(X) - getattr(self, "threshold_", 0.0)
 
     def predict(self, X: ArrayLike) -> NDArray:
@@ -256,8 +269,8 @@ class BinaryBaseline(LabelsBaseline):
 
 
 class OrdinalBaseline(OrderedClassifier, LabelsBaseline):
-    """Shell of a method that learns from ordered classes; `_learn` gets codes 0 .. k - 1 and -1, sets `thresholds_`."""
+    """Base class of methods for ordered classes; `_learn` gets codes 0 .. k - 1 and -1, and sets `thresholds_`."""
 
     def ranking_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x), of shape (n,): the higher, the later in the order of the classes."""
+        """Return f(x), of shape (n,). Larger values belong to later classes."""
         return self._values(X)

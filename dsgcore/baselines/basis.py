@@ -12,18 +12,21 @@ from sklearn.utils import gen_batches
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import generator
 
-# Kernel values held at a time when a model is evaluated.
+# Most kernel values held at a time while a model is evaluated.
 MAX_VALUES = 2**22
 
 
 class HasMatrix(Protocol):
-    """What the baselines need of a kernel."""
+    """Protocol for a baseline's kernel."""
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray | None:
-        """Draw frequencies of random features, of shape (d, m), in turns per unit; None where points are their own features."""
+        """Draw frequencies of random features, of shape (d, m), in turns per unit.
+
+        Return None if the points are their own features.
+        """
         return None
 
 
@@ -40,14 +43,14 @@ class Linear(HasMatrix):
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Features phi(x) = [k(x, c_1) .. k(x, c_m)], or x itself where there is no kernel, then a 1 where there is a bias.
+    """Features phi(x) = [k(x, c_1) .. k(x, c_m)], or x itself without a kernel, then a 1 if there is a bias.
 
     Parameters
     ----------
     kernel : HasMatrix or None
         None for the coordinates themselves.
     centers : ndarray of shape (m, d)
-        With no kernel of shape (0, d).
+        Of shape (0, d) if there is no kernel.
     has_bias : bool
     """
 
@@ -68,28 +71,29 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class BasisModel:
-    """f(x) = phi(x)' coef.
+    """Model f(x) = phi(x)' coef.
 
     Parameters
     ----------
     basis : Basis
     coef : ndarray of shape (size,), or (size, k) for k functions
-        The bias last, where the basis has one.
+        The bias is the last entry, if the basis has one.
     """
 
     basis: Basis
     coef: NDArray
 
     def evaluate(self, X: NDArray) -> NDArray:
-        """Return f at each row of `X`, of shape (n,) or (n, k), in pieces of bounded size."""
+        """Return f at each row of `X`, of shape (n,) or (n, k). Evaluates in blocks of bounded size."""
         pieces = gen_batches(len(X), max(1, MAX_VALUES // self.basis.size))
         return np.concatenate([self.basis.features(X[rows]) @ self.coef for rows in pieces])
 
 
 def choose_centers(X: NDArray, given: int | NDArray | None, seed: int) -> NDArray:
-    """Return all points of X (n, d) in their order, or some drawn without replacement, or the centres that are given (m, d).
+    """Return the kernel centres: all points of X (n, d), a random draw without replacement, or the given array (m, d).
 
-    Of fewer points than are to be drawn all are taken. Raise ValueError if centres have another number of coordinates.
+    A draw of more centres than there are points returns all points. Raise DSGError if given centres have another
+    number of coordinates.
     """
     if isinstance(given, np.ndarray):
         if given.shape[1] != X.shape[1]:
@@ -101,7 +105,7 @@ def choose_centers(X: NDArray, given: int | NDArray | None, seed: int) -> NDArra
 
 
 def count_centers(n: int, given: int | NDArray | None) -> int:
-    """Return how many centres `choose_centers` returns for `n` points."""
+    """Return the number of centres that `choose_centers` returns for `n` points."""
     if isinstance(given, np.ndarray):
         return len(given)
     return n if given is None else min(n, given)

@@ -18,15 +18,15 @@ from dsgcore.core.parameters import integer
 from dsgcore.core.sampling import generator
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 
-# The paper of TSGS3VM gives the unlabeled points a budget of this share of their number.
+# Default budget of the unlabeled points, as a share of their number. From the paper of TSGS3VM.
 BUDGET_SHARE = 0.2
-# The objective is told so often a pass, from at most so many points of each kind.
+# Computations of the objective per pass, and the most points of each kind that it uses.
 STEPS_PER_PASS = 10
 POINTS_FOR_OBJECTIVE = 500
-# Arrays that making kernel values takes, and numbers per iteration of a pass.
+# Arrays that computing kernel values needs, and numbers per iteration of a pass.
 MATRICES = 2
 DRAWS = 5
-# Coefficients that differ by less than this share of their size are equal.
+# Coefficients whose relative difference is below this are treated as equal.
 TIE = 1e-9
 
 
@@ -35,37 +35,37 @@ TIE = 1e-9
 class BGS3VM(GradientS3VM):
     """Semi-supervised support vector machine by stochastic gradients, with budgets of support vectors.
 
-    Each iteration draws a labeled and an unlabeled point, and adds a kernel at either of them if its loss has a slope
-    there. Where there are more kernels at labeled points, or at unlabeled ones, than the budget allows, the one with the
-    smallest coefficient is dropped, the oldest one of equals.
+    Each iteration draws a labeled and an unlabeled point. It adds a kernel at each of them whose loss has a slope
+    there. There is one budget for labeled points and one for unlabeled points. If a budget is exceeded, the kernel
+    with the smallest coefficient is removed. If several are equal, the oldest one is removed.
 
     Parameters
     ----------
     budget_labeled : Labeled support vectors
-        How many labeled points the function may keep.
+        Most labeled points that the function may keep.
     budget_unlabeled : Unlabeled support vectors
-        How many unlabeled points the function may keep; by default a fifth of them.
+        Most unlabeled points that the function may keep. The default is a fifth of them.
 
     Attributes
     ----------
     objectives_ : ndarray of shape (n_iter_,)
-        Estimates of the objective, ten a pass, from at most 500 labeled and 500 unlabeled points.
+        Estimates of the objective, ten per pass, from at most 500 labeled and 500 unlabeled points.
     converged_ : bool
-        True: the passes are made in any case.
+        Always True, because the number of passes is fixed.
 
     Notes
     -----
-    Objective: ||f||^2 / 2 + C mean_L max(0, 1 - y f) + C* mean_U u(f), as in `dsgcore.problems.s3vm`. A pass is as many
-    iterations as there are points of the more frequent kind.
+    Objective: ||f||^2 / 2 + C mean_L max(0, 1 - y f) + C* mean_U u(f), as in `dsgcore.problems.s3vm`. The number of
+    iterations in a pass is the number of labeled or of unlabeled points, whichever is larger.
 
-    Source: T. Le, P. Duong, M. Dinh, T. D. Nguyen, V. Nguyen and D. Phung, Budgeted Semi-supervised Support Vector Machine,
-    UAI 2016; as X. Geng et al. (the paper of TSGS3VM, section 6.1) compare with it.
+    Source: T. Le, P. Duong, M. Dinh, T. D. Nguyen, V. Nguyen and D. Phung, Budgeted Semi-supervised Support Vector
+    Machine, UAI 2016. The comparison follows X. Geng et al. (the paper of TSGS3VM, section 6.1).
 
-    Deviation: Le et al. take the unlabeled points' loss from the edges of a neighbourhood graph. In that comparison all methods
-    have the same loss u of a single point, and so has this.
+    Deviation: Le et al. take the unlabeled points' loss from the edges of a neighbourhood graph. In the comparison of
+    Geng et al. all methods have the same loss u of a single point, and so has this class.
 
-    Deviation: budgets are kept by removal, as in Z. Wang, K. Crammer and S. Vucetic, Breaking the Curse of Kernelization,
-    JMLR 13, 2012, section 4.
+    Deviation: the budget is kept by removal, as in Z. Wang, K. Crammer and S. Vucetic, Breaking the Curse of
+    Kernelization, JMLR 13, 2012, section 4.
 
     For an example see `BLS3VM`.
     """
@@ -82,9 +82,9 @@ class BGS3VM(GradientS3VM):
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         n_l, n_u = (n, n) if y is None else (int(np.sum(y != 0)), int(np.sum(y == 0)))
         budget = min(s["budget_labeled"], n_l) + _budget(s["budget_unlabeled"], n_u)
-        # The kernel matrix of the support vectors, or their kernels at the objective's points.
+        # The kernel matrix of the support vectors, or their kernel values at the objective's points.
         kernels = MATRICES * budget * max(budget, min(n, POINTS_FOR_OBJECTIVE))
-        # The support vectors, also in the end; the draws of a pass, and the objectives, as Python's numbers.
+        # The support vectors with the final copy, the draws of a pass, and the objectives as Python floats.
         count = kernels + 2 * budget * (d + 2) + DRAWS * max(n_l, n_u) + 5 * STEPS_PER_PASS * s["n_passes"]
         return numbers(count, f"{budget:,} support vectors and their kernel matrix")
 
@@ -101,12 +101,15 @@ class BGS3VM(GradientS3VM):
 
 
 def _budget(given: int | None, n_unlabeled: int) -> int:
-    """Return how many kernels there may be at unlabeled points."""
+    """Return the largest number of kernels at unlabeled points."""
     return max(1, int(BUDGET_SHARE * n_unlabeled)) if given is None else min(given, n_unlabeled)
 
 
 class _Draws:
-    """Which points each iteration takes, after which parts of a pass the objective is told, and from which points."""
+    """Random draws: the points of each iteration, and the points for the objective.
+
+    `parts` divides a pass. The objective is computed after each part.
+    """
 
     def __init__(self, seed: int, points: OrderedPoints, rows: dict[str, NDArray]) -> None:
         self.n_labeled, self.n_unlabeled = points.n_labeled, points.n_unlabeled
@@ -120,7 +123,7 @@ class _Draws:
         }
 
     def of_a_pass(self) -> tuple[NDArray, NDArray]:
-        """Return the rows of the labeled and of the unlabeled point that each iteration of the next pass takes."""
+        """Return the row numbers of the labeled and of the unlabeled points for the next pass, one per iteration."""
         labeled, unlabeled = self.streams
         return (
             labeled.integers(self.n_labeled, size=self.n_iter),
@@ -129,7 +132,7 @@ class _Draws:
 
 
 class _Supports:
-    """Kernels at points, at most as many as the budget."""
+    """Support vectors and their coefficients, at most as many as the budget."""
 
     def __init__(self, kernel: HasMatrix, budget: int, d: int) -> None:
         self.kernel, self.size = kernel, 0
@@ -137,11 +140,11 @@ class _Supports:
         self.rows, self.since = np.zeros(budget, dtype=int), np.zeros(budget, dtype=int)
 
     def values(self, X: NDArray) -> NDArray:
-        """Return what these kernels add to f at each row of `X`."""
+        """Return the contribution of these kernels to f at each row of `X`."""
         return self.kernel.matrix(X, self.X[: self.size]) @ self.coef[: self.size]
 
     def add(self, t: int, row: int, x: NDArray, coef: float) -> None:
-        """Add, at iteration `t`, a kernel at the point of this row; in a smaller one's place where there are too many."""
+        """Add a kernel at the point of this row, at iteration `t`; in a full budget it replaces the smallest kernel."""
         held = np.flatnonzero(self.rows[: self.size] == row)
         if len(held):
             self.coef[held[0]] += coef
@@ -152,8 +155,9 @@ class _Supports:
             self._put(slot, t, row, x, coef)
 
     def _least(self, other: float) -> int | None:
-        """Return where the smallest kernel is, the oldest one of those that are; None if `other` is smaller still."""
-        # Coefficients are multiples of C / t: which of two equal ones is the smaller is not left to rounding.
+        """Return the index of the smallest kernel, the oldest one among equals; None if `other` is smaller."""
+        # Coefficients are multiples of C / t, so that ties are common. The tolerance keeps rounding from deciding
+        # them.
         sizes = np.abs(self.coef)
         least = sizes.min()
         if other < (1.0 - TIE) * least:
@@ -166,7 +170,7 @@ class _Supports:
 
 
 class _Descent:
-    """The stochastic gradients' function on its way."""
+    """State of the stochastic gradient descent."""
 
     def __init__(self, kernel: HasMatrix, points: OrderedPoints, problem: SemiSupervisedSVM, s: dict[str, Any]) -> None:
         self.kernel, self.points, self.problem, self.theta = kernel, points, problem, s["step_size"]
@@ -176,10 +180,10 @@ class _Descent:
         self.t = 0
 
     def go_on(self, labeled: NDArray, unlabeled: NDArray) -> None:
-        """Make an iteration with each pair of a labeled and an unlabeled row."""
+        """Make one iteration for each pair of a labeled and an unlabeled row."""
         X, y = self.points.X, self.points.y
         u, C, C_star = LOSSES[self.problem.loss], self.problem.C, self.problem.C_star
-        assert C_star is not None  # a bound problem has one
+        assert C_star is not None  # always set in a bound problem
         for i, j in zip(labeled.tolist(), unlabeled.tolist(), strict=True):
             self.t += 1
             step = self.theta / self.t
@@ -203,7 +207,7 @@ class _Descent:
         return (X, coef) if len(X) else (self.points.X[:1], np.zeros(1))
 
     def objective(self, rows: dict[str, NDArray]) -> float:
-        """Return the objective, its losses from some positives, negatives and unlabeled points."""
+        """Return the objective, with its losses computed from the given rows of each source."""
         X, coef = self.supports()
         ridge = 0.5 * float(coef @ self.kernel.matrix(X, X) @ coef)
         values = {source: self.values(self.points.X[some]) for source, some in rows.items()}

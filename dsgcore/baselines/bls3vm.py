@@ -18,9 +18,9 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
-# A labeled point's second kink is at 1 + 2 / SCALE, out of the way.
+# The second kink of a labeled point's loss is at 1 + 2 / SCALE, so that values rarely reach it.
 SCALE = 0.1
-# How often the weights of the rows are scaled down, should a value ever reach the second kink.
+# Most times that the rows' weights are scaled down because a value reached the second kink.
 MAX_RESCALES = 6
 
 
@@ -29,23 +29,25 @@ MAX_RESCALES = 6
 class BLS3VM(CentredS3VM):
     """Semi-supervised support vector machine with the ramp loss and a balance constraint, by CCCP.
 
+    CCCP is the concave-convex procedure: it solves a sequence of convex problems.
+
     Parameters
     ----------
     C_star
-        How much an unlabeled point near the boundary costs; by default C n_l / n_u.
+        Cost of an unlabeled point near the boundary. The default is C n_l / n_u.
     s
-        Unlabeled points closer to the boundary than −s no longer pull.
+        Position of the ramp's kink. Unlabeled points closer to the boundary than −s no longer pull.
     tol
-        By how much a value may miss what the optimum of a convex step asks for.
+        Tolerance of each convex step: largest violation of the optimality conditions.
     max_iter
-        After as many convex steps the procedure stops, converged or not.
+        Largest number of convex steps.
 
     Attributes
     ----------
     objectives_ : ndarray of shape (n_iter_,)
-        Objective after each convex step; it never rises, but for rounding.
+        Objective after each convex step. It never rises, except by rounding.
     converged_ : bool
-        Whether the last step left all unlabeled points on their part of the ramp.
+        True if the last step left all unlabeled points on their part of the ramp.
 
     Warns
     -----
@@ -54,22 +56,25 @@ class BLS3VM(CentredS3VM):
 
     Notes
     -----
-    Objective: ||w||^2 / 2 + C sum_L H_1(y f) + C* sum_U [R_s(f) + R_s(-f)], H_a(z) = max(0, a - z), R_s = H_1 - H_s, over
-    f = ⟨w, phi⟩ + b with mean_U f = r; C weighs a sum, as in scikit-learn's SVC. Each step replaces
-    -H_s(±f) by its tangent at the last f; what is left,
+    Objective: ||w||^2 / 2 + C sum_L H_1(y f) + C* sum_U [R_s(f) + R_s(-f)], H_a(z) = max(0, a - z), R_s = H_1 - H_s,
+    over f = ⟨w, phi⟩ + b with mean_U f = r. C weighs a sum, as in scikit-learn's SVC. Each step replaces -H_s(±f) by
+    its tangent at the last f. The remaining objective
 
         ||w||^2 / 2 + C sum_L max(0, 1 - y f) + C* sum_U max(0, |f| - 1) + sum_U t f,  t = C* ([f < s] - [-f < s]),
 
-    is convex. With the features centred on mean_U phi the constraint says b = r, and is gone. A support vector regression
-    with epsilon = 1 is left, which libsvm solves: its loss is that of the unlabeled points as it stands; t shifts its targets;
-    and a labeled point's features are multiplied by a small number, so that the other side of its loss is far away. Where
-    libsvm, which has kernel values in float32, does not get to `tol`, it is asked for ten or a hundred times as much.
+    is convex. The features are centred on mean_U phi, so that the constraint becomes b = r. The remaining problem is a
+    support vector regression with epsilon = 1, and libsvm solves it:
+
+    - The regression's loss is the loss of the unlabeled points, and t shifts its targets.
+    - A labeled point's features are multiplied by a small number, so that the other side of its loss is far away.
+
+    libsvm stores kernel values in float32. If it cannot reach `tol`, ten or a hundred times `tol` is used instead.
 
     Source: R. Collobert, F. Sinz, J. Weston and L. Bottou, Large Scale Transductive SVMs, JMLR 7, 2006, (5)-(14),
     Algorithm 1.
 
-    Deviation: the procedure begins, as the authors' program does and their Algorithm 1 does not, with the machine
-    on the labels under the balance constraint.
+    Deviation: the procedure begins with the machine on the labels under the balance constraint. The authors' program
+    does the same, but their Algorithm 1 does not.
 
     Examples
     --------
@@ -84,7 +89,7 @@ class BLS3VM(CentredS3VM):
 
     title = "BLS3VM"
     citation = "BLS3VM, Collobert, Sinz, Weston and Bottou, JMLR 2006"
-    sentence = "learns a balanced semi-supervised support vector machine by a row of convex problems"
+    sentence = "learns a balanced semi-supervised support vector machine by a sequence of convex problems"
     extra = len(HOLDERS)
 
     C: float = as_said(C)
@@ -125,19 +130,19 @@ class _Machine:
         return self.G[: self.n, : self.n] @ (coef / self.scale) / self.scale + self.mean
 
     def tangents(self, f: NDArray) -> NDArray:
-        """Return the slopes t of the concave part at each unlabeled point."""
+        """Return the slopes t of the linearised concave part at each unlabeled point."""
         u = f[self.n_labeled :]
         return self.C_star * ((u < self.s).astype(float) - (-u < self.s))
 
     def objective(self, coef: NDArray, f: NDArray) -> float:
-        """Return the objective, ramps and all."""
+        """Return the objective with the ramp losses."""
         u = f[self.n_labeled :]
         ramps = sum(np.clip(1.0 - z, 0.0, 1.0 - self.s).sum() for z in (u, -u))
         hinges = np.maximum(0.0, 1.0 - self.y * f[: self.n_labeled]).sum()
         return float(0.5 * coef @ (f - self.mean) + self.C * hinges + self.C_star * ramps)
 
     def solve(self, tangents: NDArray, C_star: float) -> tuple[NDArray, NDArray]:
-        """Return the coefficients and values that minimise the convex objective with these tangents and this C*."""
+        """Return the coefficients and values that minimise the convex objective for these tangents and this C*."""
         for _ in range(MAX_RESCALES):
             coef = self._solve(tangents, C_star)
             f = self.values(coef)
@@ -147,7 +152,7 @@ class _Machine:
         raise DSGError(f"BLS3VM needs points of a smaller scale: labeled points have values of {np.abs(f).max():.3g}")
 
     def _solve(self, tangents: NDArray, C_star: float) -> NDArray:
-        n = self.n if C_star > 0 else self.n_labeled  # libsvm leaves out what weighs nothing
+        n = self.n if C_star > 0 else self.n_labeled  # libsvm drops points of weight 0
         coef = np.concatenate([np.zeros(self.n_labeled), -tangents])
         targets = np.concatenate([self.y * (self.scale[0] + 1.0), np.zeros(len(tangents))])
         targets -= self.scale * self.values(coef)
@@ -161,7 +166,7 @@ class _Machine:
 
 
 def _descend(machine: _Machine, max_iter: int, watch: Watch) -> NDArray:
-    """Return the coefficients in which the procedure ends, or where it stands after `max_iter` steps."""
+    """Return the coefficients at convergence, or after `max_iter` steps."""
     watch.expect(max_iter)
     nothing = np.zeros(machine.n - machine.n_labeled)
     coef, f = machine.solve(nothing, 0.0)

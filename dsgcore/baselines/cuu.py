@@ -25,28 +25,29 @@ from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class CUU(PairsBaseline):
-    """Classification from similar pairs and unlabeled points: the corrected risk, by mini-batches on kernel features.
+    """Classification from similar pairs and unlabeled points by CUU: corrected risk, mini-batches, kernel features.
 
-    With f = w'[k(x, c_1) .. k(x, c_m), 1] it goes down the gradient of
+    With f = w'[k(x, c_1) .. k(x, c_m), 1] it minimises, by stochastic gradient descent,
 
-        J(w) = delta(A_1) + delta(A_2) + (lam / 2) |w|^2,
+        J(w) = delta(A_1) + delta(A_2) + (lam / 2) |w|^2.
 
-    A_1 and A_2 the two classes' risks of `dsgcore.baselines.uu_risk.UURisk`, on mini-batches of members of similar pairs
-    and of unlabeled points, whose kernel values at the centres are computed anew at each iteration.
+    A_1 and A_2 are the risks of the two classes (see `dsgcore.baselines.uu_risk.UURisk`). Each iteration estimates
+    them on a mini-batch of members of similar pairs and one of unlabeled points, and computes the batches' kernel
+    values at the centres.
 
     Parameters
     ----------
     n_iter
-        How many mini-batches are drawn.
+        Number of iterations, each with its own mini-batches.
     batch_size
-        Points drawn from the pairs, and from the unlabeled points, per iteration.
+        Number of points drawn from the pairs, and from the unlabeled points, per iteration.
     step_size
-        How far each iteration goes, in units that follow the length of the features.
+        Step size of an iteration, in units of 1 over the mean squared length of the features.
 
     Attributes
     ----------
     objectives_ : ndarray of shape (n_iter_,)
-        J on each iteration's mini-batch, before its step.
+        J on each iteration's mini-batches, before its step.
 
     Raises
     ------
@@ -56,10 +57,13 @@ class CUU(PairsBaseline):
     Notes
     -----
     Source: N. Lu, T. Zhang, G. Niu and M. Sugiyama, Mitigating Overfitting in Supervised Classification from Two
-    Unlabeled Datasets: A Consistent Risk Correction Approach, AISTATS 2020; with kernel features and plain steps as in the
-    comparisons of the TSGSU paper. Its CUU(All) has centers=None, its CUU(2000) centers=2000. The step's unit is 1 over the
-    mean squared length of the features of the first mini-batch: so it need not follow the number of centres. For an example
-    see `SUSL`.
+    Unlabeled Datasets: A Consistent Risk Correction Approach, AISTATS 2020. Kernel features and plain steps follow the
+    comparisons of the TSGSU paper. Its CUU(All) has centers=None, its CUU(2000) centers=2000.
+
+    The unit of the step size comes from the first mini-batch. So a good step size does not depend on the number of
+    centres.
+
+    For an example see `SUSL`.
     """
 
     title = "CUU"
@@ -79,7 +83,7 @@ class CUU(PairsBaseline):
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m, rows = self._count_features(n, d, s), 2 * s["batch_size"]
-        # The kernel's distances and values (the Matérn kernel's takes more), their copy beside the ones of the bias.
+        # The kernel's distances and values (more arrays for the Matérn kernel), and their copy with the bias column.
         copies = 4.0 if self.kernel == "matern" else 3.0
         need = numbers(copies * rows * m + m * d, f"{m:,} features of {rows:,} points at a time")
         return self._with_prior(need, n, s)
@@ -103,7 +107,7 @@ def _descend(
         phi = basis.features(np.concatenate(drawn))
         size = size or float(np.einsum("ij,ij->", phi, phi)) / len(phi)
         f1, f2 = np.split(phi @ w, 2)
-        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is told by its objective
+        with np.errstate(over="ignore", invalid="ignore"):  # the check of the objective reports divergence
             objective = risk.value(f1, f2) + s["lam"] / 2.0 * float(w @ w)
         if not np.isfinite(objective):
             raise DSGError(
@@ -112,5 +116,5 @@ def _descend(
         watch.step(objective)
         step = SCHEDULES[s["schedule"]](s["step_size"], t, s["n_iter"]) / size
         w = (1.0 - step * s["lam"]) * w - step * (np.concatenate(risk.gradient(f1, f2)) @ phi)
-        del phi  # before the next features are made
+        del phi  # free memory before the next features
     return w

@@ -1,4 +1,4 @@
-"""Features in which a model's penalty is the plain sum of squares of its weights, whichever norm it is in."""
+"""Features for which a model's penalty is the sum of squared weights, for each supported norm."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sklearn.utils import gen_batches
 from dsgcore.baselines.basis import MAX_VALUES, Basis, BasisModel, HasMatrix
 from dsgcore.core.parameters import Choice
 
-# What stands before the sum of squares of the weights.
+# Factor of the sum of squared weights in each penalty.
 FACTORS = {"euclidean": 1.0, "half euclidean": 0.5, "half rkhs": 0.5}
 PENALTY = Choice(
     "penalty",
     "half euclidean",
     options=("half euclidean", "half rkhs"),
     label="Penalty",
-    sentence="The ridge: half the squared length of the weights, or half the squared norm of f in the kernel's space.",
+    sentence="Norm of the ridge: half the squared length of the weights, or half the squared norm of f in the kernel's space.",
 )
 
 
@@ -33,8 +33,8 @@ class Design:
     ----------
     basis : Basis
     factor : ndarray of shape (m, m) or None
-        None where psi is the basis's phi. Else L, lower triangular with L L' = k(c, c): psi = L^-1 phi, so that
-        |v|^2 is the squared norm of f in the kernel's space (and the squared bias).
+        If None, psi is the basis's phi. Else L, lower triangular with L L' = k(c, c), and psi = L^-1 phi. Then |v|^2
+        is the squared norm of f in the kernel's space, plus the squared bias.
     """
 
     basis: Basis
@@ -49,15 +49,15 @@ class Design:
         return values
 
     def blocks(self, X: NDArray) -> Iterator[NDArray]:
-        """Return the features of `X`, one after the other, in blocks of rows of bounded size."""
+        """Yield the features of `X` in blocks of rows of bounded size."""
         return (self.features(X[rows]) for rows in gen_batches(len(X), self.block_size()))
 
     def block_size(self) -> int:
-        """Return how many rows a block has at most."""
+        """Return the largest number of rows in a block."""
         return max(1, MAX_VALUES // self.basis.size)
 
     def count(self, n: int) -> int:
-        """Return how many blocks `n` rows make."""
+        """Return the number of blocks that `n` rows make."""
         return -(-n // self.block_size())
 
     def model(self, v: NDArray) -> BasisModel:
@@ -70,42 +70,42 @@ class Design:
 
 
 def add_products(H: NDArray, psi: NDArray, weight: float, room: NDArray) -> None:
-    """Add weight * psi'psi to H in place; `room` is an array of H's shape that is written over."""
+    """Add weight * psi'psi to H in place; `room` is a work array of H's shape and is overwritten."""
     np.matmul(psi.T, psi, out=room)
     room *= weight
     H += room
 
 
 def block_numbers(n: int, m: int) -> float:
-    """Return how many numbers a block of at most `n` rows of `m` features takes while it is computed and used."""
+    """Return the count of numbers that a block needs while in use, for at most `n` rows of `m` features."""
     return 4.0 * m * min(n, max(1, MAX_VALUES // m))
 
 
 def factor_numbers(m: int, penalty: str) -> tuple[float, float]:
-    """Return how many numbers factoring the centres' kernel matrix takes at its peak, and how many of them stay."""
+    """Return the peak count of numbers for factoring the centres' kernel matrix, and the count that remains."""
     return (3.0 * m * m, 1.0 * m * m) if penalty == "half rkhs" else (0.0, 0.0)
 
 
 def system_numbers(n: int, m: int, penalty: str) -> float:
-    """Return how many numbers making and solving a system in the `m` features of `n` points takes at its peak."""
+    """Return the peak count of numbers for making and solving a system in the `m` features of `n` points."""
     peak, factor = factor_numbers(m, penalty)
     return max(peak, factor + 2.0 * m * m + block_numbers(n, m))
 
 
 def make_design(kernel: HasMatrix | None, centers: NDArray, penalty: str, *, has_bias: bool = False) -> Design:
-    """Return the features for one of the `FACTORS`' penalties.
+    """Return the features for a penalty in `FACTORS`.
 
     Parameters
     ----------
     kernel : HasMatrix or None
-        None for the coordinates themselves, whose two norms are one.
+        None for the coordinates themselves, for which both norms are the same.
     centers : ndarray of shape (m, d)
 
     Notes
     -----
-    For the kernel's norm the centres' kernel matrix is factored by Cholesky's method with pivoting, which stops where the
-    rest is rounding: centres that add nothing are left out, and the system in v is as well conditioned as the risk and
-    the ridge make it, however flat the kernel is.
+    For the kernel's norm, the centres' kernel matrix is factored by Cholesky's method with pivoting. The factorization
+    stops when the remainder is rounding error, so that redundant centres are left out. Then the condition of the
+    system in v depends on the risk and the ridge only, even if the kernel is very flat.
     """
     if kernel is None:
         return Design(Basis(None, centers[:0], has_bias))

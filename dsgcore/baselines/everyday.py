@@ -1,4 +1,4 @@
-"""What people install: scikit-learn's own classifiers, as competitors. Here what they share, and those of the labels alone."""
+"""scikit-learn's own classifiers as baselines: the shared base, and classifiers of the labels alone."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ from dsgcore.estimators.kernel import SIGMA
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 C = as_in(
-    SemiSupervisedSVM, "C", default=1.0, sentence="How much an error at one labeled point costs, as scikit-learn's C."
+    SemiSupervisedSVM, "C", default=1.0, sentence="Cost of an error at one labeled point. The same as scikit-learn's C."
 )
 KERNELS_OF_LIBSVM = {"gaussian": "rbf", "linear": "linear"}
-# What the quasi-Newton method keeps of its path, and the values at the points that it works with, in float64.
+# Vectors that the quasi-Newton method keeps, and float64 values at the points that it works with.
 VECTORS_OF_LBFGS, VALUES_AT_POINTS = 30, 5
-# The most classes that a need for memory said without labels is for.
+# Number of classes assumed for a memory estimate without labels.
 MANY_CLASSES = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """The values of one of scikit-learn's machines: its decision function."""
+    """Decision function of a fitted scikit-learn machine as a model."""
 
     machine: Any
 
     def evaluate(self, X: NDArray) -> NDArray:
-        """Return the decision function at each row of `X`, of shape (n,), or (n, k) for more than two classes."""
+        """Return the decision function at each row of `X`: of shape (n,) for two classes, or (n, k) for more."""
         return np.asarray(self.machine.decision_function(X))
 
 
 class Sharpness(GaussianOrLinear):
-    """The kernel that scikit-learn's kernel machines have here, and how sharp it is."""
+    """Kernel and inverse bandwidth of scikit-learn's kernel machines."""
 
     def _number(self, X: NDArray) -> float:
         return width(SIGMA, self.sigma, X)
 
     def _libsvm(self) -> dict[str, Any]:
-        """Return what libsvm's machines take besides their own parameters; of sharpness they know "scale", too."""
+        """Return the arguments of libsvm's machines for the shared parameters; libsvm itself supports "scale"."""
         kernel = self._libsvm_kernel()
         gamma = "scale" if self.sigma == "scale" else self._number(np.zeros((1, 1)))
         return {"kernel": kernel, "gamma": gamma, "cache_size": CACHE}
@@ -63,29 +63,29 @@ class Sharpness(GaussianOrLinear):
 
 
 class Everyday(Baseline):
-    """Shell of one of scikit-learn's own methods.
+    """Base class of scikit-learn's own methods.
 
-    A subclass makes the machine (`_machine`), and says what memory it needs. Its fit is one step: nothing is known of it
-    before it is over, and who will not wait for that ends its process. What is not said is as in scikit-learn.
+    A subclass makes the machine in `_machine` and estimates its memory. Its fit is one step, so that there is no
+    progress to report. To cancel such a fit, end its process. All other parameters are scikit-learn's defaults.
 
     Attributes
     ----------
     model_ : object
         Has the fitted machine of scikit-learn as `machine`.
     objectives_ : ndarray of shape (0,)
-        It tells none.
+        Empty, because scikit-learn reports no objective.
     n_iter_ : int
-        One: the fit is one step.
+        One, because the fit is one step.
     """
 
     is_everyday = True
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        """Return scikit-learn's estimator, not fitted, for points, codes and checked parameters."""
+        """Return an unfitted scikit-learn estimator for points, codes and checked parameters."""
         raise NotImplementedError
 
     def _fitted(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> Any:
-        """Return the fitted machine; what it warns of not having converged is the competitor's own warning."""
+        """Return the fitted machine; raise its convergence warning in the baseline's name."""
         watch.expect(1)
         machine = self._machine(X, y, s)
         with warnings.catch_warnings(record=True) as said:
@@ -98,13 +98,16 @@ class Everyday(Baseline):
 
 
 class EverydayClassifier(Everyday, LabelsBaseline):
-    """Shell of a classifier; `_learn` gets codes 0 .. k - 1 and -1."""
+    """Base class of classifiers; `_learn` gets codes 0 .. k - 1, and -1 for unlabeled points."""
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         self.model_ = Decision(self._fitted(X, y, s, watch))
 
     def decision_function(self, X: NDArray) -> NDArray:
-        """Return how strongly each row of `X` belongs to each class, of shape (n, k); of two classes to the second, (n,)."""
+        """Return the score of each row of `X` for each class, of shape (n, k).
+
+        For two classes return the score for the second class, of shape (n,).
+        """
         return self._values(X)
 
     def predict(self, X: NDArray) -> NDArray:
@@ -114,18 +117,18 @@ class EverydayClassifier(Everyday, LabelsBaseline):
 
 
 def count_classes(n: int, y: NDArray | None) -> int:
-    """Return the number of classes, or the most that is reckoned with where the labels are not known."""
+    """Return the number of classes, or the number assumed for a memory estimate if the labels are unknown."""
     return min(n, MANY_CLASSES) if y is None else int(y.max()) + 1
 
 
 def libsvm_memory(n: int, d: int, k: int) -> Memory:
-    """Return the need of libsvm for `n` points of `k` classes: its cache, the points once more, coefficients."""
+    """Return the memory that libsvm needs for `n` points of `k` classes: cache, copy of the points, coefficients."""
     need = numbers(n * (d + 2 * k + 8), f"a support vector machine of {n:,} points")
     return need.with_more(min(CACHE * 10**6, n * n * BYTES_PER_NUMBER // 2))
 
 
 def logistic_memory(n: int, d: int, k: int) -> Memory:
-    """Return the need of logistic regression for `n` points with `d` features and `k` classes."""
+    """Return the memory that logistic regression needs for `n` points with `d` features and `k` classes."""
     return numbers(VALUES_AT_POINTS * n * k + VECTORS_OF_LBFGS * k * (d + 1), f"{n:,} points of {k:,} classes")
 
 
@@ -136,8 +139,8 @@ class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
 
     Notes
     -----
-    Source: C.-C. Chang and C.-J. Lin, LIBSVM, ACM TIST 2011, as in scikit-learn, with `break_ties`: the predicted class
-    has the highest value.
+    Source: C.-C. Chang and C.-J. Lin, LIBSVM, ACM TIST 2011, as in scikit-learn, with `break_ties`: the predicted
+    class has the highest value.
 
     Examples
     --------
@@ -171,7 +174,7 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
     Parameters
     ----------
     max_iter
-        After as many iterations it stops.
+        Largest number of iterations.
 
     Warns
     -----
@@ -199,14 +202,14 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
 class EverydayNystroem(Sharpness, LabelsAlone, EverydayClassifier):
     """scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.
 
-    Of points of variance 1 SVC's "scale" of sigma is Nystroem's own, 1 / d.
+    If the points have variance 1, "scale" (SVC's default sigma) equals 1 / d, Nystroem's default.
 
     Parameters
     ----------
     n_components : Kernel centres
-        How many labeled points, drawn at random, carry a kernel; all of them where they are fewer.
+        Number of labeled points, drawn at random, that carry a kernel. If there are fewer, all of them do.
     random_state
-        Draws the centres.
+        Seed for drawing the centres.
     """
 
     title = "Nyström + logistic regression"

@@ -1,4 +1,4 @@
-"""scikit-learn's own machines on ordered classes, as competitors."""
+"""scikit-learn's own machines on ordered classes, as baselines."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from dsgcore.problems.thresholds import thresholds
 
 @dataclass(frozen=True, eq=False)
 class Regressed:
-    """The values of a regression on the classes' places."""
+    """Values of a regression on class numbers as a model."""
 
     machine: SVR
 
     def evaluate(self, X: NDArray) -> NDArray:
-        """Return the predicted place at each row of `X`, of shape (n,)."""
+        """Return the predicted class number at each row of `X`, of shape (n,)."""
         return self.machine.predict(X)
 
 
 @dataclass(frozen=True, eq=False)
 class Duels:
-    """The sum of what a machine says between any two classes: positive where it is for the later one."""
+    """Sum of a machine's pairwise decisions as a model; a positive decision is for the later class."""
 
     machine: SVC
 
     def evaluate(self, X: NDArray) -> NDArray:
         """Return the sum at each row of `X`, of shape (n,)."""
         values = self.machine.decision_function(X)
-        # With more than two classes positive where it is for the earlier one.
+        # For more than two classes, scikit-learn's decisions are positive for the earlier class.
         return values if values.ndim == 1 else -values.sum(axis=1)
 
 
 class EverydayOrdinal(Sharpness, LabelsAlone, Everyday, OrdinalBaseline):
-    """Shell of a machine that learns from the labeled points of ordered classes."""
+    """Base class of machines that learn from the labeled points of ordered classes."""
 
     citation = "scikit-learn; LIBSVM, Chang and Lin 2011"
 
@@ -54,17 +54,17 @@ class EverydayOrdinal(Sharpness, LabelsAlone, Everyday, OrdinalBaseline):
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydaySVR(EverydayOrdinal):
-    """scikit-learn's SVR on the places of the labels in the order of the classes: 0, 1, 2 and so on.
+    """scikit-learn's SVR on class numbers 0, 1, 2, ... in the order of the classes.
 
     Parameters
     ----------
     epsilon : Free error
-        Errors below this, where a class is 1, cost nothing.
+        Errors below this cost nothing. The distance between two classes is 1.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (k - 1,)
-        The middles between the classes' places.
+        The midpoints between class numbers.
     """
 
     title = "SVR"
@@ -84,12 +84,12 @@ class EverydaySVR(EverydayOrdinal):
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydayOrdinalSVC(EverydayOrdinal):
-    """scikit-learn's SVC on the labels of ordered classes; ranked by the sum of what it says between any two of them.
+    """scikit-learn's SVC on ordered classes, ranked by the sum of its pairwise decisions.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (k - 1,)
-        Cut the sums at the labeled points where the classes' shares do.
+        Thresholds on the sums. They cut the sums at the labeled points into the classes' shares.
     """
 
     title = "SVC"

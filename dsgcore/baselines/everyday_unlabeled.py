@@ -1,4 +1,4 @@
-"""scikit-learn's own semi-supervised classifiers, as competitors."""
+"""scikit-learn's own semi-supervised classifiers, as baselines."""
 
 from __future__ import annotations
 
@@ -23,22 +23,28 @@ from dsgcore.core.parameters import as_said, integer, real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.kernel import SIGMA
 
-# Parts in which the probabilities of a support vector machine are found, fewer where a class has fewer labels.
+# Folds for the probabilities of a support vector machine. Fewer if a class has fewer labels.
 FOLDS = 5
-# Matrices of all pairs of points that label spreading holds at its peak, and numbers per neighbour where it has a graph.
+# Matrices of all pairs of points that label spreading holds at its peak, and numbers per neighbour in a graph.
 MATRICES, NUMBERS_PER_NEIGHBOUR = 3.0, 8
 
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """The values of one of scikit-learn's machines that tells chances: of two classes, by how much the second's is larger."""
+    """Class probabilities of a fitted scikit-learn machine as a model.
+
+    For two classes, the value is the second probability minus the first.
+    """
 
     machine: Any
-    otherwise: NDArray  # where it tells none, of shape (k,)
+    otherwise: NDArray  # of shape (k,), used at points without probabilities
     rows_at_a_time: int
 
     def evaluate(self, X: NDArray) -> NDArray:
-        """Return the chances at each row of `X`, of shape (n, k), or of two classes their difference, of shape (n,)."""
+        """Return the probabilities at each row of `X`, of shape (n, k).
+
+        For two classes return their difference, of shape (n,).
+        """
         with np.errstate(invalid="ignore", divide="ignore"):
             pieces = [self.machine.predict_proba(X[rows]) for rows in gen_batches(len(X), self.rows_at_a_time)]
         chances = np.concatenate(pieces)
@@ -47,7 +53,7 @@ class Chances:
 
 
 class Semisupervised(EverydayClassifier):
-    """Shell of a classifier that tells chances and learns from all points."""
+    """Base class of classifiers that learn from all points and predict probabilities."""
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         machine = self._fitted(X, y, s, watch)
@@ -58,29 +64,31 @@ class Semisupervised(EverydayClassifier):
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydaySelfTraining(Sharpness, Semisupervised):
-    """scikit-learn's SelfTrainingClassifier around its SVC: points that it is sure of become labeled, and it learns again.
+    """scikit-learn's SelfTrainingClassifier around its SVC.
+
+    In each round, points that the classifier is sure of become labeled, and it learns again.
 
     Parameters
     ----------
     threshold : Sure from
-        Chance from which a point's predicted class becomes its label.
+        Probability from which a point's predicted class becomes its label.
     max_iter
-        After as many rounds it stops.
+        Largest number of rounds.
 
     Raises
     ------
     ValueError
-        From `fit`, if a class has one label only.
+        From `fit`, if a class has only one label.
 
     Notes
     -----
-    The chances are those of CalibratedClassifierCV(SVC(), ensemble=False), five parts, or as many as the smallest class
-    has labels: what scikit-learn names in place of SVC(probability=True).
+    The probabilities are those of CalibratedClassifierCV(SVC(), ensemble=False), which scikit-learn recommends instead
+    of SVC(probability=True). There are five folds, or as many as the smallest class has labels.
     """
 
     title = "Self-training SVC"
     citation = "scikit-learn; Yarowsky 1995"
-    sentence = "learns from the labels, and again from its own predictions where it is sure"
+    sentence = "learns from the labels, then also from its own sure predictions"
 
     C: float = as_said(C)
     threshold: float = real(0.75, low=0.0, high=0.999999)
@@ -93,7 +101,7 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         fewest = int(np.bincount(y[y != UNLABELED]).min())
         if fewest < 2:
-            raise DSGError(f"{type(self).__name__} needs two labels or more of each class, got {fewest} of one")
+            raise DSGError(f"{type(self).__name__} needs at least two labels of each class, but one class has {fewest}")
         svc = SVC(C=s["C"], **self._libsvm())
         sure = CalibratedClassifierCV(svc, ensemble=False, cv=min(FOLDS, fewest))
         return SelfTrainingClassifier(sure, threshold=s["threshold"], max_iter=s["max_iter"])
@@ -101,14 +109,16 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Spreading(Semisupervised):
-    """Shell of scikit-learn's LabelSpreading (D. Zhou et al., NIPS 2004); where it tells no chance, the labels' shares are told.
+    """Base class of scikit-learn's LabelSpreading (D. Zhou et al., NIPS 2004).
+
+    At a point without probabilities, the shares of the labels are used.
 
     Parameters
     ----------
     alpha : Trust in neighbours
-        How much of a point's label comes from its neighbours; the rest is its own.
+        Share of a point's label that comes from its neighbours. The rest is its own.
     max_iter
-        After as many rounds it stops.
+        Largest number of rounds.
 
     Warns
     -----
@@ -130,11 +140,11 @@ class EverydaySpreadingKNN(Spreading):
     Parameters
     ----------
     n_neighbors : Neighbours
-        How many nearest points a point hands its label on to.
+        Number of nearest points that a point passes its label to.
     """
 
     title = "Label spreading, kNN"
-    sentence = "learns by handing labels on to near neighbours, labeled or not"
+    sentence = "learns by passing labels on to near neighbours, labeled or not"
     kernels = ()
 
     n_neighbors: int = integer(7, low=1, high=1000, usual=(1, 50))
@@ -157,11 +167,11 @@ class EverydaySpreadingRBF(Sharpness, Spreading):
     Parameters
     ----------
     sigma
-        Sharpness of the kernel; 20 as in scikit-learn.
+        Inverse bandwidth of the kernel. The default 20 is scikit-learn's.
     """
 
     title = "Label spreading, RBF"
-    sentence = "learns by handing labels on between all points, the nearer the more"
+    sentence = "learns by passing labels on between all points, with more weight for nearer ones"
     kernels = ("gaussian",)
 
     sigma: float | str = told(20.0, f"{SIGMA.allowed()}, or 'scale'")

@@ -1,4 +1,4 @@
-"""FRS3VM: the semi-supervised support vector machine by stochastic gradients on random features that do not change."""
+"""FRS3VM: the semi-supervised support vector machine by stochastic gradients on fixed random features."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ class FRS3VM(GradientS3VM):
     Parameters
     ----------
     n_features
-        How many frequencies are drawn, once.
+        Number of frequencies, drawn once.
     n_passes : Passes
-        How often as many unlabeled points are drawn as there are.
+        Number of passes. A pass draws as many unlabeled points as there are.
 
     Attributes
     ----------
     model_ : dsgcore.baselines.frs3vm.RandomFeatures
         The function f.
     objectives_ : ndarray of shape (n_iter_,)
-        Objective after each pass, which is an outer step.
+        Objective after each pass. A pass is one outer step.
     converged_ : bool
-        True: the passes are made in any case.
+        Always True, because the number of passes is fixed.
 
     Notes
     -----
-    Objective: ||w||^2 / 2 + C mean_L max(0, 1 - y f) + C* mean_U u(f), f = w'phi, as in `dsgcore.problems.s3vm`;
-    phi(x) = sqrt(1/m) [cos w_j'x .., sin w_j'x ..] with the same frequencies in all iterations; of the linear kernel the
-    coordinates themselves. Points are drawn with replacement.
+    Objective: ||w||^2 / 2 + C mean_L max(0, 1 - y f) + C* mean_U u(f), f = w'phi, as in `dsgcore.problems.s3vm`.
+    phi(x) = sqrt(1/m) [cos w_j'x .., sin w_j'x ..] with the same frequencies in all iterations. For the linear kernel,
+    phi is the coordinates themselves. Points are drawn with replacement.
 
     Source: X. Geng, B. Gu, X. Li, W. Shi, G. Zheng and H. Huang, Scalable Semi-Supervised SVM via Triply Stochastic
     Gradients, IJCAI 2019, section 6.1 (as a method to compare with); A. Rahimi and B. Recht, Random Features for
@@ -56,7 +56,7 @@ class FRS3VM(GradientS3VM):
 
     title = "FRS3VM"
     citation = "FRS3VM, random features by Rahimi and Recht, NIPS 2007"
-    sentence = "learns a semi-supervised support vector machine on random features that do not change"
+    sentence = "learns a semi-supervised support vector machine on fixed random features"
 
     n_features: int = field_as_in(SolverParameters, "n_features", usual=(16, 4096))
     batch_size: int = field_as_in(SolverParameters, "batch_size")
@@ -64,7 +64,7 @@ class FRS3VM(GradientS3VM):
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         size = d if self.kernel == "linear" else 2 * s["n_features"]
-        # The features, their phases while they are made, and those of the batches.
+        # The features, their phases during the computation, and those of the mini-batches.
         count = n * size * 1.5 + 3 * min(s["batch_size"], n) * size
         return numbers(count, f"{size:,} features of {n:,} points")
 
@@ -83,12 +83,12 @@ class FRS3VM(GradientS3VM):
 
 @dataclass(frozen=True, eq=False)
 class RandomFeatures:
-    """f(x) = w'phi(x), phi(x) = sqrt(1/m) [cos, sin] of m phases, or x itself.
+    """Function f(x) = w'phi(x), where phi(x) = sqrt(1/m) [cos, sin] of m phases, or x itself.
 
     Parameters
     ----------
     turns : ndarray of shape (d, m), or None
-        Frequencies in turns per unit; None for the coordinates themselves.
+        Frequencies in turns per unit. None for the coordinates themselves.
     w : ndarray of shape (2m,) or (d,)
     """
 
@@ -108,20 +108,20 @@ class RandomFeatures:
         return phi
 
     def evaluate(self, X: NDArray) -> NDArray:
-        """Return f at each row of `X`, of shape (n,), in pieces of bounded size."""
+        """Return f at each row of `X`, of shape (n,). Evaluates in blocks of bounded size."""
         pieces = gen_batches(len(X), max(1, MAX_VALUES // len(self.w)))
         return np.concatenate([self.features(X[rows]) @ self.w for rows in pieces])
 
 
 class _Descent:
-    """The stochastic gradients' weights on their way."""
+    """State of the stochastic gradient descent."""
 
     def __init__(self, phi: NDArray, problem: SemiSupervisedSVM, rows: dict[str, NDArray], seed: int) -> None:
         self.phi, self.problem, self.rows, self.seed = phi, problem, rows, seed
         self.w, self.t = np.zeros(phi.shape[1]), 0
 
     def make_pass(self, batch_size: int, theta: float) -> None:
-        """Make as many iterations as one pass has."""
+        """Make the iterations of one pass."""
         for _ in range(-(-len(self.rows["unlabeled"]) // batch_size)):
             self.t += 1
             step = theta / self.t

@@ -1,4 +1,4 @@
-"""Symmetric systems by factorization: how far the answer can be trusted, and least squares where it cannot."""
+"""Symmetric linear systems: factorization, condition estimate, and least squares for singular systems."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from scipy.linalg import lapack
 
 
 class IllPosedWarning(UserWarning):
-    """A system is singular, or indefinite so that its solution is no minimum."""
+    """Warning that a system is singular, or indefinite so that its solution is no minimum."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What solves A x = b.
+    """Solution of A x = b.
 
     Attributes
     ----------
     x : ndarray of shape (m,)
     condition : float
-        LAPACK's estimate of A's condition number in the 1-norm; infinite where a factorization failed.
+        LAPACK's estimate of A's condition number in the 1-norm. Infinite if a factorization failed.
     is_definite : bool
-        Whether A is positive definite, so that x is a minimum.
+        True if A is positive definite, so that x is a minimum.
     is_singular : bool
-        Whether A is singular to working precision; x then is the shortest least squares solution.
+        True if A is singular to working precision. Then x is the shortest least-squares solution.
     """
 
     x: NDArray
@@ -37,11 +37,11 @@ class Solution:
     is_singular: bool
 
     def warn(self, name: str) -> None:
-        """Warn in one sentence where the solution is no ordinary one."""
+        """Warn in one sentence if A is singular or indefinite."""
         if self.is_singular:
             said = f"singular (condition {self.condition:.2g}) and was solved by least squares"
         elif not self.is_definite:
-            said = "indefinite: its solution is where the gradient is zero, but no minimum"
+            said = "indefinite: at its solution the gradient is zero, but it is no minimum"
         else:
             return
         warnings.warn(f"{name}: the system is {said}; a larger lam helps", IllPosedWarning, stacklevel=6)
@@ -50,7 +50,7 @@ class Solution:
 def solve_symmetric(A: NDArray, b: NDArray) -> Solution:
     """Solve A x = b for a symmetric A (m, m), which may be overwritten, and b (m,).
 
-    By Cholesky; where A is indefinite by Bunch and Kaufman's LDL', and where it is singular by least squares.
+    Uses Cholesky's method. If A is indefinite, it uses Bunch and Kaufman's LDL'; if A is singular, least squares.
     """
     norm = float(np.linalg.norm(A, 1))
     x, rcond = _by_cholesky(A, b, norm)
@@ -65,7 +65,7 @@ def solve_symmetric(A: NDArray, b: NDArray) -> Solution:
 
 
 def _by_cholesky(A: NDArray, b: NDArray, norm: float) -> tuple[NDArray, float | None]:
-    """Return the solution and the reciprocal condition; None where A is not positive definite."""
+    """Return the solution and the reciprocal condition number; None if A is not positive definite."""
     factor, info = lapack.dpotrf(A, lower=1, clean=0)
     if info:
         return b, None

@@ -1,4 +1,4 @@
-"""What a fit will hold in memory at most, said and checked before it starts."""
+"""Memory estimates of fits, checked against a limit before a fit starts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ GB = 1e9
 
 
 class MemoryLimitError(DSGError):
-    """A fit needs more memory than it may have. The message has the number."""
+    """Error: a fit needs more memory than it may use. The message states how much."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A need for memory.
+    """Memory that a fit needs.
 
     Attributes
     ----------
     bytes : int
-        What the arrays of a fit hold at its peak, beside the points themselves.
+        Peak size of a fit's arrays, without the points themselves.
     purpose : str
-        What most of it is for, to follow "needs 12.8 GB for "; for instance "the kernel matrix of 40,000 points".
+        Name of the largest part, to follow "needs 12.8 GB for ". Example: "the kernel matrix of 40,000 points".
     """
 
     bytes: int
@@ -35,20 +35,20 @@ class Memory:
             raise MemoryLimitError(f"{name} needs {self.bytes / GB:.3g} GB for {self.purpose}; limit {limit:g} GB")
 
     def with_more(self, count: int) -> Memory:
-        """Return this need and that for so many bytes at the same time, for whatever purpose."""
+        """Return this estimate plus the given number of bytes, with the same purpose."""
         return replace(self, bytes=self.bytes + count)
 
 
 def numbers(count: float, purpose: str) -> Memory:
-    """Return the need for `count` float64 numbers."""
+    """Return the memory for `count` float64 numbers."""
     return Memory(int(count) * BYTES_PER_NUMBER, purpose)
 
 
 def kernel_matrix(n: int, *, copies: float = 1.0) -> Memory:
-    """Return the need for the kernel matrix of `n` points, and for as many matrices of its size as `copies` says."""
+    """Return the memory for the kernel matrix of `n` points, times `copies` matrices of that size."""
     return numbers(copies * n * n, f"the kernel matrix of {n:,} points")
 
 
 def larger(first: Memory, second: Memory) -> Memory:
-    """Return the need for two things of which the second begins when the first is over."""
+    """Return the larger of two estimates, for steps of which the second begins when the first has ended."""
     return max(first, second, key=lambda need: need.bytes)

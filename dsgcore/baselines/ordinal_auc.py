@@ -1,4 +1,4 @@
-"""PNU-AUC and SAMULT for ordered classes: one model for each place where the classes can be cut in two."""
+"""PNU-AUC and SAMULT for ordered classes: one model for each cut of the classes into two groups."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ from dsgcore.problems.thresholds import thresholds
 
 
 class CutBaseline(ClosedForm, OrdinalBaseline):
-    """Shell of a method that learns a binary model for each cut: codes from j on are positive, those before negative.
+    """Base class of methods that learn a binary model for each cut of the classes.
+
+    At cut j, codes from j on are positive, and codes before j are negative.
 
     Attributes
     ----------
     model_ : dsgcore.baselines.basis.BasisModel
         The k - 1 functions.
     thresholds_ : ndarray of shape (k - 1,)
-        Values of the functions' mean, in rising order, that separate the classes.
+        Thresholds on the functions' mean that separate the classes, in rising order.
     conditions_ : ndarray of shape (k - 1,)
         Estimated condition numbers of the systems.
     objectives_ : ndarray of shape (k - 1,)
@@ -43,12 +45,12 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
     conditions_: NDArray
 
     def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:
-        """Return what to minimise at each cut."""
+        """Return the risk to minimise at each cut."""
         raise NotImplementedError
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         unlabeled = X[unlabeled_rows(y == UNLABELED)]
-        # The points of the classes from code j on, and of those before.
+        # Points of the classes from code j on, and of those before.
         sets = [
             {"positive": X[y >= j], "negative": X[(y != UNLABELED) & (y < j)], "unlabeled": unlabeled}
             for j in range(1, y.max() + 1)
@@ -61,17 +63,17 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
         self.thresholds_ = thresholds(y[is_labeled], f, loss="hinge", margin=0.0)
 
     def cut_functions(self, X: ArrayLike) -> NDArray:
-        """Return f_1(x) .. f_{k-1}(x), of shape (n, k - 1): the higher, the further above each cut."""
+        """Return f_1(x) .. f_{k-1}(x), of shape (n, k - 1). A larger f_j puts x further above cut j."""
         return self._values(X)
 
     def ranking_function(self, X: ArrayLike) -> NDArray:
-        """Return the mean of the models at each cut, of shape (n,): the higher, the later in the order of the classes."""
+        """Return the mean of the cuts' models, of shape (n,). Larger values belong to later classes."""
         return self.cut_functions(X).mean(axis=1)
 
     def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Return the mean AUC over the k - 1 cuts, each of its own model: Eq. (2) of the QS3ORAO paper.
+        """Return the mean AUC over the k - 1 cuts, each with its own model: Eq. (2) of the QS3ORAO paper.
 
-        As in `dsgcore.QS3ORAO`, but for cuts without a point on either side: they are left out.
+        Arguments are as in `dsgcore.QS3ORAO`. Cuts without a point on either side are left out.
         """
         f = self.cut_functions(X)
         codes, f = known(encode(y, self.classes_)[1], f)
@@ -82,23 +84,23 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class MSAMULT(CutBaseline):
-    """Semi-supervised ordinal regression by k - 1 models of SAMULT, one for each place where the classes can be cut.
+    """Semi-supervised ordinal regression by k - 1 models of SAMULT, one for each cut of the classes.
 
     Warns
     -----
     UserWarning
-        From `fit`, if thresholds coincide: no point then gets the classes between them.
+        From `fit`, if thresholds coincide: then no point can get a class between them.
 
     Notes
     -----
     Source: the comparisons of the QS3ORAO paper (AAAI 2020), with `dsgcore.baselines.samult.SAMULT`. The paper
-    measures the mean of the models' areas under the curve, as `mean_auc` does. It has no rule for classes: here they are
-    cut from the mean of the models' values, at the thresholds of `dsgcore.QS3ORAO`.
+    measures the mean of the models' areas under the curve, as `mean_auc` does. It has no rule for predicting classes.
+    Here the thresholds of `dsgcore.QS3ORAO` cut the mean of the models' values into classes.
     """
 
     title = "M-SAMULT"
     citation = "Xie and Li, AAAI 2018, one model for each cut"
-    sentence = "ranks ordered classes by one SAMULT model for each place where they can be cut in two"
+    sentence = "ranks ordered classes by one SAMULT model for each cut into two groups"
 
     gamma: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(SAMULT, "gamma"))))
 
@@ -109,12 +111,12 @@ class MSAMULT(CutBaseline):
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class MPNUAUC(CutBaseline):
-    """Semi-supervised ordinal regression by k - 1 models of PNU-AUC, one for each place where the classes can be cut.
+    """Semi-supervised ordinal regression by k - 1 models of PNU-AUC, one for each cut of the classes.
 
     Parameters
     ----------
     prior : Share above each cut
-        Which part of the unlabeled points is of the classes above a cut.
+        Share of the unlabeled points in the classes above a cut.
 
     Attributes
     ----------
@@ -124,17 +126,17 @@ class MPNUAUC(CutBaseline):
     Warns
     -----
     UserWarning
-        From `fit`, if thresholds coincide, or a system is singular or indefinite (see `PNUAUC`).
+        From `fit`, if thresholds coincide, or if a system is singular or indefinite (see `PNUAUC`).
 
     Notes
     -----
-    Source: the comparisons of the QS3ORAO paper (AAAI 2020), with `dsgcore.baselines.pnu_auc.PNUAUC`. On measure and
-    classes see `MSAMULT`.
+    Source: the comparisons of the QS3ORAO paper (AAAI 2020), with `dsgcore.baselines.pnu_auc.PNUAUC`. For the measure
+    and the classes see `MSAMULT`.
     """
 
     title = "M-PNU-AUC"
     citation = "Sakai, Niu and Sugiyama, Machine Learning 2018, one model for each cut"
-    sentence = "ranks ordered classes by one PNU-AUC model for each place where they can be cut in two"
+    sentence = "ranks ordered classes by one PNU-AUC model for each cut into two groups"
 
     eta: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(PNUAUC, "eta"))))
     prior: float | str | ArrayLike = as_said(Priors(**vars(as_in(PNUAUC, "prior"))), "estimate")

@@ -1,4 +1,4 @@
-"""Squared pairwise risks as quadratic forms of a model's weights, and the shells of the methods that minimise them."""
+"""Squared pairwise risks as quadratic forms of a model's weights, and base classes of methods that minimise them."""
 
 from __future__ import annotations
 
@@ -29,36 +29,38 @@ Sets = Mapping[str, NDArray]  # from "positive", "negative" and "unlabeled" to p
 
 @dataclass(frozen=True)
 class PairRisk:
-    """A weighted sum of R_AB = mean over a in A, b in B of (1 - (f(a) - f(b)))^2; where A is B, a with itself counts.
+    """Weighted sum of squared pairwise risks R_AB = mean over a in A, b in B of (1 - (f(a) - f(b)))^2.
+
+    If A is B, the mean includes each point paired with itself.
 
     Parameters
     ----------
     weights : mapping from (A, B) to float
-        By the sets' names.
+        Weight of each R_AB, by the names of the sets.
     constant : float, default 0.0
-        What is added.
+        Constant added to the sum.
     """
 
     weights: Mapping[tuple[str, str], float]
     constant: float = 0.0
 
     def sources(self) -> tuple[str, ...]:
-        """Return the names of the sets that play a part."""
+        """Return the names of the sets that the risk uses."""
         return tuple(dict.fromkeys(name for pair, weight in self.weights.items() if weight for name in pair))
 
     def value(self, f: Mapping[str, NDArray]) -> float:
-        """Return the risk at values f, from a set's name to (n_set,)."""
+        """Return the risk at values f, a mapping from a set's name to an array (n_set,)."""
         return self.constant + sum(w * _pairwise(f[a], f[b]) for (a, b), w in self.weights.items() if w)
 
     def system(self, design: Design, sets: Sets, watch: Watch) -> tuple[NDArray, NDArray]:
-        """Return H and h, with which the risk of f = psi'v, psi the design's features, is v'Hv - 2 h'v + `at_zero()`.
+        """Return H and h such that the risk of f = psi'v, psi the design's features, is v'Hv - 2 h'v + `at_zero()`.
 
-        The watch is told after each block of the sets' rows.
+        Calls the watch after each block of the sets' rows.
         """
         H, mean = np.zeros((design.basis.size,) * 2), {}
         room = np.empty_like(H)
         for source in self.sources():
-            # H_AB = mean psi psi' over A, and over B, less the products of the two means.
+            # H_AB is the mean of psi psi' over A plus that over B, minus the products of the two means.
             weight = sum(w * pair.count(source) for pair, w in self.weights.items()) / len(sets[source])
             mean[source] = np.zeros(design.basis.size)
             for psi in design.blocks(sets[source]):
@@ -86,9 +88,9 @@ def _pairwise(a: NDArray, b: NDArray) -> float:
 
 
 def pnu_risk(eta: float, prior: float) -> PairRisk:
-    """Return PNU-AUC's risk, for eta in [-1, 1] and a prior in [0, 1]: J of `dsgcore.baselines.PNUAUC` without the ridge.
+    """Return PNU-AUC's risk, for eta in [-1, 1] and a prior in [0, 1]: J of `PNUAUC` without the ridge.
 
-    Raise ValueError where that would divide by zero.
+    Raise DSGError if the risk would divide by zero.
     """
     if (eta > 0.0 and prior >= 1.0) or (eta < 0.0 and prior <= 0.0):
         raise DSGError(f"prior must be {'below 1' if eta > 0.0 else 'above 0'} with eta = {eta:g}, got {prior:g}")
@@ -109,43 +111,47 @@ def samult_risk(gamma: float) -> PairRisk:
 
 
 def minimise(risk: PairRisk, design: Design, sets: Sets, s: Mapping[str, Any], watch: Watch) -> tuple[Solution, float]:
-    """Minimise the risk plus lam times the penalty, one linear system; return its solution, and the objective there.
+    """Minimise the risk plus lam times the penalty, by solving one linear system.
 
-    `watch` is told after each block of rows, and the objective at the end.
+    Return the solution and the objective there. Calls `watch` after each block of rows, and with the objective at the
+    end.
     """
     H, h = risk.system(design, sets, watch)
     H[np.diag_indices(len(H))] += s["lam"] * FACTORS[s["penalty"]]
     solution = solve_symmetric(H, h)
-    objective = risk.at_zero() - float(h @ solution.x)  # where H v = h
+    objective = risk.at_zero() - float(h @ solution.x)  # holds because H v = h
     watch.step(objective)
     return solution, objective
 
 
 def estimated_prior(sets: Sets) -> float:
-    """Return the share of positives among the unlabeled points by energy distance, or else that of the labels."""
+    """Return the share of positives among the unlabeled points, estimated by energy distance.
+
+    If the estimate fails, return the share of positives among the labels.
+    """
     try:
         share = energy_class_prior(sets["positive"], sets["negative"], sets["unlabeled"])
-    except PriorError:  # the classes have the same points
+    except PriorError:  # both classes have the same points
         share = len(sets["positive"]) / (len(sets["positive"]) + len(sets["negative"]))
-    # At 0 and 1 the risk would divide by nothing.
+    # At 0 and 1 the risk would divide by zero.
     return min(max(share, 0.01), 0.99)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ClosedForm(KernelParameters, Baseline):
-    """What minimises one squared pairwise risk, or several, over the same features.
+    """Base class of methods that minimise squared pairwise risks over one set of features.
 
     Parameters
     ----------
     penalty
-        The ridge: the squared length of the weights as in the authors' program, half of it, or half the squared norm
-        of f in the kernel's space.
+        Norm of the ridge: the squared length of the weights as in the authors' program, half of it, or half the
+        squared norm of f in the kernel's space.
     random_state
-        Seed of the centres.
+        Seed for drawing the centres.
     """
 
     kernels = FEATURES
-    unlabeled: ClassVar[int]  # what `_learn` gets for an unlabeled point
+    unlabeled: ClassVar[int]  # the code of an unlabeled point in `_learn`
 
     lam: float = as_said(LAM)
     penalty: str = as_said(PENALTY, default="euclidean", options=tuple(FACTORS))
@@ -160,13 +166,13 @@ class ClosedForm(KernelParameters, Baseline):
         side, others = (n, n) if y is None else _side_and_unlabeled(y, self.unlabeled)
         count = 2 * min(ROWS_AT_A_TIME, side) * max(side, others)
         prior = numbers(count, "the distances from which the share of positives is estimated")
-        # One comes after the other, but what the first leaves is not always used again.
+        # The two steps run one after the other, but the allocator does not always reuse the memory of the first.
         return larger(need, prior).with_more(min(need.bytes, prior.bytes))
 
     def _minimise(
         self, X: NDArray, risks: list[PairRisk], sets: Sequence[Sets], s: dict[str, Any], watch: Watch
     ) -> tuple[Design, list[tuple[Solution, float]]]:
-        """Return the features, and the minimum of each risk on its sets."""
+        """Return the features, and the minimiser of each risk on its sets."""
         design = make_design(self._kernel(X), choose_centers(X, s["centers"], self._seed()), s["penalty"])
         pairs = list(zip(risks, sets, strict=True))
         watch.expect(sum(1 + sum(design.count(len(own[source])) for source in risk.sources()) for risk, own in pairs))
@@ -177,21 +183,21 @@ class ClosedForm(KernelParameters, Baseline):
 
 
 def _side_and_unlabeled(y: NDArray, unlabeled: int) -> tuple[int, int]:
-    """Return how many points the larger side of any cut through the labels has, and how many are unlabeled."""
+    """Return the most points on one side of any cut through the labels, and the number of unlabeled points."""
     labels = y[y != unlabeled]
     side = int(max(np.sum(labels > labels.min()), np.sum(labels < labels.max())))
     return side, len(y) - len(labels) or len(y)
 
 
 class AUCBaseline(ClosedForm, BinaryBaseline):
-    """Shell of a method that ranks positives above negatives by minimising a squared pairwise risk in closed form.
+    """Base class of methods that rank positives above negatives by minimising a squared pairwise risk in closed form.
 
     Attributes
     ----------
     model_ : dsgcore.baselines.basis.BasisModel
-        The scorer f; its `coef` is theta.
+        The scorer f. Its `coef` is theta.
     threshold_ : float
-        Score above which `predict` says positive: it maximises the balanced accuracy on the labeled points.
+        Decision threshold of `predict`. It maximises the balanced accuracy on the labeled points.
     condition_ : float
         Estimated condition number of the system.
     objective_ : float
@@ -204,7 +210,7 @@ class AUCBaseline(ClosedForm, BinaryBaseline):
     objective_: float
 
     def _risk(self, sets: Sets, s: dict[str, Any]) -> PairRisk:
-        """Return what to minimise."""
+        """Return the risk to minimise."""
         raise NotImplementedError
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:

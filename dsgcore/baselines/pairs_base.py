@@ -1,4 +1,4 @@
-"""What the methods that learn from similar pairs and unlabeled points share."""
+"""Base class of methods that learn from similar pairs and unlabeled points."""
 
 from __future__ import annotations
 
@@ -27,30 +27,31 @@ from dsgcore.estimators.similar_unlabeled import Y_HOLDS
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-# The prior is estimated from so many points at most, with so many matrices of their size.
+# Most points for the estimate of the prior, and matrices of their size that it holds.
 POINTS_FOR_PRIOR = 2000
 MATRICES_FOR_PRIOR = 5.5
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
-    """Shell of a method that learns from similar pairs: `_learn` gets points and their pair ids, -1 for unlabeled.
+    """Base class of methods that learn from similar pairs and unlabeled points.
 
-    The centres, where none are given, are the members of the pairs and then the unlabeled points.
+    `_learn` gets points and their pair ids, with -1 for unlabeled points. If `centers` is None, the centres are the
+    members of the pairs, followed by the unlabeled points.
 
     Parameters
     ----------
     random_state
-        Seed of the centres, of pairs drawn from classes, and of mini-batches.
+        Seed for drawing the centres, pairs from classes, and mini-batches.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, the second one positive; [0, 1] where `y` holds pairs.
+        The labels, the second one positive. [0, 1] if `y` holds pairs.
     prior_ : float
         The share of positives that was used.
     model_ : dsgcore.baselines.basis.BasisModel
-        f; its `coef` has the bias last.
+        The function f. Its `coef` has the bias last.
     """
 
     kernels = FEATURES
@@ -62,7 +63,7 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
     random_state: int | np.random.RandomState | None = told(None, SEED)
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that two classes are wanted, and that of classes of equal share nothing can be learned."""
+        """Declare that the method needs two classes, and cannot learn if both have the same share."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True
@@ -81,9 +82,9 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
         Parameters
         ----------
         X, y, pairs : array-like
-            As in `dsgcore.TSGSU`, and so are the errors.
+            As in `dsgcore.TSGSU`, with the same errors.
         callback : callable, optional
-            As in `dsgcore.baselines.SVOREX`, and so is what it and `memory_limit` can raise.
+            As in `dsgcore.baselines.SVOREX`, with the same errors for it and for `memory_limit`.
         """
         holds_pairs = self._checked()["y_holds"] == "pairs"
         points, classes, codes = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)
@@ -98,12 +99,12 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
     def _learn_pairs(
         self, X: NDArray, ids: NDArray, classes: NDArray, callback: Callback | None, share: float | None = None
     ) -> Self:
-        """Choose the prior, put similar points first, and learn; `share` is the second class's among labels."""
+        """Choose the prior, put similar points first, and learn; `share` is the second class's share of the labels."""
         similar, unlabeled = SimilarUnlabeled().rows(ids).values()
         prior = self._allowed(X, ids)[0]["prior"]
         if prior == "estimate":
             prior = similar_class_prior(X[similar], X[unlabeled], seed=self._seed()) if share is None else share
-        SimilarUnlabeled(prior=prior)  # refuses one half
+        SimilarUnlabeled(prior=prior)  # raises an error for one half
         self.prior_ = prior
         order = np.concatenate([similar, unlabeled])
         self._run(X[order], ids[order], callback)
@@ -115,7 +116,7 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
         return self._with_prior(numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations"), n, s)
 
     def _with_prior(self, need: Memory, n: int, s: dict[str, Any]) -> Memory:
-        """Return the need for a fit, or that for the estimate of the prior before it where that is larger."""
+        """Return the memory for a fit, or for the estimate of the prior before it if that is larger."""
         if s["prior"] != "estimate" or s["y_holds"] != "pairs":
             return need
         return larger(need, kernel_matrix(min(n, POINTS_FOR_PRIOR), copies=MATRICES_FOR_PRIOR))
@@ -124,11 +125,11 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
         return (d if self.kernel == "lm" else count_centers(n, s["centers"])) + 1
 
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x), of shape (n,): the higher, the more positive."""
+        """Return f(x), of shape (n,). Larger values are more likely positive."""
         return self._values(X)
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Return the predicted label of each row of `X`, of shape (n,): the second class's where f(x) >= 0."""
+        """Return the predicted label of each row of `X`, of shape (n,): the second class if f(x) >= 0."""
         is_second = self.decision_function(X) >= 0
         return self.classes_[is_second.astype(int)]
 

@@ -19,13 +19,14 @@ class PNUAUC(AUCBaseline):
     With f = sum_j theta_j k(x, c_j), R_AB the mean of (1 - (f(a) - f(b)))^2 over pairs, p = prior, e = |eta|,
     R_PU* = (R_PU - p R_PP) / (1 - p) and R_NU* = (R_UN - (1 - p) R_NN) / p, it solves for the zero gradient of
 
-        J(theta) = (1 - e) R_PN + e R_PU* + lam |theta|^2      where eta >= 0,
-        J(theta) = (1 - e) R_PN + e R_NU* + lam |theta|^2      where eta < 0.
+        J(theta) = (1 - e) R_PN + e R_PU* + lam |theta|^2      if eta >= 0,
+        J(theta) = (1 - e) R_PN + e R_NU* + lam |theta|^2      if eta < 0.
 
     Parameters
     ----------
     eta : Weight of unlabeled pairs
-        How much pairs with unlabeled points count: of positives and unlabeled above 0, of negatives below.
+        Weight of pairs with unlabeled points. Positive values pair positives with them, negative values pair
+        negatives.
 
     Attributes
     ----------
@@ -35,12 +36,12 @@ class PNUAUC(AUCBaseline):
     Warns
     -----
     IllPosedWarning
-        From `fit`, if the system is singular, or indefinite: R_PP and R_NN are subtracted, so that J need not have a
-        minimum where lam is small. As in the authors' program the system is solved as it stands.
+        From `fit`, if the system is singular or indefinite. J subtracts R_PP and R_NN, and so need not have a minimum
+        if lam is small. The system is solved unchanged, as in the authors' program.
 
     Notes
     -----
-    A prior of "estimate" is that by energy distance, cut to [0.01, 0.99].
+    If the prior is "estimate", it is estimated by energy distance and cut to [0.01, 0.99].
 
     Source: T. Sakai, G. Niu and M. Sugiyama, Semi-supervised AUC optimization based on positive-unlabeled learning,
     Machine Learning, 2018, (9)-(14).
@@ -73,7 +74,7 @@ class PNUAUC(AUCBaseline):
             high=1.0,
             symbol="π",
             label="Share of positives",
-            sentence="Which part of the unlabeled points is positive.",
+            sentence="Share of positives among the unlabeled points.",
         ),
         "estimate",
     )

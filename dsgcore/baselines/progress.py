@@ -1,4 +1,4 @@
-"""How a fit tells how far it is, is cancelled, and says that it has not converged."""
+"""Progress of a fit: reports, cancellation, and warnings about convergence."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from dsgcore.core.errors import DSGError
 
 
 class Cancelled(DSGError):  # noqa: N818 (nothing went wrong)
-    """The callback asked for the end of a fit. The model is then what it was before."""
+    """Exception: the callback cancelled the fit. The estimator keeps its previous model."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a fit stands between two of its outer steps.
+    """Progress of a fit after an outer step.
 
     Attributes
     ----------
     step : int
-        Outer steps made, from 1.
+        Number of outer steps made, from 1.
     total : int
-        How many there will be at most.
+        Largest number of outer steps.
     objective : float
-        Objective after this step; NaN where it is not known yet.
+        Objective after this step. NaN if it was not computed.
     seconds : float
-        Time since the fit began.
+        Time since the fit began, in seconds.
     """
 
     step: int
@@ -45,9 +45,10 @@ Callback = Callable[[Progress], bool | None]
 
 
 class Watch:
-    """Counts the outer steps of one fit, keeps their objectives, and asks the callback whether to go on.
+    """Counter of one fit's outer steps, which keeps their objectives and calls the callback.
 
-    The callback gets a `Progress` after each outer step, and returns True to cancel; the name is the estimator's, for messages.
+    The callback gets a `Progress` after each outer step. It returns True to cancel. Messages name the estimator by
+    `name`.
     """
 
     def __init__(self, callback: Callback | None, name: str) -> None:
@@ -58,11 +59,11 @@ class Watch:
         self.start = time.perf_counter()
 
     def expect(self, total: int) -> None:
-        """Say how many outer steps there will be at most."""
+        """Set the largest number of outer steps."""
         self.total = total
 
     def step(self, objective: float = math.nan) -> None:
-        """Count an outer step, and keep the objective after it where that is not NaN; raise `Cancelled` where it is asked for."""
+        """Count an outer step, and keep its objective unless that is NaN; raise `Cancelled` if the callback cancels."""
         self.steps += 1
         if not math.isnan(objective):
             self.values.append(float(objective))
@@ -73,10 +74,10 @@ class Watch:
             raise Cancelled(f"{self.name} was cancelled after step {self.steps}")
 
     def give_up(self, reason: str) -> None:
-        """Note that the fit has not converged, and warn in one sentence, with what happened and what may help."""
+        """Record that the fit has not converged, and warn in one sentence with the reason and possible remedies."""
         self.is_converged = False
         warnings.warn(f"{self.name} has not converged: {reason}", ConvergenceWarning, stacklevel=4)
 
     def objectives(self) -> NDArray:
-        """Return the objective after each outer step that knew it, of shape (steps,)."""
+        """Return the objective after each outer step that computed it, of shape (steps,)."""
         return np.array(self.values)

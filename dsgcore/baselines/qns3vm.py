@@ -18,13 +18,13 @@ from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
-# How close the smooth hinge is to the hinge, and the Gaussian loss of an unlabeled value to a peak at 0.
+# Steepness of the smooth hinge, and of the Gaussian loss of an unlabeled value around 0.
 HINGE_SHARPNESS = 20.0
 UNLABELED_SHARPNESS = 3.0
-# The weight of the unlabeled points in each of the minimisations, as shares of `lam_u`.
+# The weight of the unlabeled points in each minimisation, as a share of `lam_u`.
 SHARES = (0.0, 1e-6, 1e-4, 0.01, 0.1, 0.5, 1.0)
-MEMORY = 50  # corrections of the quasi-Newton method
-ROUNDING = 1e-12  # a smaller relative fall of the objective is none
+MEMORY = 50  # corrections kept by the quasi-Newton method
+ROUNDING = 1e-12  # relative decrease of the objective below which a minimisation stops
 
 
 @documented
@@ -35,22 +35,22 @@ class QNS3VM(CentredS3VM):
     Parameters
     ----------
     lam
-        How strongly a simple function is preferred.
+        Strength of the regularisation. Larger values give simpler functions.
     lam_u
-        How much the unlabeled points near the boundary cost, beside the labeled ones' 1.
+        Cost of unlabeled points near the boundary. The cost of labeled points is 1.
     tol
-        A minimisation ends where no derivative of the objective by a coefficient is larger.
+        Tolerance: a minimisation stops when no derivative of the objective by a coefficient is larger.
     max_iter : Iterations at most
-        After as many iterations each of the seven minimisations stops, converged or not.
+        Largest number of iterations of each of the seven minimisations.
 
     Attributes
     ----------
     objectives_ : ndarray of shape (n_iter_,)
-        Objective after each iteration, with the weight of the unlabeled points as it was then.
+        Objective after each iteration, with the weight of the unlabeled points at that iteration.
     weights_ : ndarray of shape (n_iter_,)
-        That weight; the objective falls while it stays the same.
+        That weight. The objective falls while the weight stays the same.
     converged_ : bool
-        Whether all minimisations ended within `max_iter` iterations.
+        True if all minimisations ended within `max_iter` iterations.
 
     Warns
     -----
@@ -59,14 +59,16 @@ class QNS3VM(CentredS3VM):
 
     Notes
     -----
-    Objective, over f = sum_i c_i k'(., x_i) + r with k' the kernel centred on the unlabeled points, so that mean_U f = r:
+    Objective, over f = sum_i c_i k'(., x_i) + r with k' the kernel centred on the unlabeled points, so that mean_U f =
+    r:
 
         mean_L log(1 + exp(20 (1 - y f))) / 20 + lam_u mean_U exp(-3 f^2) + lam c'K'c.
 
-    It is minimised for rising weights lam_u of the unlabeled points, each time from the last result, beginning with c = 0.
+    It is minimised for increasing weights lam_u of the unlabeled points. Each minimisation starts from the last
+    result, the first one from c = 0.
 
-    Source: F. Gieseke, A. Airola, T. Pahikkala and O. Kramer, Sparse Quasi-Newton Optimization for Semi-Supervised Support
-    Vector Machines, ICPRAM 2012, (6)-(10) and Algorithm 1.
+    Source: F. Gieseke, A. Airola, T. Pahikkala and O. Kramer, Sparse Quasi-Newton Optimization for Semi-Supervised
+    Support Vector Machines, ICPRAM 2012, (6)-(10) and Algorithm 1.
 
     For an example see `BLS3VM`.
     """
@@ -93,9 +95,9 @@ class QNS3VM(CentredS3VM):
 
 
 class Objective:
-    """The smooth objective over the coefficients for the centred kernel matrix K (n, n), and its gradient.
+    """Smooth objective over the coefficients for the centred kernel matrix K (n, n), and its gradient.
 
-    With a ridge lam, the unlabeled points' weight lam_u, and the mean of f over them.
+    The parameters are a ridge lam, the unlabeled points' weight lam_u, and the mean of f over these points.
     """
 
     def __init__(self, K: NDArray, points: OrderedPoints, lam: float, lam_u: float, mean: float) -> None:
@@ -115,7 +117,7 @@ class Objective:
 
 
 def _minimise(objective: Objective, tol: float, max_iter: int, watch: Watch) -> tuple[NDArray, NDArray]:
-    """Return the coefficients in which the last minimisation ends, and the weight at each iteration."""
+    """Return the coefficients after the last minimisation, and the weight at each iteration."""
     coef = np.zeros(len(objective.K))
     weights: list[float] = []
     unfinished: list[float] = []

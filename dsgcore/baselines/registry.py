@@ -1,4 +1,4 @@
-"""Which methods compete in which setting; a method's file is read when its setting is first asked for."""
+"""Registry of the baselines in each setting; a setting's modules are imported on first access."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-# What people install, where there are labels of classes: from pairs that are similar none of it can learn.
+# Methods that people install, for settings with class labels. None of them can learn from similar pairs.
 EVERYDAY = (
     *(("everyday", f"Everyday{name}") for name in ("SVC", "Logistic", "Nystroem")),
     *(("everyday_unlabeled", f"Everyday{name}") for name in ("SelfTraining", "SpreadingKNN", "SpreadingRBF")),
 )
 
-# Module, from this package, and class.
+# Module in this package, and class.
 PLACES: dict[str, tuple[tuple[str, str], ...]] = {
     "similar_unlabeled": (("susl", "SUSL"), ("sudh", "SUDH"), ("cuu", "CUU")),
     "auc": (("pnu_auc", "PNUAUC"), ("samult", "SAMULT"), *EVERYDAY),
@@ -38,7 +38,7 @@ PLACES: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 class _Competitors(Mapping[str, tuple[type[Any], ...]]):
-    """From a setting's name to its competitors' classes."""
+    """Mapping from a setting's name to the classes of its baselines."""
 
     def __getitem__(self, setting: str) -> tuple[type[Any], ...]:
         modules = [(import_module(f".{module}", "dsgcore.baselines"), name) for module, name in PLACES[setting]]

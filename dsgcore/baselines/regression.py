@@ -1,4 +1,4 @@
-"""Convex problems that libsvm solves: support vector regression without a bias, and how accurate any machine gets."""
+"""Convex problems solved by libsvm: support vector regression without a bias, and fits to a tolerance."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
-CACHE = 200  # MB of kernel rows that libsvm keeps, its own default
-# Two examples without features, at +epsilon and -epsilon: their losses meet at 0 only, and hold libsvm's bias there.
+CACHE = 200  # MB of kernel rows that libsvm caches (its own default)
+# Two examples without features, at +epsilon and -epsilon. Their losses are both zero only at 0, which fixes libsvm's
+# bias there.
 HOLDERS = np.array([1.0, -1.0])
-# How much more than all others together the two cost.
+# Cost of these two examples, as a multiple of the cost of all others together.
 HOLD = 10.0
-# libsvm keeps kernel values in float32 and may move in circles where the tolerance is finer than these allow. It is
-# stopped after so many iterations, and takes a coarser one.
+# libsvm keeps kernel values in float32. It may cycle if the tolerance is finer than float32 allows. After this many
+# iterations it is stopped, and a coarser tolerance is tried.
 LEAST_ITERATIONS = 100_000
 ITERATIONS_PER_EXAMPLE = 50
 COARSER = (1.0, 10.0, 100.0)
@@ -27,17 +28,17 @@ def regress(G: NDArray, targets: NDArray, weights: NDArray, *, epsilon: float, t
     Parameters
     ----------
     G : ndarray of shape (n + 2, n + 2)
-        Kernel matrix, with two rows and columns of zeros in the end.
+        Kernel matrix, with two rows and columns of zeros at the end.
     targets, weights : ndarray of shape (n,)
     tol : float
-        By how much w'phi_i may miss what the optimum asks for.
+        Largest violation of the optimality conditions, in units of w'phi_i.
 
     Returns
     -------
     dual : ndarray of shape (n,)
         w = sum_i dual_i phi_i.
     is_accurate : bool
-        As of `fit_to_tolerance`.
+        As in `fit_to_tolerance`.
     """
     of_all = np.concatenate([weights, np.full(len(HOLDERS), HOLD * weights.sum())])
     svr = SVR(kernel="precomputed", C=1.0, epsilon=epsilon, cache_size=CACHE)
@@ -48,9 +49,10 @@ def regress(G: NDArray, targets: NDArray, weights: NDArray, *, epsilon: float, t
 
 
 def fit_to_tolerance(machine: SVC | SVR, G: NDArray, y: NDArray, weights: NDArray, tol: float) -> bool:
-    """Fit one of libsvm's machines, which has C = 1 and a precomputed kernel, from G (n, n), y (n,) and weights (n,).
+    """Fit one of libsvm's machines, with C = 1 and a precomputed kernel, from G (n, n), y (n,) and weights (n,).
 
-    Where the tolerance is out of reach it is fitted to a coarser one. Return whether a hundred times it was reached at least.
+    If libsvm cannot reach the tolerance, it is fitted to a coarser one. Return True if it reached at least a hundred
+    times the tolerance.
     """
     most = max(LEAST_ITERATIONS, ITERATIONS_PER_EXAMPLE * len(G))
     for times in COARSER:

@@ -19,10 +19,10 @@ from dsgcore.core.parameters import as_said, field_as_in, real
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 TOLERANCE = 1e-4
-# The unlabeled points begin with this share of their weight, which is doubled from level to level.
+# The weight of the unlabeled points starts at this share of its final value. Each level doubles it.
 FIRST_SHARE = 1e-5
 GROWTH = 2.0
-# By how much a pair's slacks must exceed 2: switches must gain more than the solver's tolerance may hide.
+# Margin by which a pair's slacks must exceed 2, so that a switch gains more than the solver's tolerance.
 LEAST_GAIN = 1e-3
 MAX_SWITCHES = 1000
 
@@ -32,40 +32,41 @@ MAX_SWITCHES = 1000
 class S3VMLight(S3VMBaseline):
     """Transductive support vector machine by label switching.
 
-    The machine trained on the labels guesses those of the unlabeled points, as many positives as asked for. It is then
-    trained on all points again and again, while the weight of the guesses grows from 1e-5 C* to C*; each time a
-    positive and a negative guess that both violate the margin, and would violate it less the other way round, are switched.
+    The machine trained on the labels guesses those of the unlabeled points, with a given share of positives. Then it
+    is trained on all points repeatedly, while the weight of the guesses grows from 1e-5 C* to C*. After each training,
+    it switches pairs of a positive and a negative guess. A pair is switched if both guesses violate the margin, and
+    would violate it less after the switch.
 
     Parameters
     ----------
     C_star
-        How much an unlabeled point inside the margin costs in the end; by default as much as a labeled one.
+        Final cost of an unlabeled point inside the margin. The default is C, the cost of a labeled point.
     positive_share : Share of positives
-        Share of the unlabeled points that are labeled positive; by default that of the labeled points.
+        Share of the unlabeled points that are labeled positive. The default is the share among the labeled points.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_u,)
         The labels +1, -1 given to the unlabeled points.
     objectives_ : ndarray of shape (n_iter_,)
-        ||w||^2 / 2 + the weighted slacks, after each training; it falls while `weights_` stays the same.
+        ||w||^2 / 2 + the weighted slacks, after each training. It falls while `weights_` stays the same.
     weights_ : ndarray of shape (n_iter_, 2)
         Weights of the unlabeled points labeled negative and positive in each training.
     converged_ : bool
-        Whether the last training left no pair to be switched.
+        True if the last training left no pair to switch.
 
     Notes
     -----
-    Objective: ||w||^2 / 2 + C sum_L max(0, 1 - y f) + C* sum_U max(0, 1 - y* f), over f = ⟨w, phi⟩ + b and labels y* of
-    which a share is positive; C weighs a sum, as in scikit-learn's SVC. While they grow the negatives have a weight
-    C*_, the positives C*_ n_+ / n_-.
+    Objective: ||w||^2 / 2 + C sum_L max(0, 1 - y f) + C* sum_U max(0, 1 - y* f), over f = ⟨w, phi⟩ + b and labels y*
+    with the given share of positives. C weighs a sum, as in scikit-learn's SVC. While the weights grow, negatives have
+    the weight C*_ and positives C*_ n_+ / n_-.
 
     Source: T. Joachims, Transductive Inference for Text Classification using Support Vector Machines, ICML 1999,
     optimization problem 2 and Algorithm TSVM.
 
-    Deviation: all pairs that fulfil the condition are switched before the machine is trained again (largest slacks
-    first, no point twice), not one. At fixed f the gains of disjoint pairs add up, so the paper's proof that each training
-    lowers the objective holds.
+    Deviation: the paper switches one pair before each training. Here all pairs that fulfil the condition are switched
+    (largest slacks first, no point twice). At fixed f the gains of disjoint pairs add up. So the paper's proof still
+    holds that each training lowers the objective.
 
     For an example see `BLS3VM`.
     """
@@ -91,20 +92,20 @@ class S3VMLight(S3VMBaseline):
 
 
 class _Search:
-    """The labels of the unlabeled points, and the machine trained on them, on their way."""
+    """State of the search: the labels of the unlabeled points, and the machine trained on them."""
 
     def __init__(self, K: NDArray, points: OrderedPoints, C: float, C_star: float, share: float, watch: Watch) -> None:
         self.K, self.y, self.n_labeled = K, points.y, points.n_labeled
         self.C, self.C_star, self.watch = C, C_star, watch
         n = points.n_unlabeled
         self.n_positive = min(max(int(n * share + 0.5), 1), n - 1) if n > 1 else round(share)
-        # The positives' weight, of the negatives': Algorithm TSVM.
+        # Ratio of the positives' weight to the negatives' weight: Algorithm TSVM.
         self.ratio = max(1, self.n_positive) / max(1, n - self.n_positive)
         self.labels, self.is_accurate = np.zeros(n), True
         self.weights: list[tuple[float, float]] = []
 
     def run(self) -> None:
-        """Train on the labels, guess, and let the guesses' weight grow."""
+        """Train on the labels, guess the others, and increase the guesses' weight level by level."""
         self._train(0.0)
         f = self.f[self.n_labeled :]
         self.labels = np.full(len(f), -1.0)
@@ -119,7 +120,7 @@ class _Search:
             self.watch.give_up(f"libsvm missed a tolerance of {100 * TOLERANCE:g}; try a smaller C, or scaled points")
 
     def _settle(self, weight: float) -> None:
-        """Train and switch until no pair is left to be switched."""
+        """Train and switch until no pair is left to switch."""
         for _ in range(MAX_SWITCHES):
             self._train(weight)
             positive, negative = self._pairs()
@@ -131,7 +132,7 @@ class _Search:
         )
 
     def _train(self, weight: float) -> None:
-        """Train on the labels and, where it is not 0, with this weight on the guesses."""
+        """Train on the labels, and on the guesses with this weight unless it is 0."""
         negative, positive = min(weight, self.C_star), min(self.ratio * weight, self.C_star)
         costs = np.where(self.labels > 0, positive, negative)
         n = len(self.K) if weight > 0 else self.n_labeled
@@ -148,7 +149,7 @@ class _Search:
         self.watch.step(0.5 * float(self.coef @ (self.f - self.bias)) + float(costs @ slacks))
 
     def _pairs(self) -> tuple[NDArray, NDArray]:
-        """Return guesses to be switched, positives and negatives: both slacks above 0, and together above 2."""
+        """Return guesses to switch, positives and negatives: both slacks above 0, and their sum above 2."""
         slack = np.maximum(0.0, 1.0 - self.labels * self.f[self.n_labeled :])
         positive, negative = (
             side[np.argsort(-slack[side], kind="stable")]

@@ -1,4 +1,4 @@
-"""What the semi-supervised support vector machines share: points in order, objectives, the centred kernel, the fitted model."""
+"""Shared parts of the semi-supervised support vector machines: ordered points, objectives, centred kernel, model."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
-# Kernel values made at a time while the matrix is filled, and arrays of them that making them takes.
+# Kernel values computed at a time while the matrix is filled, and arrays of that size during the computation.
 MAX_VALUES = 2**20
 VALUES_BESIDE = 3
 
-C = as_in(SemiSupervisedSVM, "C", sentence="How much a labeled point on the wrong side of the margin costs.")
+C = as_in(SemiSupervisedSVM, "C", sentence="Cost of a labeled point on the wrong side of the margin.")
 BALANCE_TARGET = Real("balance_target", None, low=-1.0, high=1.0, optional=True, symbol="r")
 
 
@@ -48,16 +48,16 @@ class OrderedPoints:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
-    """Shell of a semi-supervised support vector machine.
+    """Base class of semi-supervised support vector machines.
 
     Attributes
     ----------
     model_ : dsgcore.baselines.basis.BasisModel
-        The function f, with its bias where it has one.
+        The function f, with its bias if it has one.
     """
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
-        if not (y == 0).any():  # the labeled points are the unlabeled sample too
+        if not (y == 0).any():  # if all points are labeled, they are the unlabeled sample too
             X, y = np.concatenate([X, X]), np.concatenate([y, np.zeros(len(y))])
         return super()._run(X, y, callback)
 
@@ -65,21 +65,21 @@ class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
         is_labeled = y != 0
         points = OrderedPoints(np.concatenate([X[is_labeled], X[~is_labeled]]), y[is_labeled])
         kernel = self._kernel(points.X)
-        assert kernel is not None  # of these kernels all are
+        assert kernel is not None  # all kernels of these methods have it
         self._learn_from(points, kernel, s, watch)
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
-        """Set `model_`, as `_learn` does, from the points with each kind in its order."""
+        """Set `model_`, as `_learn` does, from points sorted into labeled and unlabeled ones."""
         raise NotImplementedError
 
 
 class CentredS3VM(S3VMBaseline):
-    """Shell of a machine over the kernel centred on the unlabeled points, f's mean over which is kept.
+    """Base class of machines over the kernel centred on the unlabeled points, with a fixed mean of f over them.
 
     Parameters
     ----------
     balance_target : Mean value
-        What the function's mean over the unlabeled points is kept at; by default the mean label of the labeled ones.
+        Fixed mean of the function over the unlabeled points. The default is the mean label of the labeled points.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class CentredS3VM(S3VMBaseline):
         Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
     """
 
-    extra: ClassVar[int] = 0  # rows and columns of zeros that the matrix has in the end
+    extra: ClassVar[int] = 0  # rows and columns of zeros at the end of the matrix
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         mean = float(points.y.mean()) if s["balance_target"] is None else s["balance_target"]
@@ -102,16 +102,16 @@ class CentredS3VM(S3VMBaseline):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GradientS3VM(S3VMBaseline):
-    """Shell of a machine that goes down stochastic gradients of TSGS3VM's objective: C weighs the labeled points' mean loss.
+    """Base class of stochastic gradient machines with TSGS3VM's objective; C weighs the labeled points' mean loss.
 
     Parameters
     ----------
     n_passes : Passes
-        How often as many iterations are made as there are points.
+        Number of passes. A pass makes as many iterations as there are points.
     step_size
-        The step at iteration t is θ/t; with θ = 1 the function is the mean of what the iterations added.
+        θ in the step θ/t of iteration t. If θ = 1, the function is the mean of the iterations' contributions.
     random_state
-        Seed of what is drawn.
+        Seed of all random draws.
     """
 
     C: float = field_as_in(SemiSupervisedSVM, "C", default=100.0)
@@ -133,16 +133,16 @@ class GradientS3VM(S3VMBaseline):
 
 
 def bound_problem(s: dict[str, Any], points: OrderedPoints) -> tuple[SemiSupervisedSVM, dict[str, NDArray]]:
-    """Return the problem with the parameters `s`, bound to the points' labels, and the rows of its sources."""
+    """Return the problem with the parameters `s`, bound to the points' labels, and the row numbers of its sources."""
     codes = np.concatenate([points.y > 0, np.full(points.n_unlabeled, UNLABELED)])
     problem = SemiSupervisedSVM(C=s["C"], C_star=s["C_star"], loss=s["loss"], s=s["s"]).bind(codes)
     return problem, problem.rows(codes)
 
 
 def kernel_matrix(kernel: HasMatrix, X: NDArray, *, extra: int = 0) -> NDArray:
-    """Return the kernel matrix of the points, and `extra` rows and columns of zeros: of shape (n + extra, n + extra).
+    """Return the kernel matrix of the points with `extra` rows and columns of zeros, of shape (n + extra, n + extra).
 
-    It is made a few rows at a time, so that nothing of its size is beside it.
+    Computes a few rows at a time, so that no other array of its size exists.
     """
     n = len(X)
     K = np.zeros((n + extra, n + extra))
@@ -166,7 +166,7 @@ def centred_matrix(kernel: HasMatrix, points: OrderedPoints, *, extra: int = 0) 
 
 
 def matrix_memory(n: int, numbers_beside: float = 0.0, cache: int = 0) -> Memory:
-    """Return the need for a `kernel_matrix` of n points, for float64 numbers beside it, and for libsvm's cache in MB."""
+    """Return the memory for a `kernel_matrix` of n points, other float64 numbers, and libsvm's cache in MB."""
     need = of_kernel_matrix(n)
     pieces = VALUES_BESIDE * max(n, min(MAX_VALUES, n * n))
     kept = min(need.bytes // 2, cache * 10**6)  # in float32
@@ -180,9 +180,10 @@ def expansion(kernel: HasMatrix, X: NDArray, coef: NDArray, bias: float) -> Basi
 
 
 def centred_expansion(kernel: HasMatrix, points: OrderedPoints, coef: NDArray, mean: float) -> BasisModel:
-    """Return f(x) = sum_i coef_i k'(x, x_i) + mean, k' the kernel centred on the unlabeled points, as an expansion in k.
+    """Return f(x) = sum_i coef_i k'(x, x_i) + mean as an expansion in k.
 
-    `coef` is of shape (n,), and `mean` the mean of f over the unlabeled points.
+    k' is the kernel centred on the unlabeled points, `coef` is of shape (n,), and `mean` is the mean of f over these
+    points.
     """
     coef = coef.copy()
     coef[points.n_labeled :] -= coef.sum() / points.n_unlabeled

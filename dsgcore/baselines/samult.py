@@ -15,16 +15,17 @@ from dsgcore.core.parameters import real
 class SAMULT(AUCBaseline):
     """Semi-supervised AUC maximisation by SAMULT, in closed form.
 
-    With f = sum_j theta_j k(x, c_j) and R_AB the mean of (1 - (f(a) - f(b)))^2 over pairs, the minimiser of
+    With f = sum_j theta_j k(x, c_j) and R_AB the mean of (1 - (f(a) - f(b)))^2 over pairs, it minimises
 
         J(theta) = gamma R_PN + (1 - gamma) (R_PU + R_UN - 1/2) + lam |theta|^2,
 
-    or with the ridge in another norm: with "half rkhs" and all points as centres it is where `dsgcore.QSGS2AUC` goes.
+    or the same with the ridge in another norm. With "half rkhs" and all points as centres, the minimiser is the limit
+    of `dsgcore.QSGS2AUC`.
 
     Parameters
     ----------
     gamma : Weight of labeled pairs
-        How much pairs of labeled points count; the rest is that of pairs with unlabeled ones.
+        Weight of pairs of labeled points. Pairs with unlabeled points have the remaining weight.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""PNU-AUC's own choice of its parameters: five folds, and a risk that weighs pairs by how much they vary."""
+"""PNU-AUC's own parameter search: five folds, and a risk that weighs pairs by their variance."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from dsgcore.estimators.inputs import encode, seed_of
 
 @dataclass(frozen=True)
 class PNUAUCRisk:
-    """Scorer of a fitted `PNUAUC`: minus its risk with the zero-one loss, on points that it has not seen.
+    """Scorer of a fitted `PNUAUC`: minus its risk with the zero-one loss, on held-out points.
 
-    The risk is (1 - |g|) R_PN + |g| R*, with the zero-one loss (ties 1/2), where
-    R* = (R_PU - p / 2) / (1 - p) for eta >= 0 and (R_UN - (1 - p) / 2) / p for eta < 0, p = prior. The weight g is
-    not eta but what makes the sum vary least: a / (a + b) with a = (1 - p)^2 (n_P - 1), b = p^2 n_N for eta >= 0, and
-    -b / (a + b) with a = (1 - p)^2 n_P, b = p^2 (n_N - 1) for eta < 0.
+    The risk is (1 - |g|) R_PN + |g| R*, with the zero-one loss (ties 1/2). With p = prior,
+    R* = (R_PU - p / 2) / (1 - p) for eta >= 0 and (R_UN - (1 - p) / 2) / p for eta < 0.
+
+    The weight g is not eta. It minimises the variance of the sum: a / (a + b) with a = (1 - p)^2 (n_P - 1), b = p^2
+    n_N for eta >= 0, and -b / (a + b) with a = (1 - p)^2 n_P, b = p^2 (n_N - 1) for eta < 0.
 
     Parameters
     ----------
     n_positive, n_negative : int
-        Labeled points of all folds together.
+        Number of labeled points in all folds together.
 
     Notes
     -----
@@ -44,7 +45,10 @@ class PNUAUCRisk:
     n_negative: int
 
     def __call__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
-        """Return minus the risk on points X with labels y, -1 for unlabeled (of all points where there is none)."""
+        """Return minus the risk on points X with labels y, -1 for unlabeled.
+
+        If there are no unlabeled points, all points are used for them.
+        """
         f = np.asarray(estimator.decision_function(X))
         _, codes = encode(y, estimator.classes_)
         P, N, U = f[codes == 1], f[codes == 0], f[unlabeled_rows(codes == UNLABELED)]
@@ -65,18 +69,18 @@ class PNUAUCRisk:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What a search has found.
+    """Result of a search.
 
     Attributes
     ----------
     risks : ndarray of shape (n_sigma, n_lam, n_eta)
         Mean risk over the folds.
     place : tuple of int
-        Where it is lowest; of equal ones the first, sigma running fastest and eta slowest.
+        Indices of the lowest risk. If several are equal, the first counts, with sigma running fastest and eta slowest.
     parameters : dict
-        sigma, lam and eta there.
+        sigma, lam and eta at that place.
     estimator : PNUAUC
-        Fitted with them to all points.
+        Fitted to all points with these parameters.
     """
 
     risks: NDArray
@@ -100,7 +104,7 @@ def select_pnu_auc(
     Parameters
     ----------
     estimator : PNUAUC
-        Its other parameters.
+        Estimator with the other parameters.
     X : array-like of shape (n, d)
         Points.
     y : array-like of shape (n,)
@@ -108,7 +112,7 @@ def select_pnu_auc(
     sigma, lam, eta : sequence of float
         Values to try.
     cv : splitter of scikit-learn, optional
-        Default: five folds in each of which positives, negatives and unlabeled points keep their shares.
+        Default: five folds that keep the shares of positives, negatives and unlabeled points.
 
     Returns
     -------
@@ -116,8 +120,8 @@ def select_pnu_auc(
 
     Notes
     -----
-    As in the authors' program the centres are chosen once, from all points: held-out ones carry kernels too, which takes
-    no label. Systems that are singular or indefinite are solved without a warning.
+    The centres are chosen once from all points, as in the authors' program. So held-out points carry kernels too,
+    which uses no label. Systems that are singular or indefinite are solved without a warning.
     """
     X, given = np.asarray(X, dtype=float), labels_given(y)
     _, codes = encode(given)

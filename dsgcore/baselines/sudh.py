@@ -19,7 +19,7 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said
 
-# Corrections that L-BFGS-B keeps: with fewer it takes half as many iterations again.
+# Corrections that L-BFGS-B keeps. With fewer it needs half as many iterations again.
 N_CORRECTIONS = 30
 
 
@@ -29,7 +29,7 @@ class SUDH(PairsBaseline):
     """Classification from similar pairs and unlabeled points with the double hinge loss, by its dual.
 
     With p the share of positives, p_S = p^2 + (1 - p)^2, l(z) = max(z, max(0, 1/2 + z / 2)) and
-    f = w'[k(x, c_1) .. k(x, c_m), 1], the minimiser of the convex
+    f = w'[k(x, c_1) .. k(x, c_m), 1], it minimises the convex objective
 
         J(w) = -p_S / (2p - 1) mean_S f + mean_U [l(f) + (1 - p) / (2p - 1) f] + (lam / 2) |w|^2
 
@@ -38,16 +38,16 @@ class SUDH(PairsBaseline):
     Parameters
     ----------
     max_iter : Most iterations
-        Iterations after which the solver gives up.
+        Largest number of iterations of the solver.
     tol
-        Share of the objective (of 1 where it is smaller) by which it may be above its minimum: the duality gap.
+        Tolerance of the duality gap, relative to the objective (to 1 if the objective is smaller).
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_U,)
         Slope of l at each unlabeled point, in [0, 1].
     gap_ : float
-        Duality gap: J at the solution is above the minimum by this at most.
+        Duality gap: J at the solution exceeds the minimum by at most this.
     objective_ : float
         J at the solution.
     objectives_ : ndarray of shape (n_iter_,)
@@ -60,13 +60,18 @@ class SUDH(PairsBaseline):
 
     Notes
     -----
-    Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018, (10).
+    Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018,
+    (10).
 
-    Deviation: the authors' public program hands its solver slack variables of negative cost, a problem without a minimum.
-    Solved here is the paper's. As l(z) is the largest s z + min(s, 1 - s) over 0 <= s <= 1, J's dual is to maximise
+    Deviation: the authors' public program gives its solver slack variables of negative cost, a problem without a
+    minimum. This class solves the paper's problem.
+
+    l(z) is the largest s z + min(s, 1 - s) over 0 <= s <= 1. So J's dual is to maximise
     mean_U min(s, 1 - s) - |mean_U s phi + q|^2 / (2 lam), with q = -p_S / (2p - 1) mean_S phi + (1 - p) / (2p - 1)
-    mean_U phi and w = -(mean_U s phi + q) / lam. With s = u + v and u, v in [0, 1/2] the concave part is u - v, and
-    the dual a quadratic program with bounds only, for L-BFGS-B. For an example see `SUSL`.
+    mean_U phi and w = -(mean_U s phi + q) / lam. With s = u + v and u, v in [0, 1/2] the concave part is u - v. Then
+    the dual is a quadratic program with bounds only, and L-BFGS-B solves it.
+
+    For an example see `SUSL`.
     """
 
     title = "SU-DH"
@@ -81,7 +86,7 @@ class SUDH(PairsBaseline):
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         m = self._count_features(n, d, s)
         peak, factor = factor_numbers(m, s["penalty"])
-        # The features of the unlabeled points, and where L-BFGS-B keeps its past.
+        # The features of the unlabeled points, and the past steps that L-BFGS-B keeps.
         held = 1.0 * n * m + 4.0 * n * (N_CORRECTIONS + 5) + block_numbers(n, m)
         return self._with_prior(numbers(max(peak, factor + held), f"{m:,} features of {n:,} points"), n, s)
 
@@ -99,11 +104,11 @@ class SUDH(PairsBaseline):
 
 
 class _Dual:
-    """The dual of J as a function of the slopes s of l at the unlabeled points."""
+    """Dual of J as a function of the slopes s of l at the unlabeled points."""
 
     def __init__(self, design: Design, similar: NDArray, unlabeled: NDArray, *, prior: float, lam: float) -> None:
         self.lam, self.n = lam, len(unlabeled)
-        # J, and its relative distance from the dual's value, where it was last asked.
+        # J and the relative duality gap at the last evaluation.
         self.latest = self.gap = np.inf
         self.features = np.empty((self.n, design.basis.size))
         for rows, psi in zip(gen_batches(self.n, design.block_size()), design.blocks(unlabeled), strict=True):
@@ -114,7 +119,7 @@ class _Dual:
         self.q = scale * ((1.0 - prior) * self.features.mean(axis=0) - similar_share * mean_similar)
 
     def weights(self, s: NDArray) -> NDArray:
-        """Return the w that goes with s."""
+        """Return the w that belongs to s."""
         return -(s @ self.features / self.n + self.q) / self.lam
 
     def value(self, s: NDArray) -> float:
@@ -123,12 +128,12 @@ class _Dual:
         return float(np.mean(np.minimum(s, 1.0 - s)) - self.lam / 2.0 * (w @ w))
 
     def primal(self, s: NDArray) -> float:
-        """Return J at the w that goes with s."""
+        """Return J at the w that belongs to s."""
         w = self.weights(s)
         return self.objective(w, self.features @ w)
 
     def minus_value(self, z: NDArray) -> tuple[float, NDArray]:
-        """Return minus the dual's value at z = (u, v), and its gradient; note J and the gap there."""
+        """Return minus the dual's value at z = (u, v), and its gradient. Keeps J and the gap."""
         u, v = z[: self.n], z[self.n :]
         w = self.weights(u + v)
         f = self.features @ w
@@ -147,7 +152,8 @@ def _maximise(dual: _Dual, max_iter: int, tol: float, watch: Watch) -> NDArray:
     """Return the slopes s = u + v that maximise the dual, to a duality gap of `tol` relative to J."""
     n, reached = dual.n, -np.inf
     z = np.concatenate([np.full(n, 0.25), np.zeros(n)])
-    options = {"maxfun": 20 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": N_CORRECTIONS}  # only the gap ends it
+    # only the gap stops the solver
+    options = {"maxfun": 20 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": N_CORRECTIONS}
 
     def after_iteration(intermediate_result: Any) -> None:
         watch.step(dual.latest)
@@ -161,7 +167,7 @@ def _maximise(dual: _Dual, max_iter: int, tol: float, watch: Watch) -> NDArray:
             dual.minus_value, z, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=limits
         ).x
         value = -dual.minus_value(z)[0]
-        # A line search fails now and then for rounding alone: without what was gathered of the curvature it goes on.
+        # A line search sometimes fails because of rounding. Then the solver restarts without its curvature estimate.
         if dual.gap <= tol or watch.steps >= max_iter or not value > reached:
             return z[:n] + z[n:]
         reached = value

@@ -22,7 +22,7 @@ from dsgcore.core.parameters import as_said
 class SUSL(PairsBaseline):
     """Classification from similar pairs and unlabeled points with the squared loss, in closed form.
 
-    With p the share of positives, p_S = p^2 + (1 - p)^2 and f = w'[k(x, c_1) .. k(x, c_m), 1], the minimiser of
+    With p the share of positives, p_S = p^2 + (1 - p)^2 and f = w'[k(x, c_1) .. k(x, c_m), 1], it minimises
 
         J(w) = -p_S / (2p - 1) mean_S f + mean_U [f^2 / 4 + 1/4 + f / (2 (2p - 1))] + (lam / 2) |w|^2
 
@@ -37,7 +37,7 @@ class SUSL(PairsBaseline):
 
     Notes
     -----
-    The ridge "half rkhs" is half the squared norm of f in the kernel's space, and of the bias.
+    The ridge "half rkhs" is half the squared norm of f in the kernel's space, plus half the squared bias.
 
     Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018, (9).
 
@@ -70,7 +70,7 @@ class SUSL(PairsBaseline):
         A[np.diag_indices(len(A))] += s["lam"]
         solution = solve_symmetric(A, b)
         solution.warn(type(self).__name__)
-        objective = 0.25 - float(b @ solution.x) / 2.0  # J where A w = b
+        objective = 0.25 - float(b @ solution.x) / 2.0  # J at the solution of A w = b
         watch.step(objective)
         self.model_, self.condition_, self.objective_ = design.model(solution.x), solution.condition, objective
 
@@ -78,7 +78,7 @@ class SUSL(PairsBaseline):
 def _system(
     design: Design, similar: NDArray, unlabeled: NDArray, prior: float, watch: Watch
 ) -> tuple[NDArray, NDArray]:
-    """Return A and b, with which the risk is w'Aw / 2 - b'w + 1/4."""
+    """Return A and b such that the risk is w'Aw / 2 - b'w + 1/4."""
     scale = 1.0 / (2.0 * prior - 1.0)
     similar_share = prior**2 + (1.0 - prior) ** 2
     b = sum(psi.sum(axis=0) for psi in design.blocks(similar)) * (scale * similar_share / len(similar))

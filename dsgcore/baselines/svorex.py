@@ -20,11 +20,11 @@ from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import as_said, real
 
-# Half the distance between the two kinks of the regression's loss: the second one is out of the way.
+# Half the distance between the two kinks of the regression's loss, so that values rarely reach the second one.
 EPSILON = 1e4
-# How much more than all errors together a threshold out of order costs.
+# Cost of thresholds out of order, as a multiple of the cost of all errors together.
 PENALTY = 10.0
-# Where the thresholds move by less than this they are found.
+# The search ends when the thresholds move by less than this.
 STILL = 1e-4
 
 
@@ -38,24 +38,24 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     Parameters
     ----------
     ridge : Ridge of the kernel matrix
-        What is added to the kernel matrix's diagonal.
+        Number added to the kernel matrix's diagonal.
     tol
-        By how much a value may miss what the optimum of a convex step asks for.
+        Tolerance of each convex step: largest violation of the optimality conditions.
     max_iter
-        After as many convex steps the search for the thresholds stops, converged or not.
+        Largest number of convex steps in the search for the thresholds.
 
     Attributes
     ----------
     model_ : dsgcore.baselines.basis.BasisModel
         The function f.
     thresholds_ : ndarray of shape (k - 1,)
-        Values of f, in rising order, that separate the classes.
+        Thresholds on f that separate the classes, in rising order.
     dual_coef_ : ndarray of shape (n_l,)
         Coefficients of the labeled points.
     objectives_ : ndarray of shape (n_iter_,)
         Objective after each step.
     converged_ : bool
-        Whether the thresholds came to rest.
+        True if the thresholds converged.
 
     Warns
     -----
@@ -65,12 +65,14 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     Notes
     -----
     Objective: ||w||^2 / 2 + C sum_j [sum_{y=j} max(0, 1 + f - b_j) + sum_{y=j+1} max(0, 1 - f + b_j)] subject to
-    b_1 <= .. <= b_{k-1}: only neighbouring classes meet a threshold.
+    b_1 <= .. <= b_{k-1}. Only the two neighbouring classes have a loss at a threshold.
 
-    With each point twice, once for either of its thresholds, this is a support vector machine with one bias for each
-    threshold. libsvm has one bias, so the thresholds become directions of feature space, and what punishes their length is
-    taken back by proximal steps: each is as before, but for |b - b_last|^2 / (2 L^2), L^2 the mean of k(x, x). Thresholds
-    that could stand anywhere between two values at the same objective are put into the middle.
+    If each point occurs twice, once for each of its thresholds, this is a support vector machine with one bias for
+    each threshold. libsvm has only one bias. So the thresholds become directions of feature space. This penalises
+    their length, and proximal steps remove the penalty: each minimises the objective plus |b - b_last|^2 / (2 L^2),
+    L^2 the mean of k(x, x).
+
+    If all positions of a threshold between two values have the same objective, it is put in the middle.
 
     Source: W. Chu and S. S. Keerthi, Support Vector Ordinal Regression, Neural Computation 19, 2007, (1)-(3).
 
@@ -97,11 +99,11 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
         examples = 2 * n if y is None else 2 * n - int(np.sum((y == 0) | (y == y.max())))
         need = numbers(examples**2 + n**2, f"the kernel matrix of {n:,} labeled points at both their thresholds")
-        return need.with_more(min(4 * examples**2, CACHE * 10**6))  # libsvm's, in float32
+        return need.with_more(min(4 * examples**2, CACHE * 10**6))  # libsvm's kernel rows are float32
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         kernel = _Shared(X.shape[1]) if self.kernel == "linear" else self._kernel(X)
-        assert kernel is not None  # of these kernels all are
+        assert kernel is not None  # all kernels of this method have it
         K = kernel_matrix(kernel, X)
         K[np.diag_indices_from(K)] += s["ridge"]
         machine = _Machine(K, y, s["C"], s["tol"])
@@ -112,7 +114,7 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
 
 @dataclass(frozen=True)
 class _Shared(HasMatrix):
-    """The linear kernel ⟨x, x'⟩ / d."""
+    """Linear kernel ⟨x, x'⟩ / d."""
 
     d: int
 
@@ -121,7 +123,7 @@ class _Shared(HasMatrix):
 
 
 class _Machine:
-    """The points at their thresholds, and the machine on its way."""
+    """State of the machine: the points at their thresholds, and the current function."""
 
     def __init__(self, K: NDArray, y: NDArray, C: float, tol: float) -> None:
         self.K, self.y, self.C, self.tol = K, y, C, tol
@@ -136,15 +138,16 @@ class _Machine:
         self._lay_out()
 
     def _lay_out(self) -> None:
-        """Make the matrix of all examples: points at thresholds, neighbouring thresholds, and two that hold the bias at 0."""
+        """Make the matrix of all examples: points at thresholds, neighbouring thresholds, and two that fix the bias."""
         m, k = len(self.rows), self.k
-        # How each example's value depends on the thresholds: -b_j, or b_{j+1} - b_j.
+        # Coefficients of each example's value by the thresholds: -b_j, or b_{j+1} - b_j.
         self.directions = np.zeros((m + k - 2 + len(HOLDERS), k - 1))
         self.directions[np.arange(m), self.threshold] = -1.0
         places = np.arange(k - 2)
         self.directions[m + places, places] = -1.0
         self.directions[m + places, places + 1] = 1.0
-        # Longer ones would need fewer steps, but libsvm has kernel values in float32 and lost the points' beside them.
+        # Longer directions would need fewer steps, but libsvm's float32 kernel values would then lose the points' own
+        # digits.
         self.length = float(np.mean(np.diag(self.K))) or 1.0
         self.G = self.length * self.directions @ self.directions.T
         for i, row in enumerate(self.rows):
@@ -154,7 +157,7 @@ class _Machine:
         self.weights[:m] = self.C
 
     def run(self, max_iter: int, watch: Watch) -> NDArray:
-        """Move the thresholds until they rest, and return them."""
+        """Move the thresholds until they converge, and return them."""
         watch.expect(max_iter)
         for _ in range(max_iter):
             moved = self._step()
@@ -172,7 +175,7 @@ class _Machine:
         return self._middles()
 
     def _step(self) -> float:
-        """Minimise near the last thresholds, and return by how much they moved."""
+        """Minimise near the last thresholds, and return the distance that they moved."""
         targets = self.targets - self.directions[: len(self.targets)] @ self.b
         dual, is_accurate = regress(self.G, targets, self.weights, epsilon=EPSILON, tol=self.tol)
         self.is_accurate &= is_accurate
@@ -190,7 +193,7 @@ class _Machine:
         return float(0.5 * self.coef @ self.f + self.C * np.maximum(0.0, 1.0 - margins).sum())
 
     def _middles(self) -> NDArray:
-        """Return the middle of where each threshold may stand at this function, if these are in order."""
+        """Return the middle of each threshold's optimal interval for this function, if these are in order."""
         values = [self.f[self.y == j] for j in range(self.k)]
         middles = np.array([_middle(low, high) for low, high in pairwise(values)])
         return middles if (np.diff(middles) >= 0).all() else np.maximum.accumulate(self.b)
