@@ -1,4 +1,4 @@
-"""Specs, runs, and what is recorded and exported of them."""
+"""Specs, runs, their recorded histories, and exports."""
 
 from dsgcore.experiments.engine import long_work
 from dsgcore.experiments.export import script, summary, summary_json

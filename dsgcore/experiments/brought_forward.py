@@ -1,4 +1,4 @@
-"""What every iteration of a stochastic run brings forward: f at points, its exact twin, dual coefficients and norms."""
+"""State that every iteration of a stochastic run updates: f at points, its exact twin, dual coefficients and norms."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from dsgcore.data import Split
 from dsgcore.experiments.stochastic_task import unlabeled_rows
 from dsgcore.problems import UNLABELED, Problem
 
-# Up to this many training points, all of them are carried, and the objective is that of the whole sample.
+# With at most this many training points, f is tracked at all of them, and the objective is that of the whole sample.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
-# What an iteration brings forward besides the model.
+# The state that an iteration updates besides the model.
 _POINTS = ("_training", "probes", "rest_of_test", "labeled", "unlabeled")
 BROUGHT_FORWARD = (*_POINTS, "twin", "dual", "norm", "average_norm")
 
 
 class Measured:
-    """Points that are carried for what is measured alone, and the seconds that they have taken."""
+    """Points that are tracked for measurements alone, and the seconds that this takes."""
 
     def __init__(self, point_sets: list[Carried]) -> None:
         self.point_sets, self.seconds = point_sets, 0.0
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
-        """Add one iteration's block, of frequencies `W`."""
+        """Add one iteration's block, with frequencies `W`."""
         start = time.perf_counter()
         for points in self.point_sets:
             points.advance(W, block, decay)
@@ -42,7 +42,7 @@ class Measured:
 
 
 class BroughtForward:
-    """A model with all that goes along with it, before and after any iteration."""
+    """A model with all its tracked state, before and after any iteration."""
 
     model: Expansion
     _training: AllPoints | VisitedPoints
@@ -53,7 +53,7 @@ class BroughtForward:
         self.unlabeled_rows = unlabeled_rows(split)
 
     def _carry(self, n_probes: int) -> None:
-        """Begin, besides the training points, with all that goes along; so many test points tell of the features' error."""
+        """Return the initial tracked state; so many test points serve to measure the features' error."""
         self.probes = self._carried(self.split.X_test[:n_probes], with_variance=True)
         self.rest_of_test = self._carried(self.split.X_test[n_probes:])
         self.twin = ExactTwin(self.kernel, self.probes.X)
@@ -74,17 +74,17 @@ class BroughtForward:
         return training_points(self.task, self.model)
 
     def _some_unlabeled(self) -> Carried:
-        """Return unlabeled training points, evenly spread where there are more than are carried."""
+        """Return unlabeled training points, evenly spread if there are more than the tracked ones."""
         rows = self.unlabeled_rows
         return self._carried(self.task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]])
 
     def _copied(self) -> dict[str, Any]:
-        """Return the number of iterations and copies of all that they have brought forward."""
+        """Return the number of iterations and copies of the tracked state."""
         return {"t": self.t, **{name: copy(getattr(self, name)) for name in BROUGHT_FORWARD}}
 
     @property
     def t(self) -> int:
-        """The number of iterations after which the model and all values are as they are now."""
+        """The number of iterations that the model and all values now include."""
         return len(self.model)
 
     @property
@@ -94,7 +94,7 @@ class BroughtForward:
 
     @property
     def training_values(self) -> NDArray | None:
-        """F at all training points, of shape (n,); None where there are too many of them to carry."""
+        """F at all training points, of shape (n,); None if there are too many of them to track."""
         return self._training.values if isinstance(self._training, AllPoints) else None
 
     def _values_per_source(self) -> Values:
@@ -117,7 +117,7 @@ class BroughtForward:
 
     @property
     def shift(self) -> float:
-        """What is added to f before its sign is taken, from the unlabeled training points, as the estimator does."""
+        """The shift that the estimator adds to f before it takes the sign, from the unlabeled training points."""
         if not self.problem.is_shifted:
             return 0.0
         values = self.training_values
@@ -126,7 +126,7 @@ class BroughtForward:
 
     @property
     def test_average(self) -> NDArray:
-        """The averaged f at all test points, of shape (n_test,), with the shift of its own."""
+        """The averaged f at all test points, of shape (n_test,), with its own shift."""
         average = np.concatenate([self.probes.average, self.rest_of_test.average])
         if not self.problem.is_shifted:
             return average
@@ -136,7 +136,7 @@ class BroughtForward:
         return average + self.problem.shift(self.unlabeled.average)
 
     def bring_forward(self, iterate: Iterate) -> None:
-        """Add one iteration to what the solver itself does not carry."""
+        """Update the state that the solver itself does not track, by one iteration."""
         step, decay = iterate.step.size, iterate.step.decay
         f = np.concatenate(list(iterate.f.values()))
         self.norm.advance(f, iterate.weights, iterate.block, step, decay)

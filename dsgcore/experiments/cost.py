@@ -1,4 +1,4 @@
-"""What a run will cost, known before anything of it is made; and what is refused because it costs too much."""
+"""Cost of a run, known before it starts, and the refusal of runs that cost too much."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec, SpecError
 
 GIGABYTE = 10**9
-# Bytes for each number of a data set while it is made and split: in float64, then twice in float32.
+# Bytes per number of a data set while it is made and split: once in float64, then twice in float32.
 BYTES_WHILE_MADE = 16
-# Bytes for each row besides: labels, row numbers, permutations.
+# Other bytes per row: labels, row numbers, permutations.
 BYTES_A_ROW = 64
-# What a refusal says would fit, in this order: the first that is enough alone.
+# Parameters that a refusal suggests to lower, in this order: the first that is enough alone.
 SMALLER = ("n_features", "batch_size", "n_iter", "n", "n_irrelevant")
 LOWEST = {"n": 32}
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that a run may cost: bytes of memory, and seconds that one iteration may take."""
+    """Limits on the cost of a run: bytes of memory, and seconds per iteration."""
 
     memory: int
     seconds: float = float("inf")
 
     def covers(self, cost: Cost) -> bool:
-        """Whether a run of that cost may be made."""
+        """Return True if a run of that cost is within the limits."""
         return cost.memory <= self.memory and cost.seconds <= self.seconds
 
 
 def machine_budget(gigabytes: float | None = None) -> Budget:
-    """Return the budget of so many gigabytes of memory; by default, of what the machine has."""
+    """Return the budget of so many gigabytes of memory; by default, of this machine's memory."""
     if gigabytes is not None and not 0 < gigabytes < float("inf"):
         raise SpecError(f"the memory must be a number of gigabytes above 0, got {gigabytes:g}")
     return Budget(memory=of_machine() if gigabytes is None else round(gigabytes * GIGABYTE))
 
 
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
-    """Return about what a run costs on this kind of machine; `shape`, (rows, columns) of the data, is needed for a file's only."""
+    """Estimate the cost of a run on this kind of machine. Only a file's data need `shape`, (rows, columns)."""
     n, d = shape_of(spec) if shape is None else shape
     data = Cost(n * (BYTES_WHILE_MADE * d + BYTES_A_ROW), 0.0)
     solver, n_test = spec.solver, round(spec.data.test_share * n)
@@ -64,7 +64,7 @@ def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
 
 
 def shape_of(spec: Spec) -> tuple[int, int]:
-    """Return the rows and columns of a spec's data, which are not its own file."""
+    """Return the rows and columns of a spec's data, unless they come from a file."""
     entry = DATASETS[spec.data.name]
     irrelevant = {option.name: option.default for option in entry.options}.get("n_irrelevant")
     more = 0 if irrelevant is None else (spec.data.n_irrelevant or 0) - irrelevant
@@ -72,12 +72,12 @@ def shape_of(spec: Spec) -> tuple[int, int]:
 
 
 def check_cost(spec: Spec, budget: Budget, shape: tuple[int, int] | None = None) -> None:
-    """Refuse a run that costs more than the budget; arguments as of `cost_of`.
+    """Raise `SpecError` if a run costs more than the budget; arguments as in `cost_of`.
 
-    The `SpecError` says in one sentence what it would cost, the limit, and what would fit.
+    The message gives the cost, the limit, and a change that would fit.
     """
     if spec.data.name == FILE and shape is None:
-        return  # once it has been read
+        return  # once the file has been read
     cost = cost_of(spec, shape)
     if budget.covers(cost):
         return
@@ -101,7 +101,7 @@ def _what_fits(spec: Spec, budget: Budget, shape: tuple[int, int] | None) -> str
 
 
 def _largest(spec: Spec, name: str, fits: Callable[[Spec], bool]) -> int | None:
-    """Return the largest power of two below a parameter's value with which the run fits; None where none does."""
+    """Return the largest power of two below a parameter's value with which the run fits; None if no such power fits."""
     section = next((part for part in ("solver", "data") if hasattr(getattr(spec, part), name)), "")
     now = getattr(getattr(spec, section), name) if section else None
     if now is None:

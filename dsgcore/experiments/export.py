@@ -1,4 +1,4 @@
-"""What a person takes away from a run: a script that gives the same numbers, and a summary."""
+"""Exports of a run: a script that repeats it bit for bit, and a summary."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ print(f"{{run.t}} iterations, objective {{objective:.6g}}, test {score_name} {{r
 _SCRIPT_WITH_FILE = (
     _SCRIPT.replace(
         "Needs the package dsg-lab.",
-        # A file's name is not for a docstring: it may hold anything.
+        # A file's name may hold anything, so it is kept out of the docstring.
         "Needs the package dsg-lab, and beside this script the file\nthat the spec names, whose SHA-256 is checked.",
     )
     .replace("\nfrom dsgcore", "\nfrom pathlib import Path\n\nfrom dsgcore")
@@ -57,7 +57,7 @@ run = Run(spec, split)""",
 def script(spec: Spec, iterations: int) -> str:
     """Return a Python script that repeats the first `iterations` iterations of a spec's run.
 
-    A spec's own file must lie beside the script, under its name; the script checks its digest.
+    If the spec uses a file, the file must be beside the script, under its name. The script checks its digest.
     """
     return (_SCRIPT_WITH_FILE if spec.data.name == FILE else _SCRIPT).format(
         title=spec.problem.title, spec=spec.to_json(indent=2), iterations=iterations, score_name=spec.problem.score_name
@@ -65,7 +65,7 @@ def script(spec: Spec, iterations: int) -> str:
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Return the result of a run as plain data: last row, why it ended, time, and the versions that made it."""
+    """Return the result of a run as plain data: last row, stop reason, time, and versions of the software."""
     return {
         "spec_sha256": run.spec.sha256,
         "iterations": run.t,

@@ -1,4 +1,4 @@
-"""A spec's file: found among given contents or on the disk, checked by its digest, and read by its recipe."""
+"""A spec's data file: found in memory or on disk, checked by its digest, and read by its recipe."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOST_FILES, MOST_ANSWERS, MOST_POINTS = 3, 12, 2
 
 
 class FileStore:
-    """Contents of a session's own files by their SHA-256, the last few of them, and what was asked about them last.
+    """The last few files of a session by their SHA-256, with the last answers to questions about each.
 
-    A question about a file's content and name is answered by `ask`: by default `answers`, in this process.
+    `ask` answers a question about a file's content and name. By default it is `answers`, in this process.
     """
 
     def __init__(self, ask: Callable[[bytes, str, Question], list[Answer]] = answers) -> None:
@@ -34,7 +34,7 @@ class FileStore:
         self._answers: dict[tuple[str, Question], Any] = {}
 
     def add(self, content: bytes) -> str:
-        """Keep a file's bytes; return their digest. One that could not be read is tried once more."""
+        """Store a file's bytes; return their digest. If the file could not be read before, the next question tries again."""
         digest = hashlib.sha256(content).hexdigest()
         refused = [key for key, answer in self._answers.items() if key[0] == digest and isinstance(answer, DataError)]
         for key in refused:
@@ -57,7 +57,7 @@ class FileStore:
         return sum(map(len, self._contents.values())) + sum(points)
 
     def answer(self, digest: str, name: str, question: Question) -> Any:
-        """Return the answer to a question about a file, which is asked once; raise `DataError` where it cannot be read so."""
+        """Return the answer to a question about a file, computed once; raise `DataError` if the file cannot be read so."""
         if (digest, question) not in self._answers:
             for asked, answer in self._ask(self[digest], name, question):
                 self._keep((digest, asked), answer)
@@ -67,7 +67,7 @@ class FileStore:
         return found
 
     def _keep(self, key: tuple[str, Question], answer: Any) -> None:
-        """Keep an answer, and few enough of those before."""
+        """Store an answer, and drop old ones."""
         self._answers.pop(key, None)
         self._answers[key] = answer
         alike = [known for known in self._answers if known[1].is_large == key[1].is_large]
@@ -78,12 +78,12 @@ class FileStore:
 def read_file(
     data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None
 ) -> Callable[..., Dataset]:
-    """Find and read a spec's file, whose labels are "binary", "pairs", "ordinal" or "classes"; the rest is as of `load_split`.
+    """Find and read a spec's file with labels "binary", "pairs", "ordinal" or "classes"; the rest as in `load_split`.
 
     Returns
     -------
     callable
-        Makes the data set; what is learned from the table is learned from the rows `fitted_rows` (default: all).
+        Makes the data set. It learns from the rows `fitted_rows` of the table (default: all).
     """
     content = content_of(data, files, folder)
     packed = Source.of_bytes(content, file_name(str(data.path)))
@@ -102,11 +102,11 @@ def read_file(
     source = unpacked(packed, limits)
     recipe = data.recipe or sniff_format(source)
     table = read_table(source, recipe, limits)
-    if data.recipe is None:  # what a spec says of the labels without one
+    if data.recipe is None:  # the spec's settings for labels, in a spec without a recipe
         recipe = recipe if data.positive is None else replace(recipe, positive=str(data.positive))
         target = data.target if data.target in table.frame.columns else None
         recipe = guessed(table.frame, recipe, labels, limits, target)
-    # The digest is that of the file itself, packed as it may be.
+    # The digest belongs to the file itself, packed or not.
     return partial(dataset_of, table, recipe, packed, labels=labels, limits=limits)
 
 
@@ -118,17 +118,17 @@ def _asked(
 
 
 def file_name(path: str) -> str:
-    """Return a file's name without folders, of whichever system they are."""
+    """Return a file's name without folders, for paths of any operating system."""
     return PureWindowsPath(path).name or path
 
 
 def place_of(data: DataSpec, folder: Path) -> Path:
-    """Return where a folder of several files has a spec's file: two files can have the same name."""
+    """Return the place of a spec's file in a folder of several files: two files can have the same name."""
     return folder / str(data.sha256)[:SHOWN] / file_name(str(data.path))
 
 
 def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> bytes:
-    """Return the file's bytes, once their digest is found to be the spec's."""
+    """Return the file's bytes if they have the spec's digest; raise `DataError` otherwise."""
     name = file_name(str(data.path))
     if files is not None:
         if data.sha256 is None or data.sha256 not in files:

@@ -1,4 +1,4 @@
-"""What a run records at every iteration, column by column."""
+"""Record of a run at every iteration, column by column."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 
 class History:
-    """A table of floats that grows by rows and is read by columns."""
+    """Table of floats that grows by rows and is read by columns."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[float]] = {}
@@ -45,7 +45,7 @@ class History:
         return {name: column[index] for name, column in self._columns.items()}
 
     def first(self, rows: int) -> History:
-        """Return the history as it was when it had so many rows; itself where it has no more."""
+        """Return the history of the first rows; itself if it has no more."""
         if rows >= len(self):
             return self
         part = History()
@@ -53,14 +53,14 @@ class History:
         return part
 
     def write_csv(self, file: str | Path | IO[str]) -> None:
-        """Write the table as CSV; floats in their shortest form that reads back exactly, whole ones without a point."""
+        """Write the table as CSV: floats in the shortest form that reads back exactly, whole numbers without a point."""
         if isinstance(file, str | Path):
             with open(file, "w", newline="", encoding="utf-8") as opened:
                 self.write_csv(opened)
             return
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(self._columns)
-        # Another thread may be in the middle of adding a row.
+        # Another thread may be adding a row.
         rows = min((len(column) for column in self._columns.values()), default=0)
         for values in zip(*(column[:rows] for column in self._columns.values()), strict=True):
             writer.writerow([int(v) if v.is_integer() and abs(v) < 2**53 else repr(v) for v in values])

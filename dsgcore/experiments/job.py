@@ -1,4 +1,4 @@
-"""One piece of background work: its process, what it says of itself, and how it ends."""
+"""One background job: its process, its reports, and its end."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from dsgcore._job_process import ERROR, PROGRESS, READY, RESULT, receive
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments.processes import Process
 
-# A job that may compute for a while may take so many times as long on the clock: others need the cores, too.
+# Wall-clock time may be this many times the allowed computing time: other work needs the cores, too.
 PATIENCE = 3.0
 _OUT_OF_TIME = {getattr(signal, "SIGXCPU", None)} - {None}
 
 
 class JobError(DSGError):
-    """A job cannot be begun. The message says what is wrong and what is allowed."""
+    """A job that cannot begin. The message says what is wrong and what is allowed."""
 
 
 class JobState(Enum):
-    """Where a job is; the value is the sentence to show."""
+    """State of a job; the value is the sentence to show."""
 
     WAITING = "Waiting until another job is done."
     RUNNING = "Running."
@@ -35,17 +35,17 @@ class JobState(Enum):
 
 
 class Job:
-    """A piece of background work; made by `JobQueue.submit`.
+    """A background job; `JobQueue.submit` makes it.
 
     Attributes
     ----------
     state : JobState
     progress : object
-        What the job reported last; None before that.
+        The last report of the job; None before the first.
     result : object
-        What its function returned, once it is done.
+        The value that its function returned, once the job is done.
     error : str
-        One sentence, where it failed.
+        One sentence, if the job failed.
     """
 
     def __init__(self, request: bytes, lease: float | None, time_limit: float | None = None) -> None:
@@ -63,39 +63,39 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will happen: it is done, failed or cancelled, and its process is gone."""
+        """True if the job is done, failed or cancelled, and its process has ended."""
         return self._over.is_set()
 
     @property
     def seconds(self) -> float:
-        """How long it has been running, or was."""
+        """Running time in seconds, so far or in total."""
         if not self._began_at:
             return 0.0
         return (self._ended_at or time.monotonic()) - self._began_at
 
     def keep(self) -> None:
-        """Say that somebody still wants the job: one with a lease is cancelled when nobody has said so for that long."""
+        """Renew the lease. A job with a lease is cancelled if it is not renewed in time."""
         self._wanted_at = time.monotonic()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the job is over, for so many seconds at most; return whether it is."""
+        """Wait until the job is over, for at most so many seconds; return True if it is over."""
         return self._over.wait(seconds)
 
     def cancel(self) -> None:
-        """Kill the job's process, or let it never begin; nothing happens where the job is over."""
+        """Cancel the job: kill its process, or never start it. Do nothing if the job is over."""
         with self._lock:
             if self.state in (JobState.WAITING, JobState.RUNNING):
                 self.state = JobState.CANCELLED
             if self._process is not None:
-                self._process.kill()  # no harm where it has ended by itself: it is not reaped before `run` does it
+                self._process.kill()  # harmless if it has ended by itself: only `run` reaps it
 
     @property
     def lease_left(self) -> float:
-        """Seconds until the job is cancelled for want of anybody who asks for it; infinite without a lease."""
+        """Seconds until the lease ends and the job is cancelled; infinite without a lease."""
         return float("inf") if self._lease is None else self._wanted_at + self._lease - time.monotonic()
 
     def begin(self, start: Callable[[], Process]) -> bool:
-        """Take a process, unless the job has been cancelled meanwhile; for its queue alone, as are `run`, `fail` and `end`."""
+        """Take a process, unless the job has been cancelled. Only its queue calls this, and `run`, `fail` and `end`."""
         with self._lock:
             if self.state is not JobState.WAITING:
                 return False
@@ -104,7 +104,7 @@ class Job:
             return True
 
     def run(self) -> None:
-        """Hand the request over and take messages until the process ends."""
+        """Send the request and read messages until the process ends."""
         process = self._process
         assert process is not None
         assert process.stdin is not None
@@ -112,7 +112,7 @@ class Job:
         clock: threading.Timer | None = None
         try:
             process.stdin.write(self._request)
-            process.stdin.flush()  # and stays open: its end tells the process that nobody is there any more
+            process.stdin.flush()  # stays open: its end shows the process that its parent has ended
             while True:
                 kind, content = receive(process.stdout)
                 if kind == READY and self._time_limit is not None:
@@ -131,12 +131,12 @@ class Job:
             self._finish(code)
 
     def fail(self, error: str) -> None:
-        """Say in a sentence why there is no result."""
+        """Record, in a sentence, why there is no result."""
         with self._lock:
             self.state, self.error = JobState.FAILED, error
 
     def end(self) -> None:
-        """Say that nothing more will happen."""
+        """Mark the job as over."""
         self._over.set()
 
     def _take(self, kind: str, content: Any) -> None:
@@ -151,7 +151,7 @@ class Job:
                 self.error, self.state = content, JobState.FAILED
 
     def _end_late(self) -> None:
-        """Kill the process whose time is over; the process itself could not be relied on to look at a clock."""
+        """Kill the process when its time is over; the process itself may be unable to check a clock."""
         with self._lock:
             if self.state is JobState.RUNNING and self._process is not None:
                 self.state, self.error = JobState.FAILED, _too_long(self._time_limit)

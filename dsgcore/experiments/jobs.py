@@ -1,8 +1,8 @@
-"""Background work in processes of its own: begun in turn, watched, cancelled, and never left behind.
+"""Background jobs in their own processes: started in turn, watched, cancelled, and never left behind.
 
-Each job is a process that runs one function of a module on plain data. It is no fork of the server, so it shares nothing
-with it, but of one that has imported what jobs need. Cancelling is killing, so it needs no help from the job. A job ends by
-itself when the process that asked for it does.
+Each job is a process that runs one function of a module on plain data. The process is a fork of a fork server that has
+imported everything that jobs need. It is not a fork of the app's server, so it shares nothing with it. Cancelling kills
+the process, so it needs no help from the job. A job ends by itself when the process that started it ends.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ SECONDS_BETWEEN_QUESTIONS = 1.0
 
 
 class JobQueue:
-    """Jobs that begin in the order in which they are given, so many at a time.
+    """Queue of jobs that start in the order of submission, so many at a time.
 
     Parameters
     ----------
     n_at_a_time : int, optional
-        Default: one less than there are cores, at least one; each has one thread.
+        Default: the number of cores less one, but at least one; each job has one thread.
     """
 
     def __init__(self, n_at_a_time: int | None = None) -> None:
@@ -56,31 +56,35 @@ class JobQueue:
         time_limit: float | None = None,
         on_done: Callable[[Any], None] | None = None,
     ) -> Job:
-        """Give a job: ``function(*arguments, report=report)`` in a process of its own, when its turn comes.
+        """Submit a job: ``function(*arguments, report=report)`` runs in its own process, in turn.
 
         Parameters
         ----------
         function : callable
-            A function of a module that can be imported. It may call ``report(x)`` with anything that can be pickled. What it
-            returns is the job's result; what a `ValueError` that it raises says is the job's error.
+            A function of a module that can be imported. It may call ``report(x)`` with any object that can be pickled.
+            Its return value is the job's result. If it raises a `ValueError`, the message is the job's error.
         *arguments
-            What can be pickled.
+            Objects that can be pickled.
         memory_limit : int, optional
-            Bytes that the job may take beyond what its process has after the imports. Default: no limit.
+            Bytes that the job may take, besides the memory after the imports. Default: no limit.
         lease : float, optional
-            Cancel the job when nobody has wanted it for so many seconds: neither has `Job.keep` been called, nor has
-            `is_wanted` said so. Default: never.
+            Cancel the job after so many seconds without a call of `Job.keep` or a True from `is_wanted`. Default:
+            never.
         is_wanted : callable, optional
-            Asked every second, by another thread; goes with `lease`.
+            Called every second by another thread; used with `lease`.
         time_limit : float, optional
-            Seconds that the job may compute; on the clock it may take three times as long. Default: no limit.
+            Seconds that the job may compute; wall-clock time may be three times as long. Default: no limit.
         on_done : callable, optional
-            Given the result before the job is over, by another thread.
+            Called with the result before the job is over, by another thread.
+
+        Returns
+        -------
+        Job
 
         Raises
         ------
         JobError
-            If the function is not one that another process can find, or the queue is closed.
+            If another process cannot import the function, or if the queue is closed.
         """
         job = Job(_request(function, arguments, memory_limit, time_limit), lease, time_limit)
         with self._changed:
@@ -98,7 +102,7 @@ class JobQueue:
                 job.run()
             if on_done is not None and job.state is JobState.DONE:
                 on_done(job.result)
-        except OSError as error:  # no process to be had
+        except OSError as error:  # no process could be started
             job.fail(f"The background process could not be started: {error}.")
         finally:
             with self._changed:
@@ -107,10 +111,10 @@ class JobQueue:
             job.end()
 
     def _wait_for_turn(self, job: Job) -> bool:
-        """Wait until the job is the first in the queue and there is room, or it has been cancelled."""
+        """Wait until the job is the first in the queue and there is room, or until it is cancelled."""
         with self._changed:
             while job.state is JobState.WAITING and not self._is_next(job):
-                # A cancelled job need not be told: it looks by itself, several times a second.
+                # A cancelled job needs no signal: it checks several times a second.
                 self._changed.wait(0.2)
             self._waiting.remove(job)
             self._changed.notify_all()
@@ -123,7 +127,7 @@ class JobQueue:
         return self._waiting[0] is job and len(self._running) < self.n_at_a_time
 
     def close(self) -> None:
-        """Cancel all jobs, and wait until their processes are gone."""
+        """Cancel all jobs, and wait until their processes have ended."""
         with self._changed:
             self._is_closed = True
             jobs = [*self._waiting, *self._running]
@@ -143,7 +147,7 @@ class JobQueue:
 def _request(
     function: Callable[..., Any], arguments: tuple, memory_limit: int | None, time_limit: float | None
 ) -> bytes:
-    """Return what the process reads: where modules are, the function by its place, the arguments, and the limits."""
+    """Return the request that the process reads: module path, function, arguments and limits."""
     if getattr(function, "__module__", "__main__") == "__main__":
         raise JobError(f"a job must be a function of a module that can be imported, got {function!r}")
     try:
@@ -163,7 +167,7 @@ def _see_to_lease(job: Job, is_wanted: Callable[[], bool] | None) -> None:
 
 @cache
 def shared_jobs() -> JobQueue:
-    """Return the process's one queue, whose limit holds for all who use it; it is closed when the process ends."""
+    """Return this process's only queue, whose limit holds for all its users. It is closed when the process ends."""
     queue = JobQueue()
     atexit.register(queue.close)
     return queue

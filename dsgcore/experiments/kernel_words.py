@@ -1,4 +1,4 @@
-"""What a person is told of each kernel."""
+"""Descriptions of the kernels for users."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dsgcore.core.kernels import KERNELS
 
 @dataclass(frozen=True)
 class KernelWords:
-    """A kernel in words.
+    """Description of a kernel.
 
     Attributes
     ----------
     title : str
-        The name that people see, also in links.
+        The name in the app, also in links.
     sentence : str
-        What it makes of the data, for those who choose.
+        Its effect on the data, to help the choice.
     formula, features : str
-        k(x, x') and its random features, in Markdown with short formulas, which a narrow page can break between.
+        k(x, x') and its random features, in Markdown with short formulas, between which a narrow page can break.
     remark : str
-        What the papers' theorems do not say of it, in Markdown; empty where they hold as they are.
+        Limits of the papers' theorems for this kernel, in Markdown; empty if they hold unchanged.
     """
 
     title: str
@@ -77,7 +77,7 @@ _WORDS: dict[str, KernelWords] = {
 
 
 def words_of(name: str) -> KernelWords:
-    """Return a kernel in words; of one that has none here, the first line of its own description."""
+    """Return the description of a kernel; by default, the first line of its docstring."""
     kernel = KERNELS[name]
     said = (kernel.__doc__ or kernel.name).strip().splitlines()[0].rstrip(".")
     plain = KernelWords(name.replace("_", " ").capitalize(), f"{said}.", said, "those of this kernel")

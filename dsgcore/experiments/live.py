@@ -1,4 +1,4 @@
-"""What a person watches: a run, its supervised-only twin beside it, and the run before it as a ghost."""
+"""A run on the stage: with its supervised-only twin, and the previous run for comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.spec import Spec
 
-# Of a run that ends so many times above its start, only what was before is worth drawing beside another.
+# If a run ends so many times above its start, only its earlier part is worth drawing beside another.
 GROWN = 10.0
 
 
@@ -27,23 +27,23 @@ class LiveRun:
     Parameters
     ----------
     previous : LiveRun, optional
-        The one that this one follows; its history stays as the ghost, and its data are used again where they are the same.
+        The run before this one. Its history is kept for comparison, and its data are used again if they are the same.
     files : FileStore, optional
-        Where a spec's own file is looked for, and never on the disk.
+        The only place where a spec's file is looked for; the disk is not searched.
     split : Split, optional
-        The data, where `split_for` has been asked for them already.
+        The data, if `split_for` has already loaded them.
 
     Attributes
     ----------
     run : Run
     supervised : Run or None
-        The same without what the unlabeled data contribute: same data, same draws. None where nothing would differ.
+        The same run without the contribution of unlabeled data: same data, same draws. None if it would not differ.
     previous : History or None
-        What the previous run recorded.
+        The previous run's history.
     ghost : History or None
-        What of it can be drawn beside this one: nothing where the data are others, and nothing of what had grown without end.
+        The part of it that can be drawn beside this run. None if the data differ; without the part that diverged.
     previous_spec : Spec or None
-        What the previous run was.
+        The previous run's spec.
     """
 
     def __init__(
@@ -64,13 +64,13 @@ class LiveRun:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more will happen, to the run or to its twin."""
+        """True if the run and its twin have ended."""
         return self.run.is_finished and self.has_reached(self.run.t)
 
     def rush(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Advance the run alone, for so many seconds at most; once it has ended, its twin: what is asked for comes first.
+        """Advance the run alone, for at most so many seconds; once it has ended, advance its twin.
 
-        Between iterations `until` is asked whether it is time to end.
+        `until` is called between iterations; True ends the advance.
         """
         if not self.run.is_finished:
             self.run.advance(seconds=seconds, until=until)
@@ -80,7 +80,8 @@ class LiveRun:
     def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
         """Advance the run, and its twin to the same iteration; return how many iterations (default: all) the run has made.
 
-        After so many seconds no other iteration begins, but for the first one, and those of the twin that follow the run's.
+        After so many seconds no other iteration begins, except the first one, and those with which the twin follows the
+        run.
         """
         start, made = time.perf_counter(), 0
         wanted = self.run.n_iter if iterations is None else iterations
@@ -88,7 +89,7 @@ class LiveRun:
             left = None if seconds is None else seconds - (time.perf_counter() - start)
             if left is not None and left <= 0.0 and made:
                 break
-            # The twin needs about as long for as many iterations.
+            # The twin needs about the same time for the same number of iterations.
             new = self.run.advance(wanted - made, left if left is None or self.supervised is None else left / 2)
             made += new
             if self.supervised is not None:
@@ -98,7 +99,7 @@ class LiveRun:
         return made
 
     def go_to(self, t: int, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Bring the run, then its twin, towards iteration `t`, for so many seconds at most; `until` as in `rush`."""
+        """Bring the run, then its twin, towards iteration `t`, for at most so many seconds; `until` as in `rush`."""
         start = time.perf_counter()
         is_there = self.run.t >= t or self.run.is_finished
         if not is_there:
@@ -108,20 +109,20 @@ class LiveRun:
             self.supervised.advance(self.run.t - self.supervised.t, left, until)
 
     def at(self, t: int) -> LiveRun:
-        """Return both as they were after `t` iterations, to be looked at."""
+        """Return both as they were after `t` iterations, read-only."""
         view, twin = copy(self), self.supervised
         view.run = self.run.at(t)
         view.supervised = twin.at(min(t, twin.model_t)) if twin is not None and twin.model_t else twin
         return view
 
     def has_reached(self, t: int) -> bool:
-        """Whether the run and its twin have made `t` iterations, or will make no more."""
+        """Return True if the run and its twin have made `t` iterations, or have ended."""
         twin = self.supervised
         is_there = self.run.t >= t or self.run.is_finished
         return is_there and (twin is None or twin.is_finished or twin.t >= self.run.t)
 
     def steer(self, values: dict[str, float]) -> None:
-        """Give what can be steered these values from the next iteration on, where they differ."""
+        """Give steerable parameters these values from the next iteration on, if they differ."""
         for name, now in self.steered().items():
             if name in values and values[name] != now:
                 self.run.change(name, values[name])
@@ -129,23 +130,23 @@ class LiveRun:
                     self.supervised.change(name, values[name])
 
     def steered(self) -> dict[str, float]:
-        """Return the values that what can be steered has for the next iteration."""
+        """Return the values of the steerable parameters at the next iteration."""
         return steered_values(self.run.spec)
 
 
 def _before_growth(run: Run) -> History | None:
-    """Return a run's history up to where its objective left the range of its start for good; None where nothing is left."""
+    """Return a run's history up to the point where its objective diverged; None if nothing is left."""
     near = np.flatnonzero(np.abs(run.history.column("objective")) <= GROWN * abs(run.start_objective()))
     return run.history.first(int(near[-1]) + 1) if len(near) else None
 
 
 def split_for(spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None) -> Split:
-    """Return a spec's data: those of the run before where they are the same; parameters as of `LiveRun`."""
+    """Return a spec's data: the previous run's if they are the same; parameters as in `LiveRun`."""
     if previous is not None and (previous.run.spec.data, previous.run.spec.seed) == (spec.data, spec.seed):
         return previous.run.split
     return load_split(spec, files=files)
 
 
 def steered_values(spec: Spec) -> dict[str, float]:
-    """Return the values that what can be steered has at the end of a spec's changes."""
+    """Return the values of the steerable parameters at the end of a spec's changes."""
     return spec.values_at(spec.solver.n_iter + 1)

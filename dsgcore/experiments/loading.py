@@ -1,4 +1,4 @@
-"""A spec from its file, and its data: loaded by name or from a file, with labels hidden as it says."""
+"""Loaders of a spec from its file, and of its data, with labels hidden as the spec says."""
 
 from __future__ import annotations
 
@@ -20,10 +20,18 @@ from dsgcore.experiments.widths import usual_width_of
 
 
 def read_spec(file: Path) -> Spec:
-    """Return the spec that a JSON file holds; a width that it leaves out suits the points of its own file of data.
+    """Return the spec of a JSON file. If the spec has no width, it gets one that suits the points of its data file.
 
-    A file of data named without a folder is looked for beside it. Raises `TextFileError` if the file cannot be read, what
-    `Spec.from_json` does, with the file's name, and `DataError` if the data must be read for the width, and cannot be.
+    A data file named without a folder is looked for beside the spec.
+
+    Raises
+    ------
+    TextFileError
+        If the file cannot be read.
+    SpecError
+        If the spec is not valid; the message names the file.
+    DataError
+        If the data must be read for the width, and cannot be.
     """
     text = read_text(file, "a spec in JSON")
     with named_in_errors(file):
@@ -40,15 +48,20 @@ def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | Non
 
     Parameters
     ----------
+    spec : Spec
     files : FileStore, optional
-        Contents of files. Where it is given, a spec's file is looked for here and never on the disk.
+        Contents of files. If given, a spec's file is looked for only here, never on the disk.
     folder : path, optional
-        Where a file named without a folder is looked for if it is not in the working folder.
+        Second folder in which to look for a file named without a folder, after the working folder.
+
+    Returns
+    -------
+    Split
 
     Raises
     ------
     DataError
-        When the file is missing, another one than the spec's, or cannot be read; or labels cannot be hidden so.
+        If the file is missing, is not the spec's or cannot be read, or if labels cannot be hidden as the spec says.
     """
     make = _maker(spec, files, folder)
     dataset = make()
@@ -59,20 +72,24 @@ def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | Non
 def load_dataset(
     spec: Spec, *, files: FileStore | None = None, folder: Path | None = None, fitted_rows: NDArray | None = None
 ) -> Dataset:
-    """Load a spec's data with every label, before they are scaled or read as other classes.
+    """Load a spec's data with every label, before they are scaled or their classes converted.
 
     Parameters
     ----------
     spec, files, folder
-        As in `load_split`; so is what is raised.
+        As in `load_split`, with the same errors.
     fitted_rows : ndarray of int, optional
-        Of a file: the rows that missing values and words are fitted on, as the training rows are in `load_split`.
+        For a file: the rows that missing values and words are fitted on. `load_split` takes the training rows.
+
+    Returns
+    -------
+    Dataset
     """
     return _maker(spec, files, folder)(fitted_rows=fitted_rows)
 
 
 def _maker(spec: Spec, files: FileStore | None, folder: Path | None) -> Callable[..., Dataset]:
-    """Return what makes a spec's data set; a file is read with all its classes where a conversion makes two of them."""
+    """Return a function that makes a spec's data set; a file keeps all its classes if a conversion makes two of them."""
     data = spec.data
     if data.name == FILE:
         labels = spec.problem.labels if data.convert is None else "classes"

@@ -1,4 +1,4 @@
-"""A plane through the data, to look at a function of many coordinates: where points fall on it, and a grid of points on it."""
+"""Plane through the data, on which a function of many coordinates is drawn: projections of points, and a grid."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ MAX_ROWS_FOR_AXES = 5000
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Two coordinates of points, a = axes[0] . (x - origin) and b = axes[1] . (x - origin), and the plane that they span.
+    """Two coordinates, a = axes[0] . (x - origin) and b = axes[1] . (x - origin), and the plane that they span.
 
     Attributes
     ----------
     origin : ndarray of shape (d,)
     axes : ndarray of shape (2, d)
     low, high : ndarray of shape (2,)
-        The rectangle that holds the data, with a margin; of two-dimensional points a square.
+        The rectangle that holds the data, with a margin. For two-dimensional points it is a square.
     names : tuple of two str
-        What the two coordinates are.
+        The names of the two coordinates.
     """
 
     origin: NDArray
@@ -40,15 +40,19 @@ class Plane:
 
     @classmethod
     def through(cls, X: NDArray, features: Sequence[int | None] = (None, None), names: Sequence[str] = ()) -> Plane:
-        """Return a plane through points: of two-dimensional ones their own, of others that of two coordinates.
+        """Return a plane through points: their own if they are two-dimensional, otherwise that of two coordinates.
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
         features : sequence of two int or None
-            Which column each coordinate is; None: a principal axis of the columns, each scaled by its range.
+            The column of each coordinate. None: a principal axis of the columns, each scaled by its range.
         names : sequence of str
             Names of the columns.
+
+        Returns
+        -------
+        Plane
         """
         d = X.shape[1]
         if d <= 2:
@@ -69,7 +73,7 @@ class Plane:
         return cls(origin, axes, (low + high) / 2 - half, (low + high) / 2 + half, names)
 
     def project(self, X: NDArray) -> NDArray:
-        """Return the coordinates on the plane of the points nearest to the rows of `X`, of shape (n, 2)."""
+        """Return the coordinates, of shape (n, 2), of the points of the plane that are nearest to the rows of `X`."""
         return (X - self.origin) @ self.axes.T
 
     def grid(self, size: int) -> NDArray:
@@ -86,19 +90,19 @@ class Plane:
 def _principal_axes(X: NDArray) -> NDArray:
     """Return the first two principal axes, of shape (2, d), of columns scaled by their range.
 
-    Columns of two values are left out where there are others: those that a category becomes would outweigh all, and the
+    Columns with two values are ignored if there are others. Otherwise the columns of categories would dominate, and the
     points would fall on a few dots.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     is_two_valued = ((low == X) | (high == X)).all(axis=0)
     is_used = ~is_two_valued if (~is_two_valued).sum() >= 2 else high > low
     scale = np.where(is_used, 1 / np.where(high > low, high - low, 1), 0)
-    with single_threaded_blas():  # several threads take longer for so little, and disturb the other sessions
+    with single_threaded_blas():  # several threads are slower for such small work, and disturb other sessions
         return PCA(n_components=2, svd_solver="full").fit(X * scale).components_ * scale
 
 
 class Surface:
-    """f on a grid of the plane, brought up to date only when it is looked at."""
+    """f on a grid of the plane, updated only when it is needed."""
 
     def __init__(self, points: NDArray, model: Expansion) -> None:
         self.points = np.ascontiguousarray(points, dtype=model.dtype)
@@ -109,7 +113,7 @@ class Surface:
         self.values_now = np.zeros(len(self.points), dtype=self.points.dtype)
 
     def values(self, model: Expansion) -> NDArray:
-        """Return f at the grid points now, adding the blocks that are new since the last look."""
+        """Return f at the grid points now; add the blocks that are new since the last call."""
         if len(model) < self.t:  # the run went back to its last good state
             self._restart()
         model.update(self.values_now, self.points, self.t, len(model))

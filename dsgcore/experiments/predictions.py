@@ -1,4 +1,4 @@
-"""What a run predicts where it has values: the classes, by the cuts that its labeled points give."""
+"""Predicted classes of a run, with thresholds from its labeled points."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from dsgcore.problems.thresholds import classify, thresholds
 
 
 def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
-    """Return the code of the predicted class, int64 (n,), where the result of a run that has begun has these values.
+    """Return the code of the predicted class, int64 (n,), for these values of a run's result.
 
     Parameters
     ----------
+    run : Run
+        A run that has begun.
     values : ndarray of shape (n,), or (n, K) for classes without an order
 
     Notes
     -----
-    As the estimators do: the highest of several scores; for ordered classes the thresholds that the labeled points give;
-    for the AUC, which has no boundary of its own, the score above which as large a share of the training points lies as of
-    the labeled ones is positive; else 0.
+    The estimators use the same rule. Classes without an order: the highest score. Ordered classes: the thresholds
+    from the labeled points. AUC, which has no threshold of its own: positive above the score at which the share of
+    training points above it equals the share of positives among the labeled points. Otherwise: positive above 0.
     """
     decision = run.problem.decision
     if decision == "highest":
@@ -33,7 +35,7 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
     y, f = run.split.y_train[run.labeled_rows], _labeled_values(run)
     if decision == "ranks":
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of thresholds that coincide: the map shows it
+            warnings.simplefilter("ignore")  # for thresholds that coincide: the map shows this
             return classify(values, thresholds(y, f, margin=0.0))
     if decision == "cut":
         cut = share_threshold(_some_values(run), float(np.mean(y)))
@@ -42,14 +44,14 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
 
 
 def _labeled_values(run: Run) -> NDArray:
-    """Return the result's values at the labeled training points; those of the last iterate are at hand."""
+    """Return the result's values at the labeled training points; those of the last iterate are already known."""
     if run.spec.solver.average is None:
         return run.labeled_values
     return _evaluated(run, run.split.X_train[run.labeled_rows])
 
 
 def _some_values(run: Run) -> NDArray:
-    """Return the result's values at points that are like those to come, of which a share is to be positive."""
+    """Return the result's values at points like future ones, a share of which is to be positive."""
     if run.spec.solver.average is not None:
         X = run.split.X_train
         return _evaluated(run, X[evenly_spread(len(X), POINTS_CUT)])

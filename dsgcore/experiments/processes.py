@@ -1,7 +1,7 @@
-"""Where a background job's process comes from: a fork of one that has imported what jobs need, or a new interpreter.
+"""Processes for background jobs: forks of a fork server that has imported everything they need, or new interpreters.
 
-That one is begun when somebody is likely to ask for a job, and let go when nobody has for a while.
-`multiprocessing` has such a server, too, but what that forks runs its caller's main script again: that of the app is a page.
+The fork server starts when a job is likely, and stops when no job has come for a while. The fork server of
+`multiprocessing` does not suit: its forks run their caller's main script again, and the app's main script is a page.
 """
 
 from __future__ import annotations
@@ -21,65 +21,66 @@ from typing import IO, Any, Protocol
 
 from dsgcore._nursery import CODE
 
-# Not on macOS, where a fork that has used the system's libraries may crash in them: `multiprocessing` makes none by default.
+# Not on macOS, where a fork that has used system libraries may crash in them; `multiprocessing` does not fork there by
+# default.
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "darwin"
 FORKS = "from dsgcore._nursery import main; main()"
 ALONE = "from dsgcore._job_process import main; main()"
 SECONDS_IN_WAITING = 600.0
 SECONDS_TO_END = 0.5
-# A core is left for whoever asks. With more than one thread BLAS waits by spinning: where other work has the second core, a
-# fit of small steps then takes fifty times as long.
+# One core stays free for the app. With more than one thread BLAS waits by spinning: if other work has the second core,
+# a fit of small steps then takes fifty times as long.
 THREADS_PER_JOB = 1
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS")
 
 
 class Process(Protocol):
-    """What a job needs of its process; as of `subprocess.Popen`."""
+    """Interface of a job's process, a part of `subprocess.Popen`."""
 
     @property
     def stdin(self) -> IO[bytes] | None:
-        """Where it reads its request."""
+        """The stream from which the process reads its request."""
 
     @property
     def stdout(self) -> IO[bytes] | None:
-        """Where it tells."""
+        """The stream to which the process writes its messages."""
 
     def kill(self) -> None:
-        """End it at once; nothing happens where it has ended."""
+        """Kill the process; do nothing if it has ended."""
 
     def wait(self) -> int:
-        """Wait until it has ended, and return its code; -N where signal N ended it."""
+        """Wait until the process has ended, and return its code; -N if signal N ended it."""
 
 
 class Fork:
-    """A process that the nursery has forked, or is about to."""
+    """A process that the fork server has forked, or is about to fork."""
 
     def __init__(self, stdin: int, stdout: int, told_by: socket.socket, on_end: Callable[[], None]) -> None:
         self.stdin, self.stdout = os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb")
         self._told_by, self._on_end = told_by, on_end
 
     def let_go(self) -> None:
-        """Close what leads to it."""
+        """Close the streams to the process."""
         for way in (self.stdin, self.stdout, self._told_by):
             way.close()
 
     def kill(self) -> None:
-        """Have it killed; nothing happens where it has ended."""
+        """Ask the fork server to kill the process; do nothing if it has ended."""
         with suppress(OSError):
             self._told_by.send(b"k")
 
     def wait(self) -> int:
-        """Wait until it has ended, and return its code; -N where signal N ended it."""
+        """Wait until the process has ended, and return its code; -N if signal N ended it."""
         code = b""
         with self._told_by, suppress(OSError):
             code = self._told_by.recv(CODE.size)
         self._on_end()
-        # Where the nursery is gone, it has taken its forks along.
+        # If the fork server has ended, its forks have ended, too.
         return int(CODE.unpack(code)[0]) if code else -signal.SIGKILL
 
 
 class Nursery:
-    """The process of which jobs are forked, seen by who asks for them."""
+    """Client of the fork server, from which jobs are forked."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -89,7 +90,7 @@ class Nursery:
         self._clock = threading.Timer(0.0, self.close)
 
     def get_ready(self) -> None:
-        """Have it begun, where there is one: somebody is about to ask for a job."""
+        """Start the fork server, if this system can fork: a job is likely."""
         with self._lock:
             if CAN_FORK and not self._n_forks:
                 self._begin_unless_there()
@@ -103,14 +104,14 @@ class Nursery:
             self._clock.cancel()
             try:
                 fork = self._fork()
-            except OSError:  # it has just been killed, as may happen where memory runs out
+            except OSError:  # the server was just killed, perhaps because memory ran out
                 self._end()
                 fork = self._fork()
             self._n_forks += 1
             return fork
 
     def close(self) -> None:
-        """End it, and whatever it has forked."""
+        """Stop the server and all its forks."""
         with self._lock:
             self._clock.cancel()
             self._end()
@@ -145,11 +146,11 @@ class Nursery:
                 self._process = _new(FORKS, str(number), pass_fds=[number], stdin=DEVNULL, stdout=DEVNULL)
 
     def _rest(self) -> None:
-        """Let it go when nobody has needed it for a while: it holds a quarter of a gigabyte."""
+        """Stop the server when no job has come for a while: it takes a quarter of a gigabyte."""
         self._clock.cancel()
         self._clock = threading.Timer(SECONDS_IN_WAITING, self._let_go)
         self._clock.daemon = True
-        with suppress(RuntimeError):  # at the interpreter's end there are no new threads, and nothing to let go
+        with suppress(RuntimeError):  # at the interpreter's end no new threads can start, and there is nothing to stop
             self._clock.start()
 
     def _let_go(self) -> None:
@@ -161,7 +162,7 @@ class Nursery:
         self._channel.close()
         if self._process is not None:
             try:
-                self._process.wait(SECONDS_TO_END)  # it kills what it has forked
+                self._process.wait(SECONDS_TO_END)  # it kills its forks
             except subprocess.TimeoutExpired:  # it is still importing
                 self._process.kill()
                 self._process.wait()
@@ -169,12 +170,12 @@ class Nursery:
 
 
 def module_path() -> list[str]:
-    """Return where this process finds modules, and its jobs are to find them."""
+    """Return the module path of this process, which its jobs use, too."""
     return [place or os.getcwd() for place in sys.path]
 
 
 def _new(program: str, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
-    """Begin an interpreter that finds modules where this process finds them, with threads for one core."""
+    """Start an interpreter with the same module path as this process, and threads for one core."""
     path = os.pathsep.join(module_path())
     environment = {**os.environ, "PYTHONPATH": path, **dict.fromkeys(THREAD_SETTINGS, str(THREADS_PER_JOB))}
     return subprocess.Popen([sys.executable, "-P", "-c", program, *arguments], env=environment, **options)
@@ -182,11 +183,11 @@ def _new(program: str, *arguments: str, **options: Any) -> subprocess.Popen[byte
 
 @cache
 def nursery() -> Nursery:
-    """Return this process's one; it is closed when the process ends."""
+    """Return this process's only client; it is closed when the process ends."""
     one = Nursery()
     atexit.register(one.close)
     return one
 
 
-if CAN_FORK:  # a fork of this process has no thread that waits for those of its parent
+if CAN_FORK:  # a fork of this process has no thread that waits for its parent's forks
     os.register_at_fork(after_in_child=nursery.cache_clear)

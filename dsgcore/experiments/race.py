@@ -1,4 +1,4 @@
-"""A race: a method that a run is compared with, on the run's data, for the same score, in a process of its own."""
+"""Races: comparison of a run with another method, on the same data and score, in a separate process."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from dsgcore.experiments.spec import Spec
 
 GRID = 60
 GB = 1e9
-# What a fit takes besides what its method says: solvers' code, the points in another precision.
+# Bytes that a fit takes besides its method's estimate: solvers' code, the points in another precision.
 ALLOWANCE = 300_000_000
 SECONDS_BETWEEN_REPORTS = 0.1
 MAX_STEPS = 1000
 
 
 class RaceError(DSGError):
-    """A race cannot be run. The message says what is wrong and what is allowed."""
+    """A race that cannot be run. The message says what is wrong and what is allowed."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class Race:
     Attributes
     ----------
     spec : Spec
-        Of our run.
+        The spec of the run.
     competitor : str
         Name of the competitor's class, one of its setting's `COMPETITORS`.
     parameters : mapping of str to object
-        The competitor's own; those not named have its defaults.
+        The competitor's parameters; missing ones take its defaults.
     memory_limit : float
         GB (of 10^9 bytes) that its fit may take.
     axes : pair of int or None
-        Which columns the maps show; None: a principal axis.
+        The columns that the maps show; None: a principal axis.
     """
 
     spec: Spec
@@ -61,18 +61,18 @@ class Race:
     axes: tuple[int | None, int | None] = (None, None)
 
     def plane(self, split: Split) -> Plane:
-        """Return the plane through the training points on which the race's maps are."""
+        """Return the plane through the training points on which the race's maps are drawn."""
         return Plane.through(split.X_train, self.axes, split.feature_names)
 
     def estimator(self) -> Any:
-        """Return the competitor, ready to be fitted; raise `RaceError` where there is none of that name."""
+        """Return the competitor, ready to be fitted; raise `RaceError` if there is none of that name."""
         kind = competitor(self.spec.problem.name, self.competitor)
         return kind(**self.parameters, memory_limit=self.memory_limit)
 
 
 @dataclass(frozen=True)
 class RaceProgress:
-    """How far a competitor is: outer steps made, how many there will be at most, and its own objective, NaN where it is not known.
+    """Progress of a competitor: outer steps made, their largest possible number, and its own objective (NaN if unknown).
 
     While the data are loaded, both numbers of steps are 0.
     """
@@ -84,7 +84,7 @@ class RaceProgress:
 
 @dataclass(frozen=True, eq=False)
 class RaceResult:
-    """What a competitor has reached.
+    """Result of a competitor.
 
     Attributes
     ----------
@@ -93,15 +93,16 @@ class RaceResult:
     seconds : float
         Time of the fit, without imports and the loading of data.
     memory : int
-        Bytes that the fit held at its peak, beyond what there was before it.
+        Peak memory of the fit in bytes, beyond the memory before it.
     estimate : int
-        Bytes that the competitor said beforehand it would need.
+        Memory in bytes that the competitor estimated before the fit.
     notes : tuple of str
-        What the fit warned of, a sentence each.
+        The warnings of the fit, one sentence each.
     steps, times, objectives : ndarray of shape (s,)
-        Outer steps, when each was done, and the competitor's own objective after it (NaN where it does not tell).
+        Outer steps, the time of each in seconds, and the competitor's own objective after it (NaN if unknown).
     surface : ndarray of shape (GRID^2,) or (GRID^2, K)
-        Values on the grid of the plane through the training points; the boundary is at 0, but for ordinal classes.
+        Values on the grid of the plane through the training points. The decision boundary is at 0, except for ordinal
+        classes.
     classes : ndarray of shape (GRID^2,), int64
         Code of the predicted class on that grid.
     """
@@ -135,8 +136,8 @@ def competitor(setting: str, name: str) -> type[Any]:
 def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job:
     """Submit a race to a queue; the job's progress is a `RaceProgress`, its result a `RaceResult`.
 
-    The data are loaded again from the spec, except where they came from a file, which may be gone. Options are `lease`,
-    `is_wanted` and `on_done` of `JobQueue.submit`.
+    The job loads the data again from the spec, unless they came from a file, which may no longer exist. Options are
+    `lease`, `is_wanted` and `on_done` of `JobQueue.submit`.
     """
     held = split if race.spec.data.name == FILE else None
     limit = int(race.memory_limit * GB) + ALLOWANCE
@@ -159,12 +160,12 @@ def run_race(
     split : Split or None
         The run's data; None loads them as the spec says.
     report : callable
-        Told how far the fit is, ten times a second at most.
+        Called with the progress of the fit, at most ten times a second.
 
     Raises
     ------
     ValueError
-        In one sentence: the competitor refuses its parameters or the data, or needs too much memory.
+        If the competitor refuses its parameters or the data, or needs too much memory.
     """
     race = Race(Spec.from_json(spec), **plain)
     report(RaceProgress())
@@ -224,7 +225,7 @@ def _values(estimator: Any, X: NDArray, decision: str, k: int) -> NDArray:
 
 
 class _Log:
-    """The callback of a fit: keeps its steps, and reports some of them."""
+    """Callback of a fit that records its steps, and reports some of them."""
 
     def __init__(self, report: Callable[[RaceProgress], None]) -> None:
         self.report = report
@@ -239,7 +240,7 @@ class _Log:
             self.report(RaceProgress(progress.step, progress.total, progress.objective))
 
     def arrays(self) -> dict[str, NDArray]:
-        """Return the steps, evenly thinned, the last one always among them."""
+        """Return the steps, evenly thinned; the last one is always kept."""
         rows = np.array(self.rows, dtype=float).reshape(-1, 3)
         kept = np.linspace(0, len(rows) - 1, min(len(rows), MAX_STEPS)).astype(int)
         steps, times, objectives = rows[kept].T

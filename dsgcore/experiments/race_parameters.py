@@ -1,4 +1,4 @@
-"""What a competitor's parameters are where a run has their like: the same kernel, ridge, weights and prior."""
+"""Defaults of a competitor's parameters that match the run: kernel, ridge, weights and class prior."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.spec import Spec
 from dsgcore.settings import profile_of
 
-# What a page does not offer: how labels are given, which is fixed here.
+# Parameters that a page does not offer: the coding of labels, which is fixed here.
 FIXED = ("y_holds",)
 SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")
 
@@ -26,7 +26,7 @@ Values = dict[str, Any]
 
 
 def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
-    """Return what a competitor takes from a run without a choice: the kernel and its kind of smoothness, and the seed."""
+    """Return the parameters that a competitor always takes from the run: kernel, its smoothness and the seed."""
     takes, kernel = signature(kind).parameters, _kernel_name(spec, kind)
     own = [p.name for p in spec.kernel.parameters if isinstance(p, Choice)] if kernel == spec.kernel.name else []
     fixed = {"kernel": kernel, **{name: getattr(spec.kernel, name) for name in own}, "random_state": spec.seed}
@@ -34,12 +34,12 @@ def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
 
 
 def _kernel_name(spec: Spec, kind: type[Any]) -> str:
-    """Return the run's kernel where the competitor has it, else the Gaussian one."""
+    """Return the run's kernel if the competitor has it, else the Gaussian one."""
     return spec.kernel.name if spec.kernel.name in getattr(kind, "kernels", ()) else GAUSSIAN
 
 
 def kernel_note(spec: Spec, kind: type[Any]) -> str:
-    """Say in one sentence which kernel a competitor gets where it cannot have the run's; nothing where it can, or has none."""
+    """Return a sentence about the competitor's kernel if it cannot have the run's; empty if it can, or has no kernel."""
     if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
         return ""
     run_has = words_of(spec.kernel.name).title
@@ -52,7 +52,7 @@ def kernel_note(spec: Spec, kind: type[Any]) -> str:
 
 
 def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
-    """Return a competitor's parameters that may be chosen, each with the run's own value as its default where it has one."""
+    """Return a competitor's parameters that the user can choose, with the run's values as defaults if it has them."""
     own = [p for p in kind.parameters if p.name not in FIXED]
     values = {p.name: p.default for p in own} | _same_names(spec, own) | _translated(spec, split, kind)
     return (*_kernel_parameters(spec, split, kind), *(_with_default(p, values[p.name]) for p in own))
@@ -71,13 +71,13 @@ def _kernel_parameters(spec: Spec, split: Split, kind: type[Any]) -> list[Parame
 
 
 def _same_names(spec: Spec, parameters: list[Parameter]) -> Values:
-    """Return what the run's method or its solver has by the same names."""
+    """Return the values of the run's method or solver that have the same names."""
     owners = (spec.kernel, spec.solver, spec.problem)
     return {p.name: getattr(owner, p.name) for owner in owners for p in parameters if hasattr(owner, p.name)}
 
 
 def _with_default(parameter: Parameter, value: Any) -> Parameter:
-    """Give a parameter a default, the nearest one that it allows; keep its own where that is another kind of thing."""
+    """Set a parameter's default to the nearest allowed value; keep its own if the types differ."""
     if isinstance(parameter, Real | Integer) and isinstance(value, int | float):
         value = min(max(float(f"{value:.4g}"), parameter.low), parameter.high)
         value = int(value) if isinstance(parameter, Integer) else value
@@ -88,7 +88,7 @@ def _with_default(parameter: Parameter, value: Any) -> Parameter:
 
 
 def _translated(spec: Spec, split: Split, kind: type[Any]) -> Values:
-    """Return what has another name or another unit in the competitor's objective."""
+    """Return the values that have another name or unit in the competitor's objective."""
     names = {p.name for p in kind.parameters}
     labels = split.y_train[split.y_train != UNLABELED]
     values: Values = {}
@@ -101,6 +101,6 @@ def _translated(spec: Spec, split: Split, kind: type[Any]) -> Values:
 
 
 def _shares_above(labels: NDArray) -> float | tuple[float, ...]:
-    """Return the share of the labeled points above the place where two classes are cut, or above each such place."""
+    """Return the share of the labeled points above the threshold of two classes, or above each threshold."""
     shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
     return shares[0] if len(shares) == 1 else shares

@@ -1,4 +1,4 @@
-"""Files of strangers are read in processes of their own, bounded in memory and time: whatever is in them, the server lives on."""
+"""Reading of users' files in separate processes with limits on memory and time, so that no file can stop the server."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ CANCELLED = "reading the file was cancelled: choose it again"
 
 @cache
 def readers() -> JobQueue:
-    """Return the queue of those who read; races and other long work have one of their own."""
+    """Return the queue of the readers; races and other long jobs have another queue."""
     queue = JobQueue(AT_A_TIME)
     atexit.register(queue.close)
     return queue
 
 
 def begin_reading(content: bytes, name: str, question: Question) -> Job:
-    """Begin to read a file as far as a question, and those that usually follow, ask; its progress is what is being done."""
+    """Begin to read a file to answer a question and the usual next ones; the progress names the current step."""
     return readers().submit(answers, content, name, question, memory_limit=MEMORY_LIMIT, time_limit=SECONDS)
 
 
 def answers_of(job: Job, question: Question) -> list[Answer]:
-    """Return the answers of a job that is over; where it has none, what ended it."""
+    """Return the answers of a job that is over, or the error that ended it."""
     if job.state is JobState.DONE:
         found: list[Answer] = job.result
         return found

@@ -1,4 +1,4 @@
-"""A spec being carried out: advanced by iterations or by seconds, steered, recorded, replayed."""
+"""The run of a spec: advanced by iterations or by seconds, steered, recorded, replayed."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from dsgcore.problems import UNLABELED
 
 
 class StopReason(Enum):
-    """Why a run has ended; the value is the sentence to show.
+    """Reason why a run has ended; the value is the sentence to show.
 
-    Growth set in after the last iteration whose objective was not above that of f = 0; where there was none, at the
-    start. A run that has diverged stands there as a whole, while its history goes on to the last finite objective.
+    A run that diverges goes back to its last iteration whose objective was not above that of f = 0, or else to the
+    start. Its history still continues to the last finite objective.
     """
 
     FINISHED = "All iterations are done."
@@ -41,7 +41,7 @@ class StopReason(Enum):
 
 
 class Health(Enum):
-    """The state of the numbers; the value is the sentence to show."""
+    """Numerical state of a run; the value is the sentence to show."""
 
     GOOD = "The objective is below its start."
     STARTING = "The run has not started yet."
@@ -59,36 +59,37 @@ class Snapshot:
 
 
 def _of_engine(name: str) -> Any:
-    """Return a property of a run: what its engine has by that name at the moment."""
+    """Return a property of a run that reads its engine's attribute of that name."""
     return property(attrgetter(f"engine.{name}"))
 
 
 class Run:
-    """One run of a spec. `problem`, `model`, values, `shift` and `exact_values` are its engine's: described at `Engine`.
+    """One run of a spec. `problem`, `model`, the values, `shift` and `exact_values` are described at `Engine`.
 
     Parameters
     ----------
     spec : Spec
     split : Split, optional
-        The data, where the caller has loaded them already (as `load_split` does for this spec).
+        The data, if they are already loaded (as `load_split` does for this spec).
 
     Attributes
     ----------
     spec : Spec
-        With every change made during the run: a run of this spec from the start gives the same numbers.
+        The spec with every change made during the run. A run of this spec from the start gives bit-for-bit identical
+        numbers.
     history : History
-        One row an iteration: t, what was steered, objective, its terms, the scores, and what the method measures besides
-        (the error of the random features; the singular values). Where the spec asks for an average, its objective and test
-        score too.
+        One row per iteration: t, steered values, objective, its terms, the scores, and the method's own measurements
+        (the error of the random features; the singular values). If the spec asks for an average, also its objective and
+        test score.
     clock : list of float
         Seconds spent when each row was recorded (not part of the history, which is reproducible).
     training_clock : list of float
-        Seconds of them that the method itself took: without tests, twins and whatever else is measured.
+        The part of these seconds that the method itself took: without tests, twins and other measurements.
     engine : Engine
-        The method at work: the model, its values, and what only this method has.
+        The method: the model, its values, and attributes that only this method has.
     stop_reason : StopReason or None
     model_t : int
-        Iterations after which the model and all values are as they are now: `t`, but less once a run has diverged.
+        The number of iterations that the model and all values now include: `t`, or less if a run has diverged.
     """
 
     problem: Setting = _of_engine("problem")
@@ -114,12 +115,12 @@ class Run:
 
     @property
     def result(self) -> Any:
-        """The model that the spec asks for: the averaged iterate where it asks for one, else `model`."""
+        """The model that the spec asks for: the averaged iterate if it asks for one, else `model`."""
         return self.model if self.spec.solver.average is None else self.engine.average_at(self.model_t)
 
     @property
     def result_test_values(self) -> NDArray:
-        """What `result` makes of the test points, of shape (n_test,) or (n_test, K)."""
+        """Values of `result` at the test points, of shape (n_test,) or (n_test, K)."""
         return self.test_values if self.spec.solver.average is None else self.engine.test_average
 
     @property
@@ -133,34 +134,34 @@ class Run:
 
     @property
     def t(self) -> int:
-        """Iterations made so far, each with a row of the history."""
+        """The number of iterations so far; each has a row in the history."""
         return len(self.history)
 
     @property
     def tried(self) -> int:
-        """Iterations to ask a run of this spec for, to bring it where this one stands: also the one that was not finite."""
+        """The iterations that a run of this spec needs to reach this state; includes one that was not finite."""
         return self.t + (self.stop_reason is StopReason.DIVERGED)
 
     @property
     def n_iter(self) -> int:
-        """Iterations that the run is to make."""
+        """The planned number of iterations."""
         return self.spec.solver.n_iter
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more will happen."""
+        """True if the run has ended."""
         return self.stop_reason is not None
 
     @property
     def unlabeled_values(self) -> NDArray:
-        """Values at the unlabeled points; at the test points where the training points are too many to carry."""
+        """Values at the unlabeled points, or at the test points if the training points are too many to track."""
         values = self.training_values
         return self.test_values if values is None else values[self.split.y_train == UNLABELED]
 
     def advance(
         self, iterations: int | None = None, seconds: float | None = None, until: Callable[[], bool] = lambda: False
     ) -> int:
-        """Make up to this many iterations, or as many as fit in so many seconds (at least one); return how many.
+        """Advance by this many iterations, or for so many seconds (at least one iteration).
 
         Parameters
         ----------
@@ -169,11 +170,17 @@ class Run:
         seconds : float, optional
             Default: no limit.
         until : callable, optional
-            Asked after every iteration; True ends the advance.
+            Called after every iteration; True ends the advance.
+
+        Returns
+        -------
+        int
+            The number of iterations made.
         """
         start, before = time.perf_counter(), self.clock[-1] if self.clock else 0.0
         made, wanted = 0, self.n_iter if iterations is None else iterations
-        # A diverging run is told by its values. One limit on BLAS for all iterations: setting it takes time.
+        # The values show divergence, so NumPy need not warn. One limit on BLAS threads serves all iterations: setting
+        # it is slow.
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             while made < wanted and not self.is_finished:
                 if not self._advance_once():
@@ -209,7 +216,7 @@ class Run:
             self.stop_reason = StopReason.FINISHED
 
     def change(self, name: str, value: float) -> None:
-        """Give a parameter another value from the next iteration on; the change becomes part of the spec.
+        """Set a parameter from the next iteration on; the change becomes part of the spec.
 
         Parameters
         ----------
@@ -226,10 +233,15 @@ class Run:
         self.engine.follow(self.spec)
 
     def extend(self, n_iter: int) -> None:
-        """Let the run go on to `n_iter` iterations; values that were no longer carried are computed again once.
+        """Continue the run to `n_iter` iterations; values that were no longer tracked are computed again once.
 
-        Schedules that depend on the length T of the run use the new length from here on, so the run is then not that
-        of its spec from the start.
+        Schedules that depend on the length T of the run use the new length from here on. So the run then differs from a
+        run of its spec from the start.
+
+        Raises
+        ------
+        DSGError
+            If `n_iter` is not larger than before, or if the run has diverged.
         """
         if n_iter <= self.n_iter:
             raise DSGError(f"n_iter must be more than the run's {self.n_iter}, got {n_iter}")
@@ -246,9 +258,9 @@ class Run:
         return Snapshot(t, self.engine.model_at(t), self.history.row(t - 1))
 
     def at(self, t: int) -> Run:
-        """Return the run as it was after `t` iterations, 1 <= t <= `model_t`: to be looked at, not to go on.
+        """Return the run as it was after `t` iterations, 1 <= t <= `model_t`. It is read-only: it cannot advance.
 
-        Its model, values and history are, bit for bit, those of a run that was stopped there.
+        Its model, values and history are bit-for-bit identical to those of a run that was stopped there.
         """
         if not 1 <= t <= self.model_t:
             raise DSGError(f"t must be between 1 and {self.model_t}, the iterations that there are, got {t}")
@@ -263,14 +275,14 @@ class Run:
 
     @classmethod
     def replay(cls, spec: Spec, t: int) -> Run:
-        """Make a run of `spec` anew, up to iteration `t`: the same numbers as when it was made first."""
+        """Repeat a run of `spec` up to iteration `t`; its numbers are bit-for-bit identical to those of the first run."""
         run = cls(spec)
         run.advance(t)
         return run
 
     @property
     def health(self) -> Health:
-        """The state of the numbers."""
+        """The numerical state of the run."""
         if self.stop_reason is StopReason.DIVERGED:
             return Health.DIVERGED
         if not len(self.history):

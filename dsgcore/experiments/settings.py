@@ -1,4 +1,4 @@
-"""The settings that a spec can name, and the parameters of its sections with the defaults that each setting begins with."""
+"""Settings that a spec can name, and the parameters of its sections with each setting's defaults."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SETTINGS: dict[str, type[Setting]] = {**PROBLEMS, MultiClassSetting.name: MultiC
 
 @dataclass(frozen=True)
 class RecipeField(Parameter):
-    """A recipe for reading a file, or none."""
+    """Field for a recipe for reading a file, or None."""
 
     def allowed(self) -> str:
-        """Say in words what is allowed."""
+        """Return the allowed values in words."""
         return "a recipe or null"
 
     def check(self, value: object) -> Recipe | None:
-        """Return the recipe, made of plain data where it is that, or raise `DataError`."""
+        """Return the recipe, made from plain data if necessary; raise `DataError` if it is not valid."""
         if value is None or isinstance(value, Recipe):
             return value
         if not isinstance(value, Mapping):
@@ -39,7 +39,7 @@ class RecipeField(Parameter):
 
 
 def _widest(option: Any) -> Any:
-    """Return an option of data sets as a spec's field: with the range of those that take most; null is the set's own default."""
+    """Return an option of data sets as a spec's field, with the widest range of all sets. null: the set's own default."""
     own = [own for entry in DATASETS.values() for own in entry.options if own.name == option.name]
     low, high = min(o.low for o in own), max(o.high for o in own)
     return as_said(replace(option, default=None, optional=True, low=low, high=high))
@@ -47,7 +47,7 @@ def _widest(option: Any) -> Any:
 
 @dataclass(frozen=True)
 class DataSpec(Checked):
-    """Which data, and how labels are hidden."""
+    """The data, and the hiding of labels."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
@@ -95,7 +95,7 @@ DATA_PARAMETERS = DataSpec.parameters
 
 @dataclass(frozen=True)
 class StopSpec(Checked):
-    """When to stop early."""
+    """Conditions of early stopping."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
@@ -113,7 +113,7 @@ class StopSpec(Checked):
 
 @dataclass(frozen=True)
 class DiagnosticsSpec(Checked):
-    """What is measured besides."""
+    """Additional measurements."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
@@ -125,9 +125,9 @@ class DiagnosticsSpec(Checked):
 
 
 def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, Mapping[str, Any]]:
-    """Return what a setting's spec begins with, by section, where it differs from the parameters' own defaults.
+    """Return the defaults of a setting's spec, by section, if they differ from the parameters' own defaults.
 
-    It is that on the set that the setting begins with; of its data and kernel, nothing goes with another one.
+    They hold for the setting's first data set. Its data and kernel defaults do not apply to other sets.
     """
     said = _first_defaults(setting)
     if not isinstance(dataset, str) or dataset == _first_set(said):
@@ -138,7 +138,7 @@ def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, 
 
 
 def is_first_set(setting: type[Setting], dataset: str) -> bool:
-    """Whether a data set is the one that the setting begins with."""
+    """Return True if a data set is the setting's first one."""
     return dataset == _first_set(_first_defaults(setting))
 
 
@@ -147,7 +147,7 @@ def _first_set(defaults: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _first_defaults(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the profile's; where nothing is said of the data and the usual ones do not suit, the first set that does."""
+    """Return the profile's defaults. If they name no data and the usual ones do not suit, take the first set that does."""
     said = profile_of(setting).defaults
     if "data" in said or DATASETS[DEFAULT_DATASET].suits(setting.labels):
         return said
@@ -155,7 +155,7 @@ def _first_defaults(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
-    """Return the parameters of the solver section: the same for all settings, but for what there is of each."""
+    """Return the parameters of the solver section that this setting has."""
     dtypes = profile_of(setting).dtypes
     own: dict[str, Any] = {"dtype": {"default": dtypes[0], "options": dtypes}} if dtypes else {}
     return tuple(replace(p, **own.get(p.name, {})) for p in SOLVER_PARAMETERS)
@@ -167,5 +167,5 @@ def kernel_names(setting: type[Setting]) -> tuple[str, ...]:
 
 
 def n_labeled_on(setting: type[Setting], dataset: str) -> int:
-    """Return how many labels, or pairs, a spec begins with on a data set."""
+    """Return the default number of labels, or pairs, of a spec on a data set."""
     return int(defaults_of(setting, dataset).get("data", {}).get("n_labeled", options.N_LABELED.default))

@@ -1,4 +1,4 @@
-"""A run as plain data: the same spec gives the same numbers, so a link, a file or a script that holds it *is* the experiment."""
+"""A run as plain data. The same spec gives the same numbers, so a link, a file or a script that holds it *is* the experiment."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ VERSION = 1
 
 
 class SpecError(DSGError):
-    """A spec is not valid. The message says which field, what was given and what is allowed."""
+    """An invalid spec. The message says which field, what was given and what is allowed."""
 
 
 @contextmanager
@@ -57,7 +57,7 @@ CHANGE_T = Integer("t", 1, low=1, high=100_000)
 
 @dataclass(frozen=True)
 class Spec:
-    """Everything that a run follows from. Immutable; `Spec.from_dict` and `Spec.from_json` check every field.
+    """Everything that determines a run. Immutable; `Spec.from_dict` and `Spec.from_json` check every field.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Spec:
     stop : StopSpec
     diagnostics : DiagnosticsSpec
     changes : tuple of Change
-        Changes of what can be steered during the run (`steerable`), in the order of their iterations.
+        Changes of steerable parameters during the run (`steerable`), in the order of their iterations.
     seed : int
     """
 
@@ -94,12 +94,12 @@ class Spec:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Spec:
-        """Make a spec from plain data (as of `to_dict`); fields left out have their defaults, except ``setting``.
+        """Return a spec made from plain data, as `to_dict` gives them. Missing fields take their defaults, except ``setting``.
 
         Raises
         ------
         SpecError
-            With one sentence: the field, what was given, what is allowed.
+            If a field is not valid. The message gives the field, its value, and what is allowed.
         """
         try:
             return _spec(_mapping(given, "the spec"))
@@ -108,7 +108,7 @@ class Spec:
 
     @classmethod
     def from_json(cls, text: str) -> Spec:
-        """Make a spec from JSON text."""
+        """Return a spec made from JSON text."""
         try:
             given = json.loads(text)
         except ValueError as error:  # also for numbers of more digits than Python reads
@@ -139,23 +139,23 @@ class Spec:
 
     @property
     def sha256(self) -> str:
-        """The digest of the canonical JSON text: the run's name."""
+        """The digest of the canonical JSON text, which identifies the run."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     @property
     def steerable(self) -> tuple[str, ...]:
-        """The names of what can be changed during a run."""
+        """The names of the parameters that can change during a run."""
         return profile_of(self.problem).steerable
 
     def values_at(self, t: int) -> dict[str, Any]:
-        """Return what can be steered, by name, as it is at iteration `t` (0: as the run begins)."""
+        """Return the values of the steerable parameters, by name, at iteration `t` (0: at the start)."""
         owners = (self.solver, self.problem)
         values = {name: getattr(next(o for o in owners if hasattr(o, name)), name) for name in self.steerable}
         return values | {change.name: change.value for change in self.changes if change.t <= t}
 
     @property
     def has_automatic_step(self) -> bool:
-        """Whether an iteration has the step that the run finds by itself."""
+        """True if some iteration uses the automatic step."""
         return None in (self.solver.step_size, *(c.value for c in self.changes if c.name == "step_size"))
 
     def plan(self) -> Plan:
@@ -165,20 +165,20 @@ class Spec:
         return Plan(s.schedule, s.step_size, s.lam, s.n_features, s.n_iter, list(self.changes), average_after=after)
 
     def with_change(self, change: Change) -> Spec:
-        """Return the spec with one more change; one of the same name at the same iteration is replaced."""
+        """Return the spec with one more change, which replaces one of the same name at the same iteration."""
         kept = [c for c in self.changes if (c.t, c.name) != (change.t, change.name)]
         checked = _change({"t": change.t, "name": change.name, "value": change.value}, self.problem, self.solver.n_iter)
         return replace(self, changes=tuple(sorted([*kept, checked], key=lambda c: c.t)))
 
     def twin(self) -> Spec:
-        """Return the same spec with the problem's twin; what was changed of the problem itself is left out."""
+        """Return the same spec with the problem's twin, without changes of the problem's own parameters."""
         shared = tuple(change for change in self.changes if change.name in STEERABLE)
         return replace(self, problem=self.problem.twin(), changes=shared)
 
 
 @cache
 def default_spec(setting: str) -> Spec:
-    """Return the spec that a setting begins with."""
+    """Return the default spec of a setting."""
     return Spec.from_dict({"setting": setting})
 
 
@@ -218,7 +218,7 @@ def _spec(given: Mapping[str, Any]) -> Spec:
 def _section(
     given: Mapping[str, Any], name: str, parameters: Sequence[Parameter], defaults: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a section's values: those given, else the setting's defaults, else the parameters' own."""
+    """Return a section's values: the given ones, else the setting's defaults, else the parameters' own."""
     own = _mapping(given.get(name, {}), name)
     return check_all(parameters, {**defaults.get(name, {}), **own}, name)
 
@@ -235,7 +235,7 @@ def _kernel(given: Mapping[str, Any], setting: type[Setting], dataset: str) -> K
 
 
 def _data(values: dict[str, Any], labels: str) -> DataSpec:
-    """Fill in the set's own defaults, and refuse options that it does not have."""
+    """Fill in the set's own defaults; raise `DataError` if it lacks one of the options."""
     name = values["name"]
     if name != FILE and not DATASETS[name].suits(labels):
         raise SpecError(f"the data {quoted(name)} do not suit this setting: {DATASETS[name].why_not(labels)}")
@@ -267,7 +267,7 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
 
 
 def _conversion(entry: DatasetEntry, given: str | None, positive: int | None, labels: str) -> dict[str, Any]:
-    """Return how the set's classes are read for such labels: as given where that leads there, else the usual way."""
+    """Return the conversion of the set's classes for such labels: the given one if it suits, else the usual one."""
     allowed = entry.conversions_for(labels)
     name = Choice("convert", allowed[0], options=allowed).check(given or allowed[0])
     if name != ONE_REST and positive is not None:
@@ -280,7 +280,7 @@ def _conversion(entry: DatasetEntry, given: str | None, positive: int | None, la
 
 
 def _check_file_conversion(given: str | None, labels: str) -> None:
-    """Refuse what cannot be made of a file's classes: its reader names one class positive, or gives them as they are."""
+    """Raise an error if a conversion does not suit a file: its reader names one class positive, or keeps all classes."""
     allowed = (HALVES, EVEN_ODD) if labels in ("binary", "pairs") else ()
     if given is not None and given not in allowed:
         raise SpecError(

@@ -1,4 +1,4 @@
-"""The four stochastic settings at work: the solver's recursion with everything that is measured beside it."""
+"""Engine of the four stochastic settings: the solver's recursion with all its measurements."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_task import learned, stochastic_cost, task_of
 from dsgcore.problems import objective
 
-# All that iterations bring forward is copied at so many of them, not at each; those in between are made again.
+# The tracked state is copied at every so many iterations; states in between are computed again.
 ITERATIONS_BETWEEN_COPIES = 8
-# Of a run's way so many copies are kept, to look at earlier iterations from.
+# So many copies of a run are kept, as starting points for earlier iterations.
 COPIES_OF_THE_WAY = 32
-# The averaged iterate moves slowly: it is measured at every so many iterations; rows in between hold the values measured last.
+# The averaged iterate moves slowly, so it is measured every so many iterations. Rows in between repeat the last values.
 ITERATIONS_BETWEEN_AVERAGES = 16
 
 
@@ -51,7 +51,7 @@ class StochasticEngine(BroughtForward):
         self._begin(spec.diagnostics.n_probes)
 
     def _begin(self, n_probes: int) -> None:
-        """Make the model before the first iteration, and all that iterations bring forward."""
+        """Initialise the model and all tracked state."""
         start = time.perf_counter()
         self._settle_step()
         self.model = self.task.new_model()
@@ -72,36 +72,36 @@ class StochasticEngine(BroughtForward):
 
     @property
     def automatic_step(self) -> float:
-        """What the step "auto" is here, whether the spec asks for it or says a number."""
+        """The value of the step "auto", also if the spec gives a number."""
         return self.step_sizes.automatic
 
     @property
     def largest_step(self) -> float | None:
-        """The constant step above which the iterate grows without end; None where there is none."""
+        """The constant step above which the iterate diverges; None if there is none."""
         return self.step_sizes.largest
 
     @property
     def caution(self) -> str:
-        """That coordinates are rounded too much; a step that is too large needs none, for the run diverges."""
+        """Warning that coordinates are rounded too much. A too large step needs none, because the run diverges."""
         said = rounded_columns(self.split.X_train, self.kernel, self.task.dtype, self.split.feature_names)
         return f"{said[:1].upper()}{said[1:]}: scale the features, or take float64." if said else ""
 
     def step_at(self, t: int) -> float:
-        """Return the step size that iteration `t` has, or is to have."""
+        """Return the step size of iteration `t`, past or future."""
         return self.task.plan.at(t).size
 
     @cached_property
     def step_sizes(self) -> StepSizes:
-        """The automatic step, and the one above which the iterate grows without end."""
+        """The automatic step, and the step above which the iterate diverges."""
         return step_sizes(self.task)
 
     def _settle_step(self) -> None:
-        """Fill in the automatic step where it is asked for; it is looked for once, for that may take a second."""
+        """Fill in the automatic step if the spec asks for it. It is computed once, since it may take a second."""
         if self.task.plan.is_open:
             self.task.plan.automatic_step = self.step_sizes.automatic
 
     def advance(self) -> dict[str, float] | None:
-        """Make one iteration and return its row; None where there is no further one."""
+        """Make one iteration and return its row; None if there is no further one."""
         start, beside = time.perf_counter(), self._measured.seconds
         iterate = next(self._iterates, None)
         self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
@@ -122,7 +122,7 @@ class StochasticEngine(BroughtForward):
             self.gauges.advance(iterate.t, step.size, step.decay, self.task.batch_size, partial(self._gauged, iterate))
 
     def _gauged(self, iterate: Iterate) -> tuple[NDArray, float, Callable[[], NDArray]]:
-        """Return what the gauges read after an iteration."""
+        """Return the gauges' values after an iteration."""
         assert self.probes.variance is not None
         f, variance = self.probes.values[:PROBES], self.probes.variance[:PROBES]
         return f, float(variance.mean()), partial(self._spread.each, iterate)
@@ -147,12 +147,13 @@ class StochasticEngine(BroughtForward):
         }
 
     def _of_average(self, iterate: Iterate) -> dict[str, float]:
-        """Return the averaged iterate's objective and test score: those measured last, at every sixteenth iteration and the end."""
+        """Return the averaged iterate's last objective and test score, measured at every sixteenth iteration and at the end."""
         is_due = iterate.t % ITERATIONS_BETWEEN_AVERAGES == 0
         if not is_due and self._average_row and iterate.t < self.task.plan.n_iter:
             return self._average_row
         row = self._measured_average(iterate)
-        if is_due or not self._average_row:  # of a run that is extended, what its end adds is not gone on with
+        # an extended run does not continue with measurements made at its earlier end
+        if is_due or not self._average_row:
             self._average_row = row
         return row
 
@@ -198,10 +199,10 @@ class StochasticEngine(BroughtForward):
         self._settle_step()
 
     def extend(self, spec: Spec) -> None:
-        """Go on to a longer spec's end; values that were no longer carried are computed again once."""
+        """Continue to a longer spec's end; values that were no longer tracked are computed again once."""
         plan, made, self._average_row = self.task.plan.with_n_iter(spec.solver.n_iter), self.t, {}
         if plan.average_after is not None and plan.average_after < made:
-            # The second half of the longer run has begun already: its iterates are made again, and summed up.
+            # The second half of the longer run has begun already: its iterates are computed again, and summed.
             self.task = replace(self.task, plan=replace(self.task.plan, average_after=plan.average_after))
             self._begin(len(self.probes.X))
             while self.t < made:
@@ -212,27 +213,27 @@ class StochasticEngine(BroughtForward):
                     points.average_from(plan.average_after)
             self.average_norm = AverageNorm(plan.average_after, self.t)
         self.task = replace(self.task, plan=plan)
-        self.__dict__.pop("step_sizes", None)  # a schedule may know the run's length
+        self.__dict__.pop("step_sizes", None)  # a schedule may depend on the run's length
         if isinstance(self._training, VisitedPoints):
             self._training = training_points(self.task, self.model)
         self._iterates = self._solve()
-        # Steps may depend on the run's length: none made before is to be made again.
+        # Steps may depend on the run's length, and past steps must not be computed with the new one.
         self._kept_t, self._copies = self.t, [self._copied()]
         self._way = [self._copied()]
 
     def keep(self) -> None:
-        """Make the state that was measured last the one that `go_back` returns to."""
-        # A mini-batch's objective is that of the function before the step.
+        """Save the state that was measured last, for `go_back`."""
+        # A mini-batch's objective belongs to the function before the step.
         self._kept_t = self.t - (self.training_values is None)
         if self.t >= self._copies[-1]["t"] + ITERATIONS_BETWEEN_COPIES:
             self._copies = [self._copies[-1], self._copied()]
 
     def go_back(self) -> None:
-        """Return as a whole to the state kept last: to the copy before it, and by the same iterations from there."""
+        """Restore the state that `keep` saved last: copy an earlier one, and repeat the iterations from there."""
         self._return_to(self._kept_t, self._copies)
 
     def _return_to(self, t: int, copies: list[dict[str, Any]]) -> None:
-        """Make everything as it was after `t` iterations: from the copy before them, by the same iterations from there."""
+        """Restore the state after `t` iterations: copy an earlier one, and repeat the iterations from there."""
         copied = next(copied for copied in reversed(copies) if copied["t"] <= t)
         self.model = self._recorded.prefix(copied["t"])
         for name in BROUGHT_FORWARD:
@@ -244,11 +245,11 @@ class StochasticEngine(BroughtForward):
 
     @property
     def can_look_back(self) -> bool:
-        """Whether earlier states can be had again: where all training points are carried, which are not too many to copy."""
+        """True if earlier states can be restored: all training points are tracked, and they are not too many to copy."""
         return isinstance(self._training, AllPoints)
 
     def at(self, t: int) -> Self:
-        """Return the engine as it was after `t` iterations, made again from the copy before them: the same bits."""
+        """Return the engine as it was after `t` iterations, repeated from an earlier copy: bit-for-bit identical."""
         if not self.can_look_back or not self._way[0]["t"] <= t <= self.t:
             raise DSGError(f"the run cannot be looked at after {t} iterations")
         other = copy(self)
@@ -263,11 +264,11 @@ class StochasticEngine(BroughtForward):
         return np.array(t), np.array(coefficients)
 
     def model_at(self, t: int) -> Expansion:
-        """Return the model as it was after `t` iterations, before or after those gone back."""
+        """Return the model as it was after `t` iterations, also if the run has gone back."""
         return self._recorded.prefix(t)
 
     def average_at(self, t: int) -> Expansion:
-        """Return the averaged model as it was after `t` iterations: the last iterate, before there are any to be averaged."""
+        """Return the averaged model as it was after `t` iterations; the last iterate if averaging has not begun."""
         model, after = self.model_at(t), self.task.plan.average_after
         return model if after is None or t <= after else model.tail_average(t - after)
 
@@ -277,7 +278,7 @@ class StochasticEngine(BroughtForward):
         return objective(self.problem.risk_terms(zeros))
 
     def exact_values(self, Z: NDArray) -> NDArray:
-        """Return the exact-kernel twin h at the points `Z` (p, d) at the present iteration: O(n p) kernel evaluations."""
+        """Return the exact-kernel twin h at the points `Z` (p, d) at the current iteration: O(n p) kernel evaluations."""
         Z = np.ascontiguousarray(Z, dtype=self.task.dtype)
         out = np.zeros(len(Z), dtype=self.task.dtype)
         used = np.flatnonzero(self.dual.values)
@@ -287,9 +288,9 @@ class StochasticEngine(BroughtForward):
 
     @staticmethod
     def long_work(spec: Spec, split: Split) -> None:
-        """Return None: nothing is to be done before a run can begin."""
+        """Return None: a run can begin at once."""
 
     @staticmethod
     def cost(spec: Spec, sizes: Sizes) -> Cost:
-        """Return what a run costs besides its data."""
+        """Return the cost of a run, without its data."""
         return stochastic_cost(spec, sizes, MAX_POINTS_FOR_WHOLE_SAMPLE)

@@ -1,4 +1,4 @@
-"""A spec's task for the solver: what it learns where nothing is measured on the way, and what it costs."""
+"""The solver's task in a spec, its result without measurements, and its cost."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from dsgcore.data.options import N_CLASSES
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED, Problem
 
-# A shift that keeps the balance is taken from at most so many unlabeled points.
+# The shift that keeps the balance is computed from at most this many unlabeled points.
 MAX_POINTS_FOR_SHIFT = 20_000
-# Bytes for each visit that is known in advance: the row's number, its place, and what sorting them takes.
+# Bytes for each visit known in advance: the row's number, its place, and the memory for sorting them.
 BYTES_A_VISIT = 32
 # The run and its supervised twin.
 RUNS = 2
 
 
 def task_of(spec: Spec, split: Split) -> Task:
-    """Return what the solver is to do; its automatic step is still to be found."""
+    """Return the solver's task, still without its automatic step."""
     dtype = np.dtype(spec.solver.dtype)
     if said := too_far(split.X_train, spec.kernel):
         raise ParameterError(said)
@@ -48,11 +48,11 @@ def task_of(spec: Spec, split: Split) -> Task:
 
 
 def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
-    """Return what a whole run makes of the test points, as its result is scored; None where `until`, asked each time, ended it."""
+    """Return a whole run's result on the test points, as it is scored; None if `until`, called each time, ended it."""
     task = task_of(spec, split)
     settle_step(task)
     model, after = task.new_model(), task.plan.average_after
-    # The balance is taken from unlabeled points; from none where it is not kept.
+    # The balance is computed from unlabeled points; from none if it is not kept.
     rows = unlabeled_rows(split) if task.problem.is_shifted else np.zeros(0, dtype=np.intp)
     test = Carried(split.X_test, model, average_after=after)
     unlabeled = Carried(task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_SHIFT)]], model, average_after=after)
@@ -65,13 +65,13 @@ def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False)
 
 
 def unlabeled_rows(split: Split) -> NDArray:
-    """Return the numbers of the training points without a label; of all where each has one."""
+    """Return the numbers of the training points without a label; of all if each has one."""
     unlabeled = np.flatnonzero(split.y_train == UNLABELED)
     return unlabeled if len(unlabeled) else np.arange(len(split.y_train))
 
 
 def stochastic_cost(spec: Spec, sizes: Sizes, most_for_whole_sample: int) -> Cost:
-    """Return what a run costs besides its data; up to `most_for_whole_sample` training points, all are carried."""
+    """Return the cost of a run, without its data; up to `most_for_whole_sample` training points, all are tracked."""
     problem, kernel = cast(Problem, spec.problem), spec.kernel
     rows = problem.most_sources(spec.data.n_classes or N_CLASSES.default) * sizes.batch_size
     is_whole = sizes.n_train <= most_for_whole_sample

@@ -1,4 +1,4 @@
-"""Values for a spec's parameters that matter, within a stated time: from its training points and the labels that may be seen."""
+"""Suggested values for a spec's main parameters, found within a time limit from training points and visible labels."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from dsgcore.model_selection.scorers import similar_unlabeled_risk
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 
-# Of more training points, so many are taken, all labels among them; and so many numbers at most.
+# Larger training sets are thinned to this many points, all labels among them, and to this many numbers.
 MOST_POINTS, MOST_NUMBERS = 20_000, 4_000_000
 FEWEST_ITERATIONS = 10
-# What a background search may take beyond what its process has after its imports.
+# Memory in bytes of a background search, besides its process after the imports.
 MEMORY = 2 * 10**9
 Tell = Callable[[tuple[float, str]], object]
 
@@ -34,26 +34,27 @@ Tell = Callable[[tuple[float, str]], object]
 def suggest_values(
     spec: Spec, split: Split, *, seconds: float = SECONDS.default, report: Tell = lambda progress: None
 ) -> Suggestion:
-    """Choose values for the few parameters that matter, within a stated time.
+    """Choose values for the main parameters within a time limit.
 
-    As `dsgcore.model_selection.suggest` does it for an estimator: values are drawn about the spec's own, scored on held-out
-    folds of what may be seen, and halved. No hidden label and no test point is looked at.
+    The method is that of `dsgcore.model_selection.suggest` for estimators. It draws values around those of the spec,
+    scores them on held-out folds of the visible data, and keeps the best third in each round. It never uses hidden
+    labels or test points.
 
     Parameters
     ----------
     spec : Spec
-        Its changes during the run are left out.
+        Its changes during the run are ignored.
     split : Split
-        Its data, as of `load_split`.
+        Its data, for instance from `load_split`.
     seconds : float, default=20
-        About what it may take.
+        Approximate time limit.
     report : callable, optional
-        Gets the share of the time that is gone, and what is being done.
+        Called with the share of the time that has passed, and the name of the current step.
 
     Returns
     -------
     Suggestion
-        Its parameters are by the names that the spec's sections have for them.
+        Its parameters have the names that they have in the spec's sections.
 
     Raises
     ------
@@ -74,10 +75,10 @@ def suggest_values(
 
 
 def begin_suggesting(queue: JobQueue, spec: Spec, split: Split, seconds: float, **options: Any) -> Job:
-    """Submit the search to a queue of jobs; the progress is what it reports, the result a `Suggestion`.
+    """Submit the search to a queue of jobs; its reports are the job's progress, and its result is a `Suggestion`.
 
-    What was seen travels, hidden labels and test points do not. Options are `lease` and `is_wanted` of `JobQueue.submit`. What
-    `suggest_values` refuses is refused before anything is begun.
+    The job gets only visible data: no hidden labels and no test points. Options are `lease` and `is_wanted` of
+    `JobQueue.submit`. Errors of `suggest_values` are raised before the job begins.
     """
     held = _seen(split)
     _Runs(spec, held)
@@ -86,12 +87,12 @@ def begin_suggesting(queue: JobQueue, spec: Spec, split: Split, seconds: float, 
 
 
 def find_values(spec: str, split: Split, seconds: float, *, report: Tell) -> Suggestion:
-    """Choose values in a process of its own; arguments as of `suggest_values`."""
+    """Choose values in a separate process; arguments as in `suggest_values`."""
     return suggest_values(Spec.from_json(spec), split, seconds=seconds, report=report)
 
 
 def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:
-    """Return the spec with other values of the parameters of those names in its problem, kernel and solver."""
+    """Return the spec with new values for these parameters of its problem, kernel and solver."""
     plain = spec.to_dict() | {"changes": []}
     for name, value in values.items():
         plain[_section(spec, name)][name] = value
@@ -112,7 +113,7 @@ def _parameters(spec: Spec) -> dict[str, dict[str, Parameter]]:
 
 
 def _seen(split: Split) -> Split:
-    """Return what may be looked at: the training points, at most so many, with their seen labels as the only ones."""
+    """Return the visible data: a limited number of training points, with only their visible labels."""
     most = min(MOST_POINTS, max(2, MOST_NUMBERS // split.X_train.shape[1]))
     labeled = np.flatnonzero(split.y_train != UNLABELED)
     others = np.flatnonzero(split.y_train == UNLABELED)
@@ -129,7 +130,7 @@ def _seen(split: Split) -> Split:
 
 
 class _Runs:
-    """A spec whose parameters are chosen: runs of its method on folds of what may be seen."""
+    """Candidate values for a spec: runs of its method on folds of the visible data."""
 
     first: tuple[Mapping[str, Any], ...] = ()
 
@@ -150,12 +151,12 @@ class _Runs:
         self.own = {name: spec.to_dict()[_section(spec, name)][name] for name in self.space}
 
     def _tested(self, test: NDArray) -> NDArray:
-        """Return those of a fold's rows that are scored: the labeled ones; of pairs, all."""
+        """Return the rows of a fold that are scored: the labeled ones, or all if the labels are pairs."""
         return test if self.is_pairs else test[self.split.y_train[test] != UNLABELED]
 
     def _fold(self, number: int) -> Split:
-        """Return a split that learns from the other folds, and whose test points are this one's."""
-        if number not in self.folds:  # the same object each time: what stands on it is made once
+        """Return a split that trains on the other folds and tests on this one."""
+        if number not in self.folds:  # always the same object, so that results that depend on it are cached
             train, test = self.rows[number]
             rows = self._tested(test)
             X, y = self.split.X_train[rows], self.split.y_train[rows]
@@ -163,7 +164,7 @@ class _Runs:
         return self.folds[number]
 
     def _is_measurable(self, rows: NDArray) -> bool:
-        """Whether points have a score, whatever is learned: of one class alone there is no AUC."""
+        """Return True if points have a score for any model: there is no AUC with only one class."""
         y = self.split.y_train
         shape = (len(rows), int(y.max()) + 1) if self.spec.problem.labels == "classes" else (len(rows),)
         return self.is_pairs or bool(np.isfinite(self._scored(y[rows], np.zeros(shape))).all())
@@ -176,7 +177,7 @@ class _Runs:
         return problem.hits(y, values) if problem.is_scored_by_hits else np.array([problem.score(y, values)])
 
     def begin(self, share: float) -> None:
-        """Make a run of its own values, so that what is compiled or read for the first time is not counted."""
+        """Make a run with the spec's own values, so that compilation and first reads are not timed."""
         self.score({}, share, 0, lambda: False)
 
     def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
@@ -184,12 +185,12 @@ class _Runs:
         return {name: how.draw(drawn, self.own[name], p) for name, (how, p) in self.space.items()}
 
     def n_iter(self, share: float) -> int:
-        """Return the iterations that a share of them comes to."""
+        """Return the number of iterations in a share of them."""
         whole = self.spec.solver.n_iter
         return min(whole, max(FEWEST_ITERATIONS, round(share * whole)))
 
     def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> NDArray:
-        """Return a candidate's score on a fold, as `Subject` says; minus infinity where it diverges, or cannot be made."""
+        """Return a candidate's score on a fold, as in `Subject`; minus infinity if it diverges or is not valid."""
         part = self._fold(fold)
         try:
             spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})

@@ -1,4 +1,4 @@
-"""What the papers' theorems promise of a run, what they assume, and whether the run's spec keeps to it."""
+"""The papers' theorems for a run, their assumptions, and a check of the run's spec against them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Theory:
     statement : str
         Markdown.
     error_slope : float or None
-        Predicted slope of log |f - h|^2 against log t; None where the theorem speaks of the run's length only.
+        Predicted slope of log |f - h|^2 against log t; None if the theorem is about the run's length only.
     rates : mapping of str to Rate
-        By what falls, how fast it does.
+        The rate of decrease, by quantity.
     cost : str
-        What it can cost to keep to them; empty where that is nothing.
+        The cost of keeping to the assumptions, in words; empty if there is none.
     """
 
     statement: str
@@ -36,19 +36,19 @@ class Theory:
 
     @property
     def holds(self) -> bool:
-        """Whether all assumptions hold."""
+        """True if all assumptions hold."""
         return all(assumption.holds for assumption in self.assumptions)
 
 
 def theory_of(spec: Spec) -> Theory:
-    """Return what the paper of a spec's setting says about its run."""
+    """Return the theorem of the setting's paper for a spec's run."""
     theorem = profile_of(spec.problem).theorem
     parts = [theorem.statement, *([kernel_statement(spec.kernel)] if theorem.names_kernel else [])]
     return Theory("\n\n".join(parts), theorem.error_slope, theorem.rates, theorem.assumptions(spec), theorem.cost)
 
 
 def remedies(spec: Spec) -> dict[str, dict[str, Any]]:
-    """Return what makes the assumptions hold that can be made to hold: values by section; none where all do."""
+    """Return values, by section, that make the assumptions hold if possible; None if all hold already."""
     values: dict[str, dict[str, Any]] = {}
     for assumption in theory_of(spec).assumptions:
         if not assumption.holds:
@@ -58,7 +58,7 @@ def remedies(spec: Spec) -> dict[str, dict[str, Any]]:
 
 
 def kept_to(spec: Spec) -> Spec:
-    """Return the spec with the theorem's assumptions made to hold, as far as they can be, and nothing changed on the way."""
+    """Return the spec changed so that the theorem's assumptions hold as far as possible, without changes during the run."""
     plain = spec.to_dict() | {"changes": []}
     for section, own in remedies(spec).items():
         plain[section] = plain[section] | own
@@ -66,22 +66,22 @@ def kept_to(spec: Spec) -> Spec:
 
 
 def breaches(spec: Spec) -> tuple[Breach, ...]:
-    """Return what breaks each of the theorem's assumptions, for a spec that keeps to all of them."""
+    """Return the values that break each of the theorem's assumptions, for a spec that meets all of them."""
     return tuple(a.breach for a in theory_of(kept_to(spec)).assumptions if a.breach is not None and a.breach.values)
 
 
 def broken_by(spec: Spec, breach: Breach) -> Spec:
-    """Return the spec with the theorem's assumptions made to hold but for the one that is broken."""
+    """Return the spec with all of the theorem's assumptions but one."""
     plain = kept_to(spec).to_dict()
     for section, own in breach.values.items():
-        # Of a kernel of another kind, the parameters are its own.
+        # A kernel of another kind has its own parameters.
         is_other = section == "kernel" and own.get("name", plain["kernel"]["name"]) != plain["kernel"]["name"]
         plain[section] = own if is_other or isinstance(own, list) else plain[section] | own
     return Spec.from_dict(plain)
 
 
 def kernel_statement(kernel: Kernel) -> str:
-    """Return in Markdown what a run's kernel and its random features are, and what the theorem does not say of them."""
+    """Return a Markdown text about a run's kernel, its random features, and the limits of the theorem for it."""
     words = words_of(kernel.name)
     said = f"**{words.title} kernel.** {words.formula}. Its random features are {words.features}."
     return f"{said} {words.remark}".rstrip()

@@ -1,4 +1,4 @@
-"""What a run came to: whether it scores better than its twin, and the numbers that the claims of the lessons are held against."""
+"""Result of a run: comparison with its supervised twin, and the numbers that check the lessons' claims."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.run import Health, Run
 
-# Columns of the history that are measures by their own name, where a run has them.
+# Columns of the history that are measures under their own name, if a run has them.
 OF_THE_LAST_ROW = ("objective", "rank", "score_labeled", "score_unlabeled", "score_average", "objective_average")
-# Measures that need the exact minimiser: found where they are asked for, on no more training points than are quick.
+# Measures that need the exact minimiser: computed only on request, and for few enough training points.
 OF_THE_MINIMISER, MOST_POINTS = frozenset({"distance", "overstated"}), 1000
 
 
 class Verdict(Enum):
-    """What the test points say of a run and its twin; the value is what to write before the twin's name."""
+    """Comparison of a run and its twin on the test points; the value is the text before the twin's name."""
 
     BETTER = "better than"
     WORSE = "worse than"
@@ -34,14 +34,14 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """A run's test score less its twin's, and how far the test points allow to trust it.
+    """A run's test score less its twin's, with a 95 % interval.
 
     Attributes
     ----------
     half_width : float
-        Half of the 95 % interval of the difference; NaN where none can be given.
+        Half of the 95 % interval of the difference; NaN if there is none.
     reason : str
-        Why there is no verdict, a sentence; empty where there is one.
+        The reason why there is no verdict, in a sentence; empty if there is one.
     """
 
     difference: float
@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict: a tie where the interval holds 0, none where there is a reason against any."""
+        """The verdict: a tie if the interval holds 0, none if there is a reason against any."""
         if self.reason:
             return None
         if abs(self.difference) <= self.half_width:
@@ -59,11 +59,11 @@ class Comparison:
 
 
 def compare(run: Run, twin: Run) -> Comparison | None:
-    """Compare a run with its twin at the same iteration; None where either has no score there.
+    """Compare a run with its twin at the same iteration; return None if either has no score there.
 
     Notes
     -----
-    The interval is that of other test points. That of other labels, batches and features needs other seeds.
+    The interval accounts for other test points only. Other labels, batches and features need other seeds.
     """
     if run.t != twin.t or not run.t:
         return None
@@ -93,21 +93,29 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
     Parameters
     ----------
     asked : collection of str, optional
-        Measures wanted; those of the exact minimiser are taken only if they are among these.
+        Names of measures; those of the exact minimiser are computed only if they are named here.
 
     Returns
     -------
     dict
-        score; gain: the score less the twin's; verdict: 1 better than it, -1 worse, 0 a tie; objective; growth: the highest
-        objective over that at the start, infinite where the run has diverged; unrest: the mean change of the objective from
-        an iteration to the next, over the second half, relative to the objective's own mean; error_share: |f - h|^2 over
-        |h|^2; lag: the score of h less that of f; rank; right: the part of the test points whose class is predicted; near:
-        the same within one class; commonest: the part that the commonest class has; positive_share: the part called
-        positive; score and objective of the average; averaging: the last iterate's objective less the average's; batch: points a
-        source and iteration; matrix_share: the model's numbers over those of a kernel matrix of the
-        training points; distance: |f - f*|^2 over |f*|^2 at the training points; overstated: |f - h|^2 over |f - f*|^2
-        there; by a column's name with @ and a share of the way, its value there; by name, the numbers that can be steered,
-        as they were at the end. What a run does not have is left out.
+        Measures that this run has, by name:
+
+        - score, objective, rank, and those of the average: columns of the history
+        - gain: the score less the twin's
+        - verdict: 1 better than the twin, -1 worse, 0 a tie
+        - growth: the highest objective over that at the start, infinite if the run has diverged
+        - unrest: mean change of the objective between iterations over the second half, relative to its mean
+        - error_share: |f - h|^2 over |h|^2
+        - lag: the score of h less that of f
+        - right: share of test points whose class is predicted; near: the same within one class
+        - commonest: share of the most frequent class; positive_share: share that is called positive
+        - averaging: the last iterate's objective less the average's
+        - batch: points per source and iteration
+        - matrix_share: the model's numbers over those of a kernel matrix of the training points
+        - distance: |f - f*|^2 over |f*|^2 at the training points
+        - overstated: |f - h|^2 over |f - f*|^2 there
+        - column@share: a column's value at this share of the run
+        - steered parameters: their values at the end
     """
     run = live.run
     row = run.history.last()
@@ -136,7 +144,7 @@ def _against_twin(live: LiveRun) -> dict[str, float]:
 
 
 def _on_the_way(run: Run, asked: Collection[str]) -> dict[str, float]:
-    """Return values of columns on the way, asked for as column@share."""
+    """Return values of columns during the run, requested as column@share."""
     named = [(name, *name.split("@", 1)) for name in asked if "@" in name]
     held = run.history.last()
     return {
@@ -147,7 +155,7 @@ def _on_the_way(run: Run, asked: Collection[str]) -> dict[str, float]:
 
 
 def _unrest(run: Run) -> float:
-    """Return how much the objective jumps about in the second half."""
+    """Return how strongly the objective fluctuates in the second half."""
     objective = run.history.column("objective")[run.t // 2 :]
     return float(np.abs(np.diff(objective)).mean() / np.abs(objective).mean()) if len(objective) > 1 else math.nan
 
@@ -171,14 +179,14 @@ def _of_values(run: Run, row: dict[str, float]) -> dict[str, float]:
 
 
 def _of_model(run: Run) -> dict[str, float]:
-    """Return what the model holds, where it grows by a block an iteration."""
+    """Return the model's size, if it grows by a block per iteration."""
     blocks = getattr(run.model, "blocks", ())
     pairs = len(run.split.X_train) ** 2
     return {"matrix_share": sum(block.size for block in blocks) / pairs} if len(blocks) else {}
 
 
 def _of_minimiser(run: Run) -> dict[str, float]:
-    """Return distances to the exact minimiser; nothing where the risk is not quadratic, or the points are many."""
+    """Return distances to the exact minimiser; empty if the risk is not quadratic, or the points are too many."""
     X, task, lam = run.split.X_train.astype(np.float64), getattr(run.engine, "task", None), run.spec.solver.lam
     if len(X) > MOST_POINTS or run.training_values is None or not isinstance(task, Task) or not lam > 0.0:
         return {}

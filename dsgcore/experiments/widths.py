@@ -1,4 +1,4 @@
-"""Which width a kernel begins with in a setting, by the rule of `dsgcore.core.kernel_widths` for its data."""
+"""Initial width of a kernel in a setting, by the rule of `dsgcore.core.kernel_widths` for its data."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dsgcore.core.kernel_widths import like_gaussian, usual_sigma
 from dsgcore.data import DATASETS, load
 from dsgcore.experiments.settings import DEFAULT_DATASET, FILE, Setting, defaults_of
 
-# Sets of small clumps or thin arms: finer than the median distance between their points says.
+# Sets of small clumps or thin arms: finer than the median distance between their points suggests.
 FINE = {"gaussian_mixture": 50.0, "spirals": 50.0, "blobs": 50.0}
 
 
 def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[str, float]:
-    """Return the width of a kernel, by its parameter's name, where none is said.
+    """Return the default width of a kernel, by its parameter's name.
 
     Parameters
     ----------
     setting : type of Setting
-        Its own width goes with the data set that it begins with.
+        Its own width belongs to its first data set.
     dataset : str
-        For another data set, the width follows its points, as the set is by default, but for sets of a `FINE` structure.
-        A file is not read here: it gets the setting's own, until `read_spec` or a page has read it.
+        For another data set, the width depends on the points of its default version, except for sets with a `FINE`
+        structure. A file is not read here: it gets the setting's own width, until `read_spec` or a page has read it.
     kernel : str
         One of `KERNELS`.
     """
