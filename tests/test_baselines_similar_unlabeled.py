@@ -306,7 +306,7 @@ def test_what_only_one_has_is_checked_too():
             model.fit(X, pairs=pairs)
     with pytest.raises(ValueError, match=r"^give either y or pairs, got both; .*$"):
         SUSL(prior=0.7).fit(X, np.full(150, -1), pairs=pairs)
-    with pytest.raises(ValueError, match=f"^{re.escape('pair id 1 must occur exactly twice, got it 1 times')}$"):
+    with pytest.raises(ValueError, match=f"^{re.escape('pair id 1 must occur exactly twice, but occurs 1 times')}$"):
         SUSL(prior=0.7).fit(X[:4], [0, 0, 1, -1])
 
 

@@ -113,8 +113,8 @@ def test_bad_parameters_get_one_sentence(parameters, said):
 @each(
     "y, said",
     [
-        ([0, 0, 1, -1, -1, -1], "pair id 1 must occur exactly twice, got it 1 times"),
-        ([0, 0, 0, -1, -1, -1], "pair id 0 must occur exactly twice, got it 3 times"),
+        ([0, 0, 1, -1, -1, -1], "pair id 1 must occur exactly twice, but occurs 1 times"),
+        ([0, 0, 0, -1, -1, -1], "pair id 0 must occur exactly twice, but occurs 3 times"),
         ([0, 0, -2, -2, -1, -1], "a pair id must be 0 or more, and -1 marks unlabeled points, got -2"),
         ([-1] * 6, "similar-unlabeled learning needs at least one similar pair, got none"),
         ([0, 0, 1, 1, 2, 2], "similar-unlabeled learning needs at least one unlabeled point, got none"),

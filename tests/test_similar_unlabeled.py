@@ -233,8 +233,8 @@ def test_members_of_pairs_and_unlabeled_points_are_found(pairs):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([3, 3, 3, -1], "pair id 3 must occur exactly twice, got it 3 times"),
-        ([3, 3, 5, -1], "pair id 5 must occur exactly twice, got it 1 times"),
+        ([3, 3, 3, -1], "pair id 3 must occur exactly twice, but occurs 3 times"),
+        ([3, 3, 5, -1], "pair id 5 must occur exactly twice, but occurs 1 times"),
         ([3, 3, -2, -2, -1], "a pair id must be 0 or more, and -1 marks unlabeled points, got -2"),
         ([-1, -1], "similar-unlabeled learning needs at least one similar pair, got none"),
         ([0, 0, 1, 1], "similar-unlabeled learning needs at least one unlabeled point, got none"),

@@ -1,4 +1,4 @@
-"""A class prior from a few labels and unlabeled points, by energy distance."""
+"""Class-prior estimation from a few labels and unlabeled points, by energy distance."""
 
 from __future__ import annotations
 
@@ -33,14 +33,17 @@ def energy_class_prior(positive: ArrayLike, negative: ArrayLike, unlabeled: Arra
     Raises
     ------
     PriorError
-        If the samples do not go together, the two classes have the same points, or `alpha` is out of range.
+        If the samples have different numbers of coordinates, are empty or not finite, if both classes have the same
+        points, or if `alpha` is out of range.
 
     Notes
     -----
+    At the estimated prior, the mixture of the labeled classes is closest to the unlabeled sample. With D_AB the mean
+    of ||a - b||^alpha over all pairs (including each point paired with itself), P(y = -1) = (D_NP - D_PP - D_NU +
+    D_PU) / (2 D_NP - D_NN - D_PP).
+
     Source: H. Kawakubo, M. C. du Plessis and M. Sugiyama, Computationally Efficient Class-Prior Estimation under Class
-    Balance Change Using Energy Distance, IEICE Transactions 2016. The prior at which the mixture of the labeled classes
-    is closest to the unlabeled sample; with D_AB the mean of ||a - b||^alpha over all pairs (a point with itself
-    included), P(y = -1) = (D_NP - D_PP - D_NU + D_PU) / (2 D_NP - D_NN - D_PP).
+    Balance Change Using Energy Distance, IEICE Transactions 2016.
     """
     if not 0.0 < alpha < 2.0:
         raise PriorError(f"alpha must be a number between 0 and 2, both excluded, got {alpha!r}")

@@ -1,4 +1,4 @@
-"""How much of a mixture comes from one of its components, and the class prior that similar pairs have by it."""
+"""Mixture proportion estimation, and the class prior from similar pairs that is based on it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.prior.samples import PriorError, at_most, checked_samples
 
 METHODS = ("km1", "km2")
-# The search for lambda = 1 / (1 - kappa) ends at this value, and when it is known to this precision.
+# The search for lambda = 1 / (1 - kappa) ends at this value, with this precision.
 MAX_LAMBDA, PRECISION = 8.0, 0.04
-# Of a larger sample, so many points are looked at.
+# Largest sample that is used completely. A larger one is reduced to this size.
 MAX_POINTS = 1000
-# Candidate kernel widths, as multiples of the square root of the median squared distance.
+# Candidate bandwidths of the kernel, as multiples of the square root of the median squared distance.
 WIDTH_FACTORS = (0.1, 0.1**0.5, 1.0, 10.0**0.5, 10.0)
-# Directions of the kernel matrix with less variance than this are left out; distances keep about 7 decimals.
+# Directions of the kernel matrix with less variance than this are dropped. Distances keep about 7 decimals.
 MIN_VARIANCE = 1e-14
 
 
@@ -36,7 +36,7 @@ def mixture_proportion(
     max_points: int = MAX_POINTS,
     seed: int = 0,
 ) -> float:
-    """Estimate how much of a mixture comes from one of its components, by kernel mean embedding.
+    """Estimate the share of one component in a mixture, by kernel mean embedding.
 
     Parameters
     ----------
@@ -45,33 +45,37 @@ def mixture_proportion(
     component : array-like of shape (m, d)
         Points of the component H.
     method : {"km2", "km1"}, default "km2"
-        How steep the distance to the hull may be at the answer: KM2 takes a mean of its slope at 1 and of D, KM1 a
-        value that depends on the number of points only (and KM2's where that exceeds 0.9 D).
+        Rule for the slope of the distance to the hull at the answer. KM2 takes a mean of the slope at 1 and of D. KM1
+        takes a value that depends on the number of points only, or KM2's slope if that value exceeds 0.9 D.
     smallest : float in [0, 0.87], default 0
-        Smallest proportion that is looked for; 0.5 for similar pairs.
+        Lower bound of the search. Use 0.5 for similar pairs.
     max_points : int >= 2, default 1000
-        From a sample with more points than this, so many are drawn without replacement.
+        Most points used of each sample. From a larger sample this many are drawn without replacement.
     seed : int, default 0
         Seed of that draw.
 
     Returns
     -------
     float
-        The proportion kappa, in [smallest, 0.874]: the method looks no further than 1 / (1 - kappa) = 8.
+        The proportion kappa, in [smallest, 0.874]. The upper bound is the end of the search at 1 / (1 - kappa) = 8.
 
     Raises
     ------
     PriorError
-        If the samples do not go together or have no spread, or an argument is out of range.
+        If the samples have different numbers of coordinates or no spread, or if an argument is out of range.
 
     Notes
     -----
     Source: H. Ramaswamy, C. Scott and A. Tewari, Mixture Proportion Estimation via Kernel Embeddings of Distributions,
-    ICML 2016, with the constants of the authors' program. It estimates kappa*, the *largest* share of H that F can
-    hold; that is the true share only where the rest of F holds no H.
+    ICML 2016, with the constants of the authors' program.
 
-    Deviation: the distances are exact (by non-negative least squares) where the program's quadratic solver is off by
-    some 1e-4 near zero, which can move KM2's answer by a step of the search (0.01); samples are capped at `max_points`.
+    The method estimates kappa*, the *largest* share of H that F can hold. It equals the true share only if the rest of
+    F holds no H.
+
+    Deviation: the distances are exact (by non-negative least squares). The program's quadratic solver has errors of
+    about 1e-4 near zero, which can move KM2's answer by a step of the search (0.01).
+
+    Deviation: samples are capped at `max_points`.
     """
     if method not in METHODS:
         raise PriorError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
@@ -81,7 +85,7 @@ def mixture_proportion(
         raise PriorError(f"max_points must be at least 2, got {max_points!r}")
     samples = checked_samples(mixture=mixture, component=component)
     F, H = (at_most(max_points, sample, seed, name) for name, sample in samples.items())
-    with single_threaded_blas():  # the same bits, whatever the number of threads
+    with single_threaded_blas():  # bit-for-bit identical for any number of threads
         distance = HullDistance.of(F, H)
         slope = _slope(distance, method, min(len(F), len(H)))
         lam = _where_slope_exceeds(distance, slope, 1.0 / (1.0 - smallest))
@@ -98,31 +102,35 @@ def similar_class_prior(similar: ArrayLike, unlabeled: ArrayLike, *, smallest: f
     unlabeled : array-like of shape (n_U, d)
         Unlabeled points.
     smallest : float in [0, 0.87], default 0.5
-        Smallest share pi_S of similar pairs that is looked for. At 0.5, the least that two classes can have, the
-        answer exists always; with 0 an estimate that contradicts the model is refused instead.
+        Lower bound of the search for pi_S, the share of similar pairs. Two classes have a share of at least 0.5, so
+        that with the default an answer always exists. With 0, an estimate that contradicts the model raises an error.
     **options
         `method`, `max_points` and `seed`, as in `mixture_proportion`.
 
     Returns
     -------
     float
-        pi_+ in [1/2, 1), the prior of the class that is more frequent.
+        pi_+ in [1/2, 1), the prior of the more frequent class.
 
     Raises
     ------
     PriorError
-        If the estimate of pi_S is below one half, and as in `mixture_proportion`.
+        If the estimate of pi_S is below one half, or if `mixture_proportion` raises it.
 
     Notes
     -----
     Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018, with
-    the start of the search at pi_S = 1/2 as in the authors' program; the TSGSU paper, Section "Class-prior estimation".
+    the start of the search at pi_S = 1/2 as in the authors' program; the TSGSU paper, Section "Class-prior
+    estimation".
 
-    The density of unlabeled points is pi_S times that of the similar ones plus (1 - pi_S) times (p_+ + p_-) / 2, which
-    holds similar points itself. What mixture proportion estimation converges to, kappa*, is therefore more than pi_S:
-    for classes that do not overlap it is pi_S / pi_+, and the prior comes out too large (800 points of each kind,
-    classes four standard deviations apart per coordinate: 0.92 for 0.6, 0.87 for 0.7, 0.91 for 0.9). With few or
-    overlapping points it errs to either side. Take the result as a first guess, and the true prior where it is known.
+    The estimate is biased. The density of unlabeled points is pi_S times that of the similar points plus (1 - pi_S)
+    times (p_+ + p_-) / 2. The second part contains similar points too. So mixture proportion estimation converges to a
+    value kappa* above pi_S. If the classes do not overlap, kappa* is pi_S / pi_+, and the prior is too large. An
+    example with 800 points of each kind, and classes four standard deviations apart per coordinate: the estimates were
+    0.92 for 0.6, 0.87 for 0.7, and 0.91 for 0.9. If there are few points, or if the classes overlap, the error can
+    have either sign.
+
+    Use the result as a first guess. If you know the true prior, use that instead.
     """
     return positive_prior(mixture_proportion(unlabeled, similar, smallest=smallest, **options))
 
@@ -133,13 +141,18 @@ def positive_prior(pi_S: float) -> float:
     Parameters
     ----------
     pi_S : float in [1/2, 1]
-        Probability pi_+^2 + pi_-^2 that two independent points are of one class, or else a `PriorError` is raised.
+        Probability pi_+^2 + pi_-^2 that two independent points have the same class.
+
+    Raises
+    ------
+    PriorError
+        If `pi_S` is out of range.
 
     Notes
     -----
     Source: the TSGSU paper, after Eq. (12).
     """
-    if not 0.5 <= pi_S <= 1.0:  # also refuses NaN
+    if not 0.5 <= pi_S <= 1.0:  # also raises for NaN
         raise PriorError(
             "the share of similar pairs, the sum of the squared class priors, must be between 0.5 and 1 "
             f"for two classes, got {pi_S:.4g}"
@@ -156,7 +169,7 @@ def _slope(distance: HullDistance, method: str, n_points: int) -> float:
 
 
 def _where_slope_exceeds(distance: Callable[[float], float], slope: float, left: float) -> float:
-    """Bisect for the lambda at which the distance begins to grow faster than `slope`; it is convex."""
+    """Bisect for the lambda at which the slope of the distance exceeds `slope`. The distance is convex."""
     right = MAX_LAMBDA
     while right - left > PRECISION:
         t = (left + right) / 2.0
@@ -169,19 +182,19 @@ def _where_slope_exceeds(distance: Callable[[float], float], slope: float, left:
 
 @dataclass(frozen=True)
 class HullDistance:
-    """How far the point t mean(F) + (1 - t) mean(H) lies from the convex hull of all points, in the kernel's space.
+    """Distance of the point t mean(F) + (1 - t) mean(H) from the convex hull of all points, in the kernel's space.
 
     Means are kernel mean embeddings of a mixture F and of one component H of it. The distance is zero up to
-    t = 1 / (1 - kappa*), where kappa* is the largest share of H that F can hold, and grows beyond.
+    t = 1 / (1 - kappa*), and grows beyond. kappa* is the largest share of H that F can hold.
 
     Attributes
     ----------
     width : float
-        s of the kernel exp(-||x - x'||^2 / (2 s^2)).
+        Bandwidth s of the kernel exp(-||x - x'||^2 / (2 s^2)).
     separation : float
         D = ||mean(F) - mean(H)||.
     columns : ndarray of shape (r, n + m)
-        All points, F's before H's, in coordinates with ``columns.T @ columns`` the kernel matrix.
+        All points, F's before H's, in coordinates for which ``columns.T @ columns`` is the kernel matrix.
     n_mixture : int
         Number n of F's points.
     """
@@ -193,7 +206,7 @@ class HullDistance:
 
     @classmethod
     def of(cls, mixture: NDArray, component: NDArray) -> HullDistance:
-        """Take the width, of five, at which the two means are furthest apart."""
+        """Choose the bandwidth, of five, that separates the two means most, and return the distance function."""
         points = np.concatenate([mixture, component])
         squared = cdist(points, points, "sqeuclidean")
         median = float(np.median(squared))
@@ -211,7 +224,7 @@ class HullDistance:
         return cls(width, separation, _square_root(K), len(mixture))
 
     def __call__(self, t: float) -> float:
-        """Return the distance d(t); t >= 1, where t = 1 is mean(F) itself, inside the hull."""
+        """Return the distance d(t) for t >= 1. At t = 1 the point is mean(F), inside the hull."""
         if t <= 1.0:
             return 0.0
         mean_mixture = self.columns[:, : self.n_mixture].mean(axis=1)
@@ -230,8 +243,8 @@ def _square_root(K: NDArray) -> NDArray:
 def _distance_to_hull(columns: NDArray, point: NDArray) -> float:
     """Return the distance from `point` to the convex hull of the columns.
 
-    With P = columns - point, min over u >= 0 of ||P u||^2 + (sum(u) - 1)^2 has u proportional to the weights v of the
-    nearest point: for u = s v the best s leaves ||P v||^2 / (||P v||^2 + 1), which grows with ||P v||.
+    Let P = columns - point. The minimiser u >= 0 of ||P u||^2 + (sum(u) - 1)^2 is proportional to the weights v of the
+    nearest point. For u = s v, the best s gives ||P v||^2 / (||P v||^2 + 1), which increases with ||P v||.
     """
     P = columns - point[:, None]
     target = np.zeros(len(P) + 1)

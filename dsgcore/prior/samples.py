@@ -1,4 +1,4 @@
-"""The samples that a class prior is estimated from: checked, and no more of them looked at than is said."""
+"""Samples for class-prior estimation: checks, and reduction to a largest size."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dsgcore.core.sampling import generator
 
 
 class PriorError(DSGError):
-    """A class prior cannot be estimated. The message says why, what was given and what is needed."""
+    """Error: a class prior cannot be estimated. The message states the reason, the value given and the requirement."""
 
 
 def checked_samples(**given: ArrayLike) -> dict[str, NDArray]:
-    """Check the samples: finite points, equally many coordinates."""
+    """Return the samples as float arrays; raise unless they are finite and have equally many coordinates."""
     try:
         samples = {name: check_array(X, dtype=np.float64, input_name=name) for name, X in given.items()}
     except ValueError as error:
@@ -33,5 +33,8 @@ def at_most(size: int, X: NDArray, seed: int, name: str) -> NDArray:
 
 
 def drawn_rows(n: int, size: int, seed: int, name: str) -> NDArray:
-    """Return which rows of a sample of n points, "mixture" or "component", `mixture_proportion` looks at: `size` at most."""
+    """Return the row numbers that `mixture_proportion` uses of a sample of n points, at most `size`.
+
+    The name of the sample is "mixture" or "component".
+    """
     return np.arange(n) if n <= size else generator(seed, f"prior {name}").choice(n, size, replace=False)

@@ -15,48 +15,55 @@ from dsgcore.core.moments import mean, mean_and_variance
 from dsgcore.core.parameters import choice, flag, real
 from dsgcore.core.problem import Problem, Values, bound, two_class_rows
 
-# The three pair terms of the risk: which source should score above which.
+# The three pair terms of the risk: source that should score higher, source that should score lower.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))
 
 
 @documented
 @dataclass(frozen=True)
 class SemiSupervisedAUC(Problem):
-    """Rank positives above negatives, with unlabeled points standing in for both.
+    """Semi-supervised AUC risk: positives should rank above negatives, and unlabeled points serve as both.
 
     With the squared pairwise loss l(u, v) = (1 - u + v)^2, the data term of the objective is
 
         gamma R_PN + (1 - gamma) (R_PU + R_UN - 1/2),   R_AB = mean over pairs (a, b) of l(f(a), f(b)).
 
     Per triple (p, n, u), with a = 1 - f_p + f_n, q = 1 - f_p + f_u, w = 1 - f_u + f_n:
-    c_p = [-2 gamma a - 2 (1 - gamma) q] / B, c_n = [2 gamma a + 2 (1 - gamma) w] / B, c_u = (1 - gamma) (2 q - 2 w) / B.
+    c_p = [-2 gamma a - 2 (1 - gamma) q] / B, c_n = [2 gamma a + 2 (1 - gamma) w] / B, c_u = (1 - gamma) (2 q - 2 w) /
+    B.
 
-    Pairs within a mini-batch are the b-th of each source with the b-th of the others ("triplets"), as in the paper's
-    Algorithm 1, or all of them: the same expectation, a lower variance, and still O(B) for the squared loss.
+    The pairs within a mini-batch are either "triplets", as in the paper's Algorithm 1, or all pairs. Triplets pair the
+    b-th point of each source with the b-th of the others. All pairs have the same expectation and a lower variance,
+    and still cost O(B) for the squared loss.
 
-    In expectation the squared loss has the variances of f over the positives and over the negatives beside the distance of their
-    means, weighing the same however few points of a class are labeled. Pooled, they weigh 2 pi and 2 (1 - pi), with pi the
-    share of positives among the labels: (1 - 2 pi) (Var_N - Var_P) is added. With as many positives as negatives nothing changes.
-    `positive_share` is not a parameter but that share, which `bind` fills in.
+    The expected squared loss contains the variance of f over the positives and over the negatives. Both have the same
+    weight, even if one class has few labels. Pooling changes their weights to 2 pi and 2 (1 - pi), where pi is the
+    share of positives among the labels. It adds (1 - 2 pi) (Var_N - Var_P). If there are as many positives as
+    negatives, nothing changes.
+
+    `positive_share` is that share pi. It is not a parameter: `bind` computes it from the labels.
 
     Parameters
     ----------
     gamma : Trust in the labels
         Weight of the labeled pairs against pairs with unlabeled points. With 1, only the labels count.
     pairing : Pairs in a batch
-        “triplets” pairs the points one by one, as in the paper. “all” uses every pair, which has less noise and the same mean.
+        “triplets” pairs the points one by one, as in the paper. “all” uses every pair, which has less noise and the
+        same mean.
     is_pooled : Pool the spread of both classes
         Estimate the spread of the scores from both classes together. A class with few labels says little about it.
 
     Notes
     -----
-    Source: Quadruply Stochastic Gradients for Large Scale Nonlinear Semi-Supervised AUC Optimization (IJCAI 2019), (6), (12)-(16).
+    Source: Quadruply Stochastic Gradients for Large Scale Nonlinear Semi-Supervised AUC Optimization (IJCAI 2019),
+    (6), (12)-(16).
 
-    Deviation: the paper starts from R_PU + R_UN - 1/2 = R_PN, which holds for the zero-one loss. With the squared loss the two
-    sides differ by variance terms; this is the paper's objective all the same, and moving gamma shows the bias.
+    Deviation: the paper starts from R_PU + R_UN - 1/2 = R_PN, which holds for the zero-one loss. For the squared loss
+    the two sides differ by variance terms. This class keeps the paper's objective. Changing gamma shows the bias.
 
-    Deviation: the paper has no pooled spread. Where a class has a handful of labels, its own spread asks for a function that is the
-    same at all of them, and so for one that ranks by how many points there are rather than of which class.
+    Deviation: the paper does not pool the spread. If a class has only a few labels, the term for its own spread
+    favours a function that is equal at all of them. Such a function ranks by the number of points rather than by their
+    class.
     """
 
     gamma: float = real(0.5, low=0.0, high=1.0, symbol="γ")
@@ -73,11 +80,14 @@ class SemiSupervisedAUC(Problem):
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
-        """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none)."""
+        """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1).
+
+        If there are no unlabeled points, all points are used for them.
+        """
         return two_class_rows(y, "AUC")
 
     def bind(self, y: NDArray) -> Self:
-        """Return the problem with what it takes from labels y (n,): the share of positives, where spreads are pooled."""
+        """Return the problem bound to labels y (n,); with `is_pooled` that sets the share of positives."""
         if not self.is_pooled:
             return self
         rows = self.rows(y)
@@ -95,12 +105,12 @@ class SemiSupervisedAUC(Problem):
             c[upper] -= margin_upper * (weight / len(f[upper]))
             c[lower] += margin_lower * (weight / len(f[lower]))
         for source, weight in self._spread_weights().items():
-            values = f[source]  # the sample's variance: unbiased, as its classes' pairs are
+            values = f[source]  # the sample's variance, which is unbiased like the pairs between classes
             c[source] += (values - values.mean()) * (2.0 * weight / max(len(values) - 1, 1))
         return c
 
     def _spread_weights(self) -> dict[str, float]:
-        """Return by how much each class's variance weighs more than as it is in the pairs."""
+        """Return the weight that pooling adds to each class's variance."""
         if not self.is_pooled:
             return {}
         more = 1.0 - 2.0 * bound(self.positive_share)
@@ -114,17 +124,17 @@ class SemiSupervisedAUC(Problem):
         return 1.0 - u + v.mean(), 1.0 - u.mean() + v
 
     def terms(self, f: Values) -> dict[str, float]:
-        """Return the three pair terms, the constant and what pooling adds, over the mini-batch."""
+        """Return the three pair terms, the constant and the pooling term, over the mini-batch."""
         if self.pairing == "all":
             return self._terms(_losses_of_all(f), f, lost=1)
         return self._terms([mean((1.0 - f[upper] + f[lower]) ** 2) for upper, lower in PAIRS], f, lost=1)
 
     def risk_terms(self, f: Values) -> dict[str, float]:
-        """Return the same over all pairs of whole sources, in O(n)."""
+        """Return the same terms over all pairs of whole sources, in O(n)."""
         return self._terms(_losses_of_all(f), f, lost=0)
 
     def _terms(self, losses: list[np.floating], f: Values, *, lost: int) -> dict[str, float]:
-        """Return the terms from each pair's mean loss; the spread is of variances with so many degrees of freedom lost."""
+        """Return the terms from each pair's mean loss; `lost` degrees of freedom correct the variances of the spread."""
         terms = {
             " over ".join(pair): self._weight(pair) * float(loss) for pair, loss in zip(PAIRS, losses, strict=True)
         }
@@ -133,10 +143,11 @@ class SemiSupervisedAUC(Problem):
         return terms | ({"pooled spread": sum(w * sums[s] for s, w in self._spread_weights().items())} if sums else {})
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
-        """Return three times that of other problems, and at least 0.01.
+        """Return three times the ridge of other problems, and at least 0.01.
 
-        Pairs of a few positives with everything are many, but say no more than these positives; and the noise that pairs with
-        unlabeled points bring does not go with more labels. Where spreads are pooled it is that of two classes of the same size.
+        Pairs of a few positives with all other points are many, but say no more than these few positives. And the
+        noise from pairs with unlabeled points does not shrink with more labels. With `is_pooled`, use the ridge of two
+        equally large classes.
         """
         one = super().usual_ridge(rows)
         if self.is_pooled:
@@ -157,7 +168,7 @@ class SemiSupervisedAUC(Problem):
         return Q, l
 
     def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the AUC, ties one half."""
+        """Return the AUC, counting ties as one half."""
         return metrics.auc(y, f)
 
     def twin(self) -> Self:
@@ -166,8 +177,8 @@ class SemiSupervisedAUC(Problem):
 
 
 def _losses_of_all(f: Values) -> list[np.floating]:
-    """Return the mean over all pairs of (1 - u + v)^2, which factorises into means and variances."""
-    # NumPy's floats: the square of a Python float that is too large is an error, not infinite.
+    """Return the mean of (1 - u + v)^2 over all pairs, from means and variances."""
+    # NumPy's floats overflow to infinity, while the square of a large Python float raises an error.
     moments = {source: mean_and_variance(values) for source, values in f.items()}
     mean = {source: np.float64(center) for source, (center, _) in moments.items()}
     variance = {source: float(spread) for source, (_, spread) in moments.items()}

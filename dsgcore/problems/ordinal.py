@@ -34,25 +34,28 @@ class Reals(Real):
 @documented
 @dataclass(frozen=True)
 class SemiSupervisedOrdinal(Problem):
-    """Rank points of k ordered classes, with unlabeled points standing in for all of them.
+    """Semi-supervised ordinal AUC risk: k ordered classes should rank in order, and unlabeled points serve as all classes.
 
-    Sub-problem j of k - 1 has the classes above j for positives and the others for negatives, each class with
-    its share of the labels there. The data term of the objective is the mean over j of QSG-S2AUC's,
+    There are k - 1 sub-problems. In sub-problem j the classes above j are the positives and the others the negatives.
+    Each class has its share of the labels there. The data term of the objective is the mean over j of QSG-S2AUC's,
 
-        gamma_j R_PN + (1 - gamma_j) (R_PU + R_UN - 1/2),   R_AB = mean over pairs (a, b) of (1 - f(a) + f(b))^2,
+        gamma_j R_PN + (1 - gamma_j) (R_PU + R_UN - 1/2),   R_AB = mean over pairs (a, b) of (1 - f(a) + f(b))^2.
 
-    which is linear in the risks between single classes, so that one mini-batch a class serves all sub-problems:
-    sum_ab W_ab R_ab over ordered pairs of sources, W being `risk_weights`. For the i-th point of source a that is the coefficient
-    (2 / n_a) sum_b [(W_ba - W_ab) + (W_ab + W_ba) (f_a,i - v_b)], where v_b is the i-th value of source b where points are
-    paired, or the mean of its values. gamma is one for all sub-problems, or one for each. `shares` is not a parameter but a
-    fact: each class's share of the labeled points, which `bind` fills in.
+    It is linear in the risks between single classes, so that one mini-batch per class serves all sub-problems. It
+    equals sum_ab W_ab R_ab over ordered pairs of sources, where W is `risk_weights`. The coefficient of the i-th point
+    of source a is (2 / n_a) sum_b [(W_ba - W_ab) + (W_ab + W_ba) (f_a,i - v_b)]. If points are paired, v_b is the i-th
+    value of source b, else the mean of its values.
+
+    gamma is one number for all sub-problems, or a list with one for each. `shares` is each class's share of the
+    labeled points. It is not a parameter: `bind` computes it from the labels.
 
     Parameters
     ----------
     gamma : Trust in the labels
         Weight of the labeled pairs against pairs with unlabeled points. With 1, only the labels count.
     pairing : Pairs in a batch
-        “paired” pairs the points one by one, as in the paper. “all” uses every pair, which has less noise and the same mean.
+        “paired” pairs the points one by one, as in the paper. “all” uses every pair, which has less noise and the same
+        mean.
 
     Notes
     -----
@@ -60,14 +63,14 @@ class SemiSupervisedOrdinal(Problem):
     AUC Optimization (AAAI 2020), (7)-(10) and Algorithm 1. Thresholds after training:
     `dsgcore.problems.thresholds`.
 
-    Deviation: (13) attaches l_4, l_5 and l_6 to the wrong points; (10) is right (l_3 to p, l_4 and l_5 to u,
+    Deviation: (13) attaches l_4, l_5 and l_6 to the wrong points. (10) is right (l_3 to p, l_4 and l_5 to u,
     l_6 to n).
 
     Deviation: Algorithm 1 draws a positive and a negative for each sub-problem from the union of its classes.
-    Here, as the paper's text says, every class has a mini-batch; within a sub-problem they are weighted by
-    their shares, so that the expectation is the same, the variance lower, and no class is ever without a point.
+    Here every class has a mini-batch, as in the paper's text. Within a sub-problem the classes are weighted by
+    their shares. This keeps the expectation and lowers the variance, and no class is ever without a point.
 
-    The identity R_PU + R_UN - 1/2 = R_PN holds for the zero-one loss, not for the squared one; see
+    The identity R_PU + R_UN - 1/2 = R_PN holds for the zero-one loss, but not for the squared one; see
     `SemiSupervisedAUC`.
     """
 
@@ -84,10 +87,10 @@ class SemiSupervisedOrdinal(Problem):
     decision: ClassVar[str] = "ranks"
 
     def bind(self, y: NDArray) -> Self:
-        """Return the problem with what it takes from the labels y (n,), class codes 0 .. k - 1 in their order and -1 for unlabeled.
+        """Return the problem bound to labels y (n,): class codes 0 .. k - 1 in their order, and -1 for unlabeled.
 
-        That is the number of classes, and each one's share. `ProblemError` as from `rows`, and for a gamma that is a list of
-        another length than k - 1.
+        Binding sets the number of classes and their shares. Raise `ProblemError` if `rows` raises it, or if gamma is a
+        list whose length is not k - 1.
         """
         rows = replace(self, shares=None).rows(y)
         counts = [len(index) for source, index in rows.items() if source != "unlabeled"]
@@ -105,18 +108,21 @@ class SemiSupervisedOrdinal(Problem):
 
     @staticmethod
     def most_sources(n_classes: int) -> int:
-        """Return how many sources there are where there are so many classes: each of them, and unlabeled points."""
+        """Return the number of sources for this many classes: one per class, and the unlabeled points."""
         return n_classes + 1
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The names of the sources: class 1 .. class k, whose codes are 0 .. k - 1, and unlabeled."""
+        """The names of the sources: class 1 .. class k, with codes 0 .. k - 1, and unlabeled."""
         return (*(f"class {j}" for j in range(1, self.n_classes + 1)), "unlabeled")
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
-        """Return the row numbers of each class and of the unlabeled points (all points if there are none); y as in `bind`.
+        """Return the row numbers of each class and of the unlabeled points; y as in `bind`.
 
-        `ProblemError` where a class has no labeled point, there is only one, or others than the problem is bound to.
+        If there are no unlabeled points, all points are used for them.
+
+        Raise `ProblemError` if a class has no labeled point, if there is only one class, or if the problem is bound to
+        others.
         """
         y = np.asarray(y)
         classes = check_classes(y[y != UNLABELED])
@@ -186,7 +192,7 @@ class SemiSupervisedOrdinal(Problem):
         return Q, 2.0 * M @ (W.sum(axis=0) - W.sum(axis=1))
 
     def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the mean AUC over the sub-problems, ties one half; y of shape (n,) holds class codes."""
+        """Return the mean AUC over the sub-problems, counting ties as one half; y of shape (n,) holds class codes."""
         return mean_auc(y, f)
 
     def twin(self) -> Self:
@@ -195,9 +201,12 @@ class SemiSupervisedOrdinal(Problem):
 
 
 def _risks(values: list[NDArray], *, is_paired: bool) -> NDArray:
-    """Return the S sources' risks R (S, S), over all pairs of points or of the i-th ones: in O(S n), or paired O(S^2 n)."""
+    """Return the risks R (S, S) between S sources.
+
+    They are means over all pairs of points, in O(S n), or over pairs of the i-th points, in O(S^2 n).
+    """
     mean, variance = np.array([mean_and_variance(own, float) for own in values]).T
-    # The mean of (1 - u + v)^2 is the square of its mean plus the variance of u - v.
+    # The mean of (1 - u + v)^2 is the square of the mean of 1 - u + v plus the variance of u - v.
     R = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance
     if is_paired:
         centred = np.stack(values).astype(float) - mean[:, None]

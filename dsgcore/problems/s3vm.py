@@ -1,4 +1,4 @@
-"""TSGS3VM: the semi-supervised support vector machine."""
+"""TSGS3VM: semi-supervised support vector machine."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dsgcore.core.problem import Problem, Values, bound, two_class_rows
 
 @dataclass(frozen=True)
 class _Loss:
-    """A loss of an unlabeled point's value r, and its derivative; s is the ramp's kink."""
+    """Loss of an unlabeled point's value r, and its derivative; s is the position of the ramp's kink."""
 
     value: Callable[[NDArray, float], NDArray]
     slope: Callable[[NDArray, float], NDArray]
 
 
 def _inside(r: NDArray) -> NDArray:
-    """max(0, 1 - |r|): how far a value is inside the margin."""
+    """Return max(0, 1 - |r|), the distance of a value from the margin's edge if it is inside."""
     return np.maximum(0.0, 1.0 - np.abs(r))
 
 
@@ -33,7 +33,7 @@ def _ramp_slope(r: NDArray, s: float) -> NDArray:
     return np.where((size > -s) & (size < 1.0), -np.sign(r), 0.0).astype(r.dtype)
 
 
-# Table 2, with the sign of r in the first two derivatives, which the table leaves out.
+# Table 2 of the paper, with the sign of r that its first two derivatives lack.
 LOSSES = {
     "symmetric hinge": _Loss(lambda r, s: _inside(r), lambda r, s: -np.sign(r) * (np.abs(r) < 1.0)),
     "squared symmetric hinge": _Loss(lambda r, s: 0.5 * _inside(r) ** 2, lambda r, s: -np.sign(r) * _inside(r)),
@@ -45,7 +45,7 @@ LOSSES = {
 @documented
 @dataclass(frozen=True)
 class SemiSupervisedSVM(Problem):
-    """Separate two classes by a boundary that keeps away from unlabeled points, and labeled points on their side of it.
+    """Semi-supervised SVM risk: labeled points on their side of the boundary, unlabeled points away from it.
 
     The data term of the objective is
 
@@ -54,9 +54,11 @@ class SemiSupervisedSVM(Problem):
     with P, N the labeled points of the two classes, share = n_P / (n_P + n_N), and U the unlabeled points.
     Coefficients: c_p = -C share [f < 1] / B, c_n = C (1 - share) [f > -1] / B, c_u = C* u'(f) / B.
 
-    The losses u(r) are, in their order, max(0, 1 - |r|), max(0, 1 - |r|)^2 / 2, min(1 + s, max(0, 1 - |r|)), which with
-    s = 0 is the first again, and exp(-5 r^2). A C* of None is C n_l / n_u, which `bind` fills in; 0 leaves the unlabeled
-    points out. `positive_share` is not a parameter but a fact, the share, which `bind` fills in too.
+    The losses u(r) are, in the order of the options: max(0, 1 - |r|); max(0, 1 - |r|)^2 / 2; min(1 + s, max(0, 1 -
+    |r|)); exp(-5 r^2). With s = 0 the third is the first.
+
+    If C* is None, `bind` sets it to C n_l / n_u. With C* = 0 the unlabeled points do not count. `positive_share` is
+    the share in the formula. It is not a parameter: `bind` computes it from the labels.
 
     Parameters
     ----------
@@ -76,20 +78,20 @@ class SemiSupervisedSVM(Problem):
     Source: Scalable Semi-Supervised SVM via Triply Stochastic Gradients (IJCAI 2019), (1), (3)-(7), Table 2,
     Algorithm 1.
 
-    The paper's objective has 1/2 ||f||^2, which is lam = 1 with the solver's step as its gamma_t. Other lam:
-    dividing the objective by lam shows that (C, C*, step) here are the paper's (C / lam, C* / lam, step * lam).
+    The paper's objective has 1/2 ||f||^2, which is lam = 1 with the solver's step as its gamma_t. For another lam,
+    divide the objective by lam: (C, C*, step) here are the paper's (C / lam, C* / lam, step * lam).
 
     Deviation: the paper draws labeled points from both classes at once. Here each class has its own mini-batch,
-    weighted by its share of the labels: the same expectation, a lower variance, and no batch without one of the
-    classes.
+    weighted by its share of the labels. This keeps the expectation and lowers the variance, and no batch lacks a
+    class.
 
-    Deviation: Table 2 leaves the sign of r out of the derivatives of the symmetric hinge and of its square; u'(0) = 0.
+    Deviation: Table 2 lacks the sign of r in the derivatives of the symmetric hinge and of its square. Here u'(0) = 0.
 
-    Deviation: the ramp H_1 - H_s is applied to r and to -r, as in CCCP-S3VM (Collobert et al. 2006), and the
-    constant 1 - s is taken off, so that u = 0 outside the margin as for the other losses.
+    Deviation: the ramp H_1 - H_s is applied to r and to -r, as in CCCP-S3VM (Collobert et al. 2006). The
+    constant 1 - s is subtracted, so that u = 0 outside the margin as for the other losses.
 
-    The balance shift takes the batch's own mean, so that with it a batch's gradient is unbiased only as the
-    batch grows.
+    The balance shift uses the mini-batch's own mean. So with the shift, a batch's gradient is unbiased only in the
+    limit of large batches.
     """
 
     C: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="C", usual=(0.001, 1000.0))
@@ -106,7 +108,7 @@ class SemiSupervisedSVM(Problem):
     sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
 
     def bind(self, y: NDArray) -> Self:
-        """Return the problem with what it takes from the labels y (n,): the share of positives, and C* where none is given."""
+        """Return the problem bound to labels y (n,): sets the share of positives, and C* if it is None."""
         n = {source: len(index) for source, index in self.rows(y).items()}
         n_labeled = n["positive"] + n["negative"]
         C_star = self.C * n_labeled / n["unlabeled"] if self.C_star is None else self.C_star
@@ -123,7 +125,10 @@ class SemiSupervisedSVM(Problem):
 
     @property
     def largest_slope(self) -> float:
-        """C + C* times the steepest slope of the unlabeled points' loss; with the shift, which moves every value, twice that."""
+        """C + C* times the steepest slope of the unlabeled points' loss.
+
+        It is twice that with the shift, because the shift moves every value.
+        """
         r = np.linspace(-1.0, 1.0, 401)
         steepest = float(np.abs(LOSSES[self.loss].slope(r, self.s)).max())
         weight = self._weights()
@@ -132,11 +137,11 @@ class SemiSupervisedSVM(Problem):
 
     @property
     def is_shifted(self) -> bool:
-        """Whether f is shifted to keep the balance."""
+        """True if f is shifted to keep the balance."""
         return self.is_balanced
 
     def shift(self, unlabeled: NDArray) -> float:
-        """Return what is added to f before its sign is taken, from the values (n_u,) at the unlabeled points trained on."""
+        """Return the shift of f before its sign is taken, from the values (n_u,) at the unlabeled training points."""
         if not self.is_balanced:
             return 0.0
         return 2.0 * bound(self.positive_share) - 1.0 - float(mean(unlabeled))
@@ -156,7 +161,7 @@ class SemiSupervisedSVM(Problem):
         c = {source: slopes[source] * (weight[source] / len(values)) for source, values in f.items()}
         if self.is_balanced:  # every value also moves with the mean of the unlabeled ones
             c["unlabeled"] = c["unlabeled"] - sum(v.sum() for v in c.values()) / len(c["unlabeled"])
-        # 0 f: the slopes of a value that is not finite would be, and hide it.
+        # Adding 0 f keeps a value that is not finite visible; its slope alone would hide it.
         return {source: (c[source] + 0.0 * values).astype(values.dtype) for source, values in f.items()}
 
     def terms(self, f: Values) -> dict[str, float]:

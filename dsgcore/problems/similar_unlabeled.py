@@ -1,4 +1,4 @@
-"""TSGSU: classification from pairs of points that share an unknown class, and unlabeled points."""
+"""TSGSU: classification from similar pairs and unlabeled points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dsgcore.core.parameters import ParameterError, choice, real
 from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, rows_where
 
 SIMILAR = "similar"
-# The risk divides by 2 prior - 1: this close to one half, noise is magnified five hundred times and more.
+# The risk divides by 2 prior - 1. At this distance from one half, noise is amplified five hundred times.
 SMALLEST_DISTANCE_FROM_HALF = 1e-3
 
 
@@ -42,7 +42,7 @@ CORRECTIONS = ("absolute value", "ReLU", "leaky ReLU", "identity")
 @documented
 @dataclass(frozen=True)
 class SimilarUnlabeled(Problem):
-    """Tell two classes apart from similar pairs (both members of the same, unknown class) and unlabeled points.
+    """Similar-unlabeled risk: two classes from unlabeled points, and from pairs whose members share an unknown class.
 
     With pi = prior, pi_S = pi^2 + (1 - pi)^2, S all members of the similar pairs and U the unlabeled points,
     the data term of the objective is delta(A_1) + delta(A_2), where
@@ -50,13 +50,14 @@ class SimilarUnlabeled(Problem):
         A_1 = [pi_S mean_S l(f, +1) - (1 - pi) mean_U l(f, +1)] / (2 pi - 1)     the risk of the positive class,
         A_2 = [pi mean_U l(f, -1) - pi_S mean_S l(f, -1)] / (2 pi - 1)           the risk of the negative class.
 
-    Either can come out below zero, for the estimate subtracts; delta corrects that. With l' the derivative by f,
+    Both estimates contain a difference, and so can be negative. delta corrects that. With l' the derivative by f,
     c_S = pi_S [delta'(A_1) l'(f, +1) - delta'(A_2) l'(f, -1)] / ((2 pi - 1) B_S) and
     c_U = [-(1 - pi) delta'(A_1) l'(f, +1) + pi delta'(A_2) l'(f, -1)] / ((2 pi - 1) B_U), with A_1, A_2 of the batch.
 
-    Similar pairs cannot tell which class is which: the prior does, so below 1/2 the rarer class is the positive one. The
-    losses l(z, t) are (z t - 1)^2 / 4, max(-z t, max(0, 1/2 - z t / 2)) and log(1 + exp(-z t)); all corrections delta are A
-    for A >= 0, and the leaky ReLU is -leak A below.
+    Similar pairs do not show which class is positive. The prior decides that: below 1/2, the rarer class is positive.
+
+    The losses l(z, t) are (z t - 1)^2 / 4, max(-z t, max(0, 1/2 - z t / 2)) and log(1 + exp(-z t)). All corrections
+    delta are A for A >= 0. The leaky ReLU is -leak A below.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class SimilarUnlabeled(Problem):
     correction : Correction
         Correction of an estimated risk below zero. “identity” does nothing.
     leak : Leak
-        How strongly the leaky ReLU pushes a negative risk back: 0 equals ReLU, 1 equals the absolute value.
+        Slope of the leaky ReLU for a negative risk. 0 gives ReLU, 1 the absolute value.
 
     Raises
     ------
@@ -80,11 +81,11 @@ class SimilarUnlabeled(Problem):
     (Machine Learning, 2021), (8), (9), (17)-(19) and (25). For the identity and the squared loss the optimum is
     SU-SL's (Bao et al. 2018).
 
-    delta' is taken at the batch's own A_1 and A_2, so that with any other delta than the identity a batch's
-    gradient is unbiased only as the batch grows: part of the method.
+    delta' is taken at the mini-batch's own A_1 and A_2, as in the paper. So for any delta but the identity, a batch's
+    gradient is unbiased only in the limit of large batches.
 
-    Deviation: the paper's (9) drops a sum in its last term, and (18) groups the constants by single points;
-    built is (8). At A = 0 delta' = 1, from the right.
+    Deviation: the paper's (9) lacks a sum in its last term, and (18) groups the constants by single points. This class
+    implements (8). At A = 0, delta' = 1, from the right.
     """
 
     prior: float = real(0.7, low=0.01, high=0.99, symbol="π₊", usual=(0.05, 0.95))
@@ -101,19 +102,20 @@ class SimilarUnlabeled(Problem):
     sources: ClassVar[tuple[str, ...]] = (SIMILAR, "unlabeled")
 
     def __post_init__(self) -> None:
-        """Refuse a prior of one half, and other values that are not allowed."""
+        """Raise `ParameterError` for a prior of one half, and for other values out of range."""
         super().__post_init__()
         if abs(self.prior - 0.5) < SMALLEST_DISTANCE_FROM_HALF:
             raise ParameterError(
                 f"prior must differ from 1/2 by at least {SMALLEST_DISTANCE_FROM_HALF:g}, got {self.prior!r}: "
-                "the risk divides by 2 prior - 1, for with equal shares similar pairs look like any points"
+                "the risk divides by 2 prior - 1, and with equal shares similar pairs look like any other points"
             )
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of both members of all similar pairs, and of the unlabeled points.
 
-        From pair ids y (n,): the same number >= 0 for the two members of a similar pair, -1 for unlabeled points. `ProblemError`
-        where an id does not occur exactly twice or is below -1, or there are no pairs or no unlabeled points.
+        `y` (n,) holds pair ids: the same number >= 0 for the two members of a similar pair, -1 for unlabeled points.
+        Raise `ProblemError` if an id does not occur exactly twice or is below -1, or if there are no pairs or no
+        unlabeled points.
         """
         y = np.asarray(y)
         rows = {SIMILAR: rows_where(y != UNLABELED), "unlabeled": rows_where(y == UNLABELED)}
@@ -122,7 +124,7 @@ class SimilarUnlabeled(Problem):
             raise ProblemError(f"a pair id must be 0 or more, and -1 marks unlabeled points, got {ids[0]}")
         if (counts != 2).any():
             wrong = np.argmax(counts != 2)
-            raise ProblemError(f"pair id {ids[wrong]} must occur exactly twice, got it {counts[wrong]} times")
+            raise ProblemError(f"pair id {ids[wrong]} must occur exactly twice, but occurs {counts[wrong]} times")
         for source, what in ((SIMILAR, "similar pair"), ("unlabeled", "unlabeled point")):
             if not len(rows[source]):
                 raise ProblemError(f"similar-unlabeled learning needs at least one {what}, got none")
@@ -135,26 +137,27 @@ class SimilarUnlabeled(Problem):
 
     @property
     def _slope_below_zero(self) -> float:
-        """Slope of delta below zero; above, it is 1."""
+        """Slope of delta below zero. The slope above zero is 1."""
         slopes = {"identity": 1.0, "absolute value": -1.0, "ReLU": 0.0, "leaky ReLU": -self.leak}
         return slopes[self.correction]
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
-        """Return one over the number of all points, for both sources hold both classes, and over (2 prior - 1)^2.
+        """Return 1 / (number of all points) / (2 prior - 1)^2.
 
-        The risk divides by 2 prior - 1, and its noise grows by as much.
+        Both sources hold both classes, so that all points count. The risk divides by 2 prior - 1, which amplifies its
+        noise.
         """
         return min(1.0 / sum(map(len, rows.values())) / (2.0 * self.prior - 1.0) ** 2, 1.0)
 
     @property
     def largest_slope(self) -> float | None:
-        """The weights of the mean losses together, where the loss has kinks; the others are curved."""
+        """Sum of the mean losses' weights; None unless the loss has kinks, because the others are curved."""
         if self.loss != "double hinge":
             return None
         return sum(abs(weight) for _, _, weight in self._weights().values())
 
     def _weights(self) -> dict[str, tuple[str, int, float]]:
-        """Each mean loss's source, target t and signed weight: the first two make A_1, the others A_2."""
+        """Source, target t and signed weight of each mean loss: the first two make A_1, the others A_2."""
         scale = 1.0 / (2.0 * self.prior - 1.0)
         return {
             "similar as positive": (SIMILAR, 1, self.similar_prior * scale),
@@ -186,14 +189,14 @@ class SimilarUnlabeled(Problem):
             target: 1.0 if risk >= 0.0 else self._slope_below_zero
             for target, risk in zip((1, -1), self.risks(f).values(), strict=True)
         }
-        c = {source: 0.0 * values for source, values in f.items()}  # NaN where a value is not finite
+        c = {source: 0.0 * values for source, values in f.items()}  # NaN if a value is not finite
         for source, target, weight in self._weights().values():
             factor = target * slopes[target] * weight / len(f[source])
             c[source] += LOSSES[self.loss].slope(target * f[source]) * factor
         return c
 
     def terms(self, f: Values) -> dict[str, float]:
-        """Return the four signed parts of A_1 and A_2, and what is corrected: delta(A_1) + delta(A_2) - A_1 - A_2."""
+        """Return the four signed parts of A_1 and A_2, and the correction: delta(A_1) + delta(A_2) - A_1 - A_2."""
         parts = self._parts(f)
         below_zero = sum(min(risk, 0.0) for risk in self._sums(parts).values())
         return {**parts, "correction": (self._slope_below_zero - 1.0) * below_zero}
@@ -201,16 +204,16 @@ class SimilarUnlabeled(Problem):
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant.
 
-        None where it is not quadratic: for any loss but the squared, or with a correction.
+        Return None if the risk is not quadratic: for any loss but the squared one, or with a correction.
         """
         if self.loss != "squared" or self.correction != "identity":
             return None
         mean = {source: np.bincount(index, minlength=n) / len(index) for source, index in rows.items()}
-        # l(z, +1) - l(z, -1) = -z leaves mean_U of f^2 / 4, and terms linear in f.
+        # Since l(z, +1) - l(z, -1) = -z, only mean_U of f^2 / 4 and terms linear in f remain.
         scale = 1.0 / (2.0 * self.prior - 1.0)
         linear = scale * (0.5 * mean["unlabeled"] - self.similar_prior * mean[SIMILAR])
         return np.diag(0.5 * mean["unlabeled"]), linear
 
     def twin(self) -> Self:
-        """Return the problem without the correction: without the unlabeled points there would be no problem left."""
+        """Return the problem without the correction. Without the unlabeled points no problem would be left."""
         return replace(self, correction="identity")

@@ -1,4 +1,4 @@
-"""Thresholds that cut the values of a ranking function into ordered classes, and measures of the classes."""
+"""Thresholds that cut a ranking function's values into ordered classes, and measures of the classes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.problem import ProblemError
 
-# Thresholds closer than this, relative to their size, are one.
+# Thresholds with a smaller relative distance are treated as equal.
 TIE = 1e-9
 
 
@@ -22,15 +22,15 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge", margin: float = 1
     Parameters
     ----------
     y : ndarray of shape (n,)
-        Class codes 0 .. k - 1 in their order, every one of them present.
+        Class codes 0 .. k - 1 in their order. Every code must be present.
     f : ndarray of shape (n,)
         Values of the ranking function at the same points.
     loss : {"hinge", "squared"}, default "hinge"
-        delta.
+        The loss delta.
     margin : float >= 0, default 1.0
-        How far from a threshold a value should be, in units of f. It matters: where the values spread by less
-        than the margin, as those of an AUC objective with a ridge do, the hinge thresholds follow the classes'
-        sizes more than their values. With 0 they cut the values where the labeled classes' shares do.
+        Wanted distance of a value from a threshold, in units of f. If the values spread by less than the margin, the
+        hinge thresholds follow the sizes of the classes more than the values. That happens for an AUC objective with a
+        ridge. With 0 they cut the values into the labeled classes' shares.
 
     Raises
     ------
@@ -40,16 +40,16 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge", margin: float = 1
     Warns
     -----
     UserWarning
-        If thresholds coincide: they are then given the same value, and no point can get the classes between them.
+        If thresholds coincide. They then get the same value, and no point can get a class between them.
 
     Notes
     -----
     Source: QS3ORAO (AAAI 2020), "Calculate the Thresholds"; Fathony, Bashiri and Ziebart (2017).
 
-    Deviation: no linear program is solved. The hinge loss is linear between the kinks f_i - margin (of points
-    above) and f_i + margin (below), its slope is minus the number of points below at the far left and grows by
-    one at each kink: it is zero between the n_below-th kink and the next. Of that interval, which need not be a
-    point as the paper's Lemma 1 has it, this is the middle.
+    Deviation: no linear program is solved. The hinge loss is linear between its kinks: f_i - margin for points
+    above, and f_i + margin for points below. Its slope starts at minus the number of points below, and grows by
+    one at each kink. So it is zero between the n_below-th kink and the next, and the threshold is the middle of that
+    interval. The paper's Lemma 1 takes it to be a single point, but it need not be.
     """
     y, f = np.asarray(y), np.asarray(f, dtype=float)
     if not np.isfinite(f).all():
@@ -84,7 +84,7 @@ def _merge_ties(b: NDArray) -> NDArray:
 
 
 def check_classes(y: NDArray) -> NDArray:
-    """Return the class codes 0 .. k - 1 in `y`; raise `ProblemError` where one is missing or there is only one."""
+    """Return the class codes 0 .. k - 1 in `y`; raise `ProblemError` if one is missing or there is only one."""
     classes = np.unique(y)
     wrong = np.flatnonzero(classes != np.arange(len(classes)))
     if len(wrong):
@@ -98,7 +98,7 @@ def check_classes(y: NDArray) -> NDArray:
 
 
 def classify(f: NDArray, b: NDArray) -> NDArray:
-    """Return the class code of each value: the number of thresholds below it; both of shape (n,)."""
+    """Return the class code of each value, the number of thresholds below it; both of shape (n,)."""
     return np.searchsorted(b, f, side="left")
 
 
@@ -109,15 +109,15 @@ def class_measures(y: NDArray, f: NDArray, b: NDArray) -> dict[str, float]:
 
 
 def mean_auc(y: NDArray, f: NDArray) -> float:
-    """Return the mean over 0 < j < k of the AUC of the classes from code j on against those before, ties one half.
+    """Return the mean over 0 < j < k of the AUC of codes from j on against codes before j, counting ties as one half.
 
-    From class codes y and values f, both (n,). Sub-problems without a point on either side are left out; NaN where none is
-    left, or a value is NaN.
+    The class codes y and the values f have shape (n,). Sub-problems without a point on either side do not count.
+    Return NaN if no sub-problem is left, or if a value is NaN.
     """
     if np.isnan(f).any():
         return float("nan")
     y = np.asarray(y).astype(int)
-    # One sort serves all sub-problems: a sample's AUC follows from the sum of its ranks.
+    # One sort serves all sub-problems, because a sample's AUC follows from the sum of its ranks.
     order = np.argsort(f)
     above = np.bincount(y)[::-1].cumsum()[::-1][1:]
     rank_sums = np.bincount(y[order], weights=_ranks(f[order]))[::-1].cumsum()[::-1][1:]
@@ -130,7 +130,7 @@ def mean_auc(y: NDArray, f: NDArray) -> float:
 
 
 def _ranks(values: NDArray) -> NDArray:
-    """Return the ranks, from one on, of sorted values (n,); those of ties are their mean rank."""
+    """Return the ranks, starting at 1, of sorted values (n,). Ties get their mean rank."""
     is_first = np.append(True, values[1:] != values[:-1])
     if is_first.all():
         return np.arange(1.0, len(values) + 1.0)
