@@ -1,4 +1,4 @@
-"""What limits a run: too few iterations, batches too small, too few features; found by intervention, without a browser."""
+"""Diagnosis of a run by intervention: too few iterations, too small mini-batches or too few features."""
 
 from dsgcore.diagnostics.convergence import Convergence, Slope, convergence, fitted
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, four_runs

@@ -15,7 +15,7 @@ NOT_CONVERGED = 1
 
 
 def check(given: argparse.Namespace) -> int:
-    """Print what limits a run; return 0 if it has converged, else 1."""
+    """Print the verdict on a run; return 0 if the run has converged, else 1."""
     if given.json is not None:
         check_place(given.json, "--json")
     spec = read_spec(given.spec)
@@ -29,7 +29,7 @@ def check(given: argparse.Namespace) -> int:
 
 
 def words(found: Limits) -> str:
-    """Return the verdict in lines: whether it has converged, the parts and shares, the slopes, what to change."""
+    """Return the verdict as lines: convergence, parts and shares, slopes, and the change to make."""
     if any(run.has_grown for run in found.runs):
         return f"The run diverges. {found.remedy}\n{_seeds(found)}"
     state = "has converged" if found.converged else "has not converged"

@@ -1,4 +1,4 @@
-"""Does a run converge as its theorem says: ways over seeds, their median and band, fitted slopes beside the promised ones."""
+"""Convergence of a run: trajectories over seeds, their median and band, and fitted slopes beside the theorem's."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from dsgcore.settings import Constant, Measured, profile_of
 
 RESAMPLES = 200
 BAND = (0.2, 0.8)
-# A slope is that of the last so many times of x.
+# A slope is fitted over the range in which x grows by this factor.
 LAST = 10.0
-# A slope this far above the promised one, in standard errors and in parts of it, is another one.
+# A slope breaks the promise if it exceeds the promised one by both this many standard errors and this share of it.
 ERRORS, CLOSE = 2.0, 0.2
 
 
 @dataclass(frozen=True)
 class Slope:
-    """The slope of a logarithm against another, and its standard error over the seeds (NaN with less than two)."""
+    """The slope of one logarithm against another, and its standard error over the seeds (NaN with fewer than two)."""
 
     value: float
     error: float
 
     def keeps(self, promised: float) -> bool:
-        """Whether something falls at least as fast as t to the power of `promised`, as far as can be told."""
+        """Return True if the quantity falls at least as fast as t to the power of `promised`, within the error."""
         error = self.error if np.isfinite(self.error) else 0.0
         return bool(self.value <= promised + max(ERRORS * error, CLOSE * abs(promised)))
 
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """The ways of one spec over several seeds.
+    """The trajectories of one spec over several seeds.
 
     Attributes
     ----------
     t : ndarray of shape (k,)
     columns : mapping of str to ndarray of shape (seeds, k)
-        As of `dsgcore.diagnostics.way`; NaN beyond the end of a run that diverged.
+        The columns of `dsgcore.diagnostics.way`; NaN beyond the end of a run that diverged.
     """
 
     spec: Spec
@@ -55,7 +55,7 @@ class Convergence:
 
     @classmethod
     def of(cls, spec: Spec, ways: Mapping[int, Mapping[str, NDArray]]) -> Convergence:
-        """Gather ways by their seeds."""
+        """Return the trajectories of several seeds as one object."""
         longest = max(ways.values(), key=lambda own: len(own["t"]))
         k = len(longest["t"])
 
@@ -67,7 +67,7 @@ class Convergence:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """What was measured, by the names of its columns."""
+        """The measured quantities, by the names of their columns."""
         return tuple(name for name in WORDS if name in self.columns)
 
     @property
@@ -79,7 +79,7 @@ class Convergence:
 
     @property
     def n_diverged(self) -> int:
-        """How many of the runs ended before their last iteration."""
+        """The number of runs that ended before their last iteration."""
         has_ended = len(self.t) > 0 and self.t[-1] >= self.spec.solver.n_iter
         return int(np.isnan(self.columns[ERROR][:, -1]).sum()) if has_ended else len(self.seeds)
 
@@ -88,18 +88,19 @@ class Convergence:
         return _quantile(self.columns[name], 0.5)
 
     def band(self, name: str) -> tuple[NDArray, NDArray]:
-        """Return where the middle of the seeds lies, from 20 to 80 %."""
+        """Return the 20 % and 80 % quantiles over the seeds."""
         low, high = (_quantile(self.columns[name], share) for share in BAND)
         return low, high
 
     def mean(self, name: str) -> NDArray:
-        """Return a quantity's mean over the seeds: what theorems on expectations speak of."""
+        """Return a quantity's mean over the seeds, to compare with theorems on expectations."""
         return np.asarray(self.columns[name].mean(axis=0))
 
     def bound(self, name: str) -> NDArray | None:
-        """Return what the paper's proof bounds a quantity's mean by; None where it does not.
+        """Return the paper's upper bound of a quantity's mean; None if the paper has none.
 
-        Of |f − h|² that is Lemma 1's bound; of |f − f*|² it is 2 |f − h|² + 2 κ ‖h − f*‖²_H, with that bound for the first.
+        For |f − h|² it is Lemma 1's bound. For |f − f*|² it is 2 |f − h|² + 2 κ ‖h − f*‖²_H, with that bound for the
+        first term.
         """
         lemma = self.mean("bound")
         if name == ERROR:
@@ -109,7 +110,7 @@ class Convergence:
         return None
 
     def constants(self) -> dict[str, float]:
-        """Return the constants of Lemma 1's bound M² (κ + φ)² Σ|a|², at the end and in the mean of the seeds."""
+        """Return the constants of Lemma 1's bound M² (κ + φ)² Σ|a|², at the end, averaged over the seeds."""
         kernel = self.spec.kernel
         return {
             "κ": kernel.bound,
@@ -119,7 +120,7 @@ class Convergence:
         }
 
     def theorem_bound(self) -> Constant | None:
-        """Return the theorem's own bound with its constant: where the paper gives one, and its assumptions hold."""
+        """Return the theorem's bound with its constant, if the paper gives one and its assumptions hold."""
         if not theory_of(self.spec).holds:
             return None
         names = ("largest_weight", "curvature", "f_star_norm")
@@ -138,7 +139,7 @@ def convergence(
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
 ) -> Convergence:
-    """Measure how a spec's run converges; parameters, and what is raised, as of `dsgcore.diagnostics.limits`."""
+    """Measure the convergence of a spec's run; parameters and errors as in `dsgcore.diagnostics.limits`."""
     used = seeds_of(spec, seeds)
     split = load_split(spec) if split is None else split
     has_own, ground, ways = is_sampled(len(split.X_train)), None, {}
@@ -155,7 +156,7 @@ def convergence(
 def fitted(x: NDArray, values: NDArray) -> Slope:
     """Return the slope of the mean of `values` (seeds, k) against `x` (k,) on logarithmic scales, over the last decade of x.
 
-    Its standard error is that of resampling the seeds.
+    Its standard error comes from resampling the seeds.
     """
     late = x >= (x[-1] / LAST if len(x) else 0.0)
     own, rng, n = values[:, late], np.random.default_rng(0), len(values)
@@ -164,7 +165,7 @@ def fitted(x: NDArray, values: NDArray) -> Slope:
 
 
 def _quantile(values: NDArray, share: float) -> NDArray:
-    """Return a quantile over the seeds that got so far."""
+    """Return a quantile over the seeds that reached each iteration."""
     there = np.isfinite(values).any(axis=0)
     found = np.full(values.shape[1], np.nan)
     found[there] = np.nanquantile(values[:, there], share, axis=0)

@@ -1,12 +1,13 @@
-"""A run four times with the same seed: with and without the noise of its batches, with and without that of its features.
+"""Four versions of a run with the same seed: with and without mini-batch noise, with and without feature noise.
 
 |                 | mini-batches                  | whole sample                       |
 |-----------------|-------------------------------|------------------------------------|
 | random features | f: the method                 | r: the features' noise alone       |
 | exact kernel    | b: the batches' noise alone   | g: neither, the deterministic path |
 
-All are values at the n training points. The papers split |f - f*| into |f - h| and |h - f*| instead, where h takes f's own
-coefficients and so reacts to f's errors: the two parts are strongly correlated, and both overstate what features cost.
+All are values at the n training points. The papers split |f - f*| into |f - h| and |h - f*| instead. Their h uses f's
+own coefficients, so it reacts to f's errors. The two parts are strongly correlated, and both overstate the cost of the
+features.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ from dsgcore.diagnostics.subsample import is_sampled, on_some_points
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.stochastic_task import task_of
 
-# Where there is no exact optimum, g goes on to at most so many times the run's length, for where it leads to.
+# Without an exact optimum, g continues for at most this many times the run's length, to find its limit.
 LONGEST_WAY = 10
-# And ends when a step moves it by less than this, relative to its size.
+# It ends when a step moves it by less than this, relative to its size.
 STANDS_STILL = 1e-6
-# So many iterations are recorded, evenly spread on a logarithmic scale.
+# Number of recorded iterations, evenly spread on a logarithmic scale.
 RECORDED = 60
-# A squared distance so many times that of f = 0 is no way to an optimum.
+# A squared distance above this many times that of f = 0 means divergence.
 GROWN = 100.0
 
 
@@ -58,20 +59,20 @@ class FourRuns:
     t : ndarray of int
         The iterations.
     optimisation : ndarray
-        Of g - f*: how far the deterministic path still has to go.
+        Of g - f*: the remaining distance of the deterministic path.
     batches : ndarray
-        Of b - g: what the batches' noise costs.
+        Of b - g: the effect of mini-batch noise.
     features : ndarray
-        Of r - g: what the features' noise costs.
+        Of r - g: the effect of feature noise.
     together : ndarray
         Of f - f*.
     error : ndarray
         Of f - h, the papers' error of the random features.
     scale : float
-        Of f* itself. Where the risk is not quadratic, f* is where a run would go on to without noise, each its own: it may be
-        one of several minima.
+        Of f* itself. If the risk is not quadratic, f* is the limit of each run without noise; it may be one of several
+        minima.
     is_exact : bool
-        Whether f* is the exact minimiser.
+        True if f* is the exact minimiser.
     """
 
     t: NDArray
@@ -85,18 +86,18 @@ class FourRuns:
 
     @property
     def remainder(self) -> NDArray:
-        """What the two noises and the way make of each other: together less the three parts, signed."""
+        """The interaction of the two noises and the optimisation: together less the three parts, signed."""
         return self.together - self.optimisation - self.batches - self.features
 
     @property
     def has_grown(self) -> bool:
-        """Whether the run has grown without end, or begun to."""
+        """True if the run has diverged, or has begun to."""
         return not len(self.t) or not self.together[-1] <= GROWN * self.scale
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What runs on the same data, with the same kernel and ridge, have in common.
+    """Matrix, gradient and optimum that runs with the same data, kernel and ridge share.
 
     Attributes
     ----------
@@ -104,7 +105,7 @@ class Ground:
     whole : GradientNorm
         The whole sample's gradient.
     optimum : ndarray of shape (n,) or None
-        Dual coefficients of f*; None where the risk is not quadratic, or without a ridge.
+        Dual coefficients of f*; None if the risk is not quadratic, or without a ridge.
     """
 
     K: NDArray
@@ -113,7 +114,7 @@ class Ground:
 
     @classmethod
     def of(cls, task: Task) -> Ground:
-        """Make the matrix and the optimum of a task."""
+        """Return the matrix, gradient and optimum of a task."""
         X, lam = np.asarray(task.X, dtype=np.float64), task.plan.at(task.plan.n_iter).lam
         K = task.kernel.matrix(X, X)
         whole = GradientNorm(task.problem, task.rows, K)
@@ -122,7 +123,7 @@ class Ground:
 
     @cached_property
     def curvature(self) -> float:
-        """The sum of the sizes of a quadratic risk's second derivatives; NaN of another."""
+        """The sum of the absolute second derivatives of a quadratic risk; NaN for another risk."""
         return float("nan") if self.whole.quadratic is None else float(np.abs(self.whole.quadratic[0]).sum())
 
 
@@ -133,9 +134,10 @@ def four_runs(
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
 ) -> FourRuns:
-    """Make the four runs of a spec with one seed of batches and features, by default the spec's; the data stay those of that one.
+    """Make the four runs of a spec with one seed of batches and features.
 
-    The other parameters, and what is raised, are as of `dsgcore.diagnostics.limits`.
+    The seed is by default the spec's; the data always belong to the spec's seed. The other parameters and the errors
+    are as in `dsgcore.diagnostics.limits`.
     """
     return runs_of_seeds(spec, (spec.seed if seed is None else seed,), split=split, tell=tell)[0]
 
@@ -147,9 +149,9 @@ def runs_of_seeds(
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
 ) -> tuple[FourRuns, ...]:
-    """Make the four runs with each of several seeds. Parameters as of `limits`.
+    """Make the four runs with each of several seeds. Parameters as in `limits`.
 
-    The noiseless run is made once, or once a seed if each seed draws its own training points.
+    The noiseless run is made once, or once per seed if each seed draws its own training points.
     """
     check_possible(spec)
     task = settled_task(spec, load_split(spec) if split is None else split)
@@ -175,7 +177,7 @@ def _runs(task: Task, seeds: Sequence[int], tell: Callable[[float], object]) -> 
 
 
 def seeds_of(spec: Spec, seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the seeds that are asked for: a number stands for so many from the spec's own on."""
+    """Return the seeds; a number stands for that many seeds, from the spec's own on."""
     return tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
 
 
@@ -188,7 +190,7 @@ def check_possible(spec: Spec) -> None:
 
 
 def settled_task(spec: Spec, split: Split) -> Task:
-    """Return the solver's task for a spec, with its automatic step; raise `DiagnosticsError` as `check_possible`."""
+    """Return the solver's task for a spec, with its automatic step; raise `DiagnosticsError` as in `check_possible`."""
     check_possible(spec)
     task = task_of(spec, split)
     settle_step(task)
@@ -197,7 +199,7 @@ def settled_task(spec: Spec, split: Split) -> Task:
 
 @dataclass(frozen=True, eq=False)
 class _Noiseless:
-    """What has no noise, and so is the same for all seeds: the ground, g at the recorded iterations, and where it leads."""
+    """The noiseless part, equal for all seeds: the `Ground`, g at the recorded iterations, and its limit."""
 
     ground: Ground
     g: dict[int, NDArray]
@@ -218,13 +220,13 @@ def _noiseless(task: Task, tell: Callable[[float], object]) -> _Noiseless:
 
 
 def _down(ground: Ground, path: DualCoefficients, values: NDArray, step: Step) -> NDArray:
-    """Step from `values` along the whole sample's gradient; return the values there."""
+    """Make one step from `values` along the whole sample's gradient; return the new values."""
     path.advance(np.arange(len(values)), ground.whole.slopes(values), step.size, step.decay)
     return ground.K @ path.values
 
 
 def _end(task: Task, ground: Ground, start: DualCoefficients) -> NDArray:
-    """Return the values of f*; where there may be several minima, those that steps without noise lead to from `start`."""
+    """Return the values of f*; if there may be several minima, the limit of noiseless steps from `start`."""
     if ground.optimum is not None:
         return ground.K @ ground.optimum
     path, step = copy(start), task.plan.at(task.plan.n_iter)
@@ -261,7 +263,7 @@ class _At(NamedTuple):
 
 
 def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[float], object]) -> Iterator[_At]:
-    """Make the runs that have noise all at once, and yield the iterations that are recorded."""
+    """Make the noisy runs together, and yield the recorded iterations."""
     K, model, b = still.ground.K, task.new_model(), DualCoefficients(len(task.X))
     points, r = AllPoints(task, model), np.zeros(len(K), dtype=task.dtype)
     for iterate in solve(task, model, training=points):
@@ -278,7 +280,7 @@ def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[f
 
 
 def _advance_features(task: Task, iterate: Iterate, whole: GradientNorm, X: NDArray, r: NDArray) -> None:
-    """Add a step along the whole sample's gradient through the run's own random features of this iteration."""
+    """Add a step along the whole sample's gradient through this iteration's random features of the run."""
     step, feature_map = iterate.step, task.kernel.feature_map
     W = task.new_model().frequencies(iterate.t, step.n_features)
     slopes = whole.slopes(r.astype(np.float64)).astype(task.dtype)

@@ -10,7 +10,7 @@ WANDERING = "Wander"
 
 
 class Light(Enum):
-    """How a gauge stands, in words."""
+    """State of a gauge, in words."""
 
     UNKNOWN = "too early to tell"
     GOOD = "fine"
@@ -20,24 +20,24 @@ class Light(Enum):
 
 @dataclass(frozen=True)
 class Gauge:
-    """One cause that can hold a run back.
+    """One possible limit of a run.
 
     Attributes
     ----------
     name : str
         "Step", "Iterations", "Batches", "Features" or "Wander".
     value : str
-        What it reads.
+        The measured value.
     sentence : str
-        What that means.
+        The meaning of the value.
     remedy : str
-        What to change; empty where there is nothing to change.
+        The suggested change; empty if there is none.
     changes : dict
-        The same as values of the spec's solver section.
+        The suggested change as values of the spec's solver section.
     severity : float
-        What it reads, in units of what is too much.
+        The measured value, in units of the limit.
     expected : str
-        What it should read after the change; empty where that cannot be said.
+        The expected value after the change; empty if it is unknown.
     """
 
     name: str
@@ -66,13 +66,13 @@ class Strip:
 
     @property
     def leading(self) -> Gauge | None:
-        """The worst of those that limit the run; wandering is what causes lead to, and comes after them."""
+        """The worst of the gauges that limit the run. Wandering is a consequence of the others, so it comes last."""
         limiting = [gauge for gauge in self.gauges if gauge.light is Light.LIMITS]
         causes = [gauge for gauge in limiting if gauge.name != WANDERING] or limiting
         return max(causes, key=lambda gauge: gauge.severity, default=None)
 
     def summary(self) -> str:
-        """Return in a sentence or two what the gauges come to."""
+        """Return the result of the gauges in a sentence or two."""
         if self.leading is not None:
             return f"{self.leading.name}: {self.leading.light.value}."
         if any(gauge.light is Light.OPEN for gauge in self.gauges):

@@ -1,4 +1,4 @@
-"""What follows from a run's readings: how far f has come lately, how far it wanders, whether its steps can arrive."""
+"""Quantities derived from a run's gauges: recent progress of f, its fluctuation, and the reach of its steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dsgcore.experiments.run import Run
 
 
 class Gauged:
-    """A run's readings up to iteration `t`, at least one; sizes are relative to that of f at the probes."""
+    """A run's gauge values up to iteration `t`, at least one; sizes are relative to the size of f at the probes."""
 
     def __init__(self, run: Run, t: int, readings: list[Reading]) -> None:
         self.run, self.t, self.readings, self.last = run, t, readings, readings[-1]
@@ -24,18 +24,18 @@ class Gauged:
 
     @property
     def moved(self) -> float:
-        """How far f has come in the second half of the iterations."""
+        """The distance that f moved in the second half of the iterations."""
         return self.relative(float(np.mean((self._near(self.t) - self._near(self.t / 2)) ** 2)))
 
     def _near(self, t: float) -> NDArray:
-        """Return the mean of f over the eighth before `t`, so that noise does not count as a way."""
+        """Return the mean of f over the last eighth before `t`, so that noise does not count as movement."""
         some = [r.f for r in self.readings if 0.875 * t - STRIDE < r.t <= t] or [self.readings[0].f]
         mean: NDArray = np.mean(some, axis=0)
         return mean
 
     @property
     def wander(self) -> float:
-        """How far f moves to and fro: from second differences, which a straight way has none of."""
+        """The fluctuation of f, from second differences, which are zero on a straight path."""
         F = np.array([r.f for r in self.readings if r.t > self.t / 2])
         lag = max(1, len(F) // 8)
         bends = F[2 * lag :] - 2.0 * F[lag:-lag] + F[: -2 * lag]
@@ -43,7 +43,7 @@ class Gauged:
 
     @property
     def reach(self) -> float:
-        """The sum of all step sizes to the planned end, in units of half the largest step; infinite where none is too large."""
+        """The sum of all step sizes to the planned end, in units of half the largest step; infinite if no step is too large."""
         if self.largest is None:
             return np.inf
         left = self.run.n_iter - self.t

@@ -1,8 +1,8 @@
-"""What f is made of: one random feature, one training point, and how large the coefficients of each iteration are.
+"""Components of f: one random feature, one training point, and the sizes of each iteration's coefficients.
 
-f is a sum of waves, drawn anew at every iteration and with coefficients that only shrink afterwards; its twin h is a sum of
-kernels round the training points, whose coefficients go on changing. What is returned is small, and costs no more than an
-iteration.
+f is a sum of waves. Every iteration draws new ones, and their coefficients only shrink afterwards. Its twin h is a sum
+of kernels at the training points, whose coefficients continue to change. The results are small, and cost no more than
+an iteration.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from dsgcore.core.expansion import Expansion
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.stochastic_engine import StochasticEngine
 
-# Of so many iterations and so many coefficients at most the sizes are sorted.
+# Sizes are sorted for at most this many iterations, and this many coefficients.
 MOST_BLOCKS, MOST_COEFFICIENTS = 200, 2**19
-# The largest of an iteration's coefficients, and those that 90 %, half and 10 % of them are below.
+# The largest of an iteration's coefficients, and their 90 %, 50 % and 10 % quantiles.
 QUANTILES = {"largest": 1.0, "90 % below": 0.9, "median": 0.5, "10 % below": 0.1}
 
 
 @dataclass(frozen=True, eq=False)
 class Amplitudes:
-    """How large the coefficients are that some iterations have left in a model.
+    """Sizes of the coefficients that some iterations have left in a model.
 
-    Of the iterations `t`, evenly spread where there are many, `sizes` are the quantiles of the features' absolute coefficients,
-    by what they are called; all of shape (k,).
+    The iterations `t` are evenly spread if there are many. `sizes` holds quantiles of the features' absolute
+    coefficients, by name. All have shape (k,).
     """
 
     t: NDArray
@@ -39,7 +39,7 @@ class Amplitudes:
 
 
 def amplitudes(model: Expansion) -> Amplitudes:
-    """Return how large the coefficients are that each iteration has left in a model, shrunk by all steps since."""
+    """Return the sizes of each iteration's coefficients in a model, after the shrinkage of all later steps."""
     largest = max((block.shape[1] for block in model.blocks), default=1)
     number = min(len(model), max(1, min(MOST_BLOCKS, MOST_COEFFICIENTS // largest)))
     t = np.unique(np.linspace(1, len(model), number).round().astype(int))
@@ -50,14 +50,14 @@ def amplitudes(model: Expansion) -> Amplitudes:
 
 
 def feature_wave(model: Expansion, t: int, number: int, Z: NDArray) -> NDArray:
-    """Return what one random feature adds to f, of shape (p,): the sum of these over all features and iterations is f.
+    """Return one random feature's contribution to f, of shape (p,). The sum over all features and iterations is f.
 
     Parameters
     ----------
     t : int
-        The iteration that the feature was drawn in, from 1.
+        The iteration that drew the feature, from 1.
     number : int
-        Which one of that iteration's, from 1.
+        The feature's number within that iteration, from 1.
     Z : ndarray of shape (p, d)
     """
     block = _block(model, t, number)
@@ -68,9 +68,9 @@ def feature_wave(model: Expansion, t: int, number: int, Z: NDArray) -> NDArray:
 
 
 def feature_way(model: Expansion, t: int, number: int) -> NDArray:
-    """Return one random feature's coefficient through time, of shape (T + 1,); `t` and `number` as of `feature_wave`.
+    """Return one random feature's coefficient over time, of shape (T + 1,); `t` and `number` as in `feature_wave`.
 
-    After 0 to T iterations: nothing before the one that the feature was drawn in, and from then on shrinking with every step.
+    Entries are for 0 to T iterations: zero before the feature is drawn, and then shrinking with every step.
     """
     block = _block(model, t, number)
     way = np.zeros(len(model) + 1)
@@ -79,14 +79,16 @@ def feature_way(model: Expansion, t: int, number: int) -> NDArray:
 
 
 def point_pull(run: Run, row: int, Z: NDArray) -> NDArray:
-    """Return what one training point adds to h: a_i k(x_i, z), of shape (p,); the sum of these over all training points is h.
+    """Return one training point's contribution to h, a_i k(x_i, z), of shape (p,).
+
+    The sum over all training points is h.
 
     Parameters
     ----------
     run : Run
-        Of one of the stochastic settings; of another, `DiagnosticsError` is raised.
+        With a stochastic setting; another one raises `DiagnosticsError`.
     row : int
-        Which training point, from 0.
+        The number of the training point, from 0.
     Z : ndarray of shape (p, d)
     """
     engine, x = _engine(run), np.asarray(run.split.X_train[row : row + 1], dtype=np.float64)
@@ -98,13 +100,14 @@ def point_pull(run: Run, row: int, Z: NDArray) -> NDArray:
 def point_way(run: Run, row: int) -> tuple[NDArray, NDArray]:
     """Return some iterations and one training point's coefficient after each, both of shape (k,).
 
-    They are those that the run keeps, some 32 evenly spread ones, and the last. Parameters, and what is raised, as of `point_pull`.
+    The iterations are those that the run keeps: about 32, evenly spread, and the last. Parameters and errors as in
+    `point_pull`.
     """
     return _engine(run).dual_way(row)
 
 
 def has_inside(run: Run) -> bool:
-    """Return whether a run's function is a sum of features that are drawn anew, so that there is an inside to look at."""
+    """Return True if a run's function is a sum of features that every iteration draws."""
     return run.problem.engine == "stochastic"
 
 
@@ -117,7 +120,7 @@ def _engine(run: Run) -> StochasticEngine:
 
 
 def _left(decays: list[float]) -> NDArray:
-    """Return what is left of each iteration's coefficients after all steps since."""
+    """Return the factor by which all later steps have shrunk each iteration's coefficients."""
     return np.cumprod([1.0, *decays[:0:-1]])[::-1]
 
 

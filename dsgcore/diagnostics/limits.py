@@ -1,4 +1,4 @@
-"""The verdict: has a run converged, what holds it back, and what to change."""
+"""Verdict on a run: its convergence, its limits, and the change to make."""
 
 from __future__ import annotations
 
@@ -18,48 +18,50 @@ from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.stochastic_task import task_of
 
-# A run has converged where f is this near to f*, relative to its size, in the root mean square.
+# A run has converged if f is this near to f*, relative to its size, in the root mean square.
 NEAR = 0.1
-# Below this, nothing limits it that is worth a word.
+# Below this value no limit is worth mentioning.
 NEGLIGIBLE = 0.02
 CAUSES = ("optimisation", "batches", "features")
-# A remedy makes a variance so many times smaller.
+# A remedy divides a variance by this factor.
 FACTOR = 4
 MOST_FEATURES, LARGEST_BATCH = 65_536, 65_536
-# In the background, a verdict is over so many seeds.
+# Number of seeds of a verdict in the background.
 SEEDS = 5
-# Beyond what the process has after its imports: kernel matrix, quadratic form and their product, and as much again to solve.
+# Bytes beyond the process after its imports: kernel matrix, quadratic form and their product, and the same again to
+# solve.
 ARRAYS, BYTES, ALLOWANCE = 6, 8, 300_000_000
-# It is told how far the work is so often on its way.
+# Number of progress reports.
 REPORTS = 200
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What limits a run.
+    """Limits of a run.
 
     Attributes
     ----------
     converged : bool
-        Whether ||f - f*|| is at most a tenth of ||f*||.
+        True if ||f - f*|| is at most a tenth of ||f*||.
     leading : {"optimisation", "batches", "features", "none"}
-        Which of the three is largest; "none" where together they are below a fiftieth of ||f*||.
+        The largest of the three; "none" if together they are below a fiftieth of ||f*||.
     parts : dict
-        Root mean squares at the end relative to ||f*||: of "optimisation", "batches", "features" and "together".
+        Root mean squares at the end relative to ||f*||, for "optimisation", "batches", "features" and "together".
     shares : dict
-        Parts of the squared distance ||f - f*||^2: those three and their "remainder", signed; they sum to 1.
+        Parts of the squared distance ||f - f*||^2: those three and their "remainder", signed. They sum to 1.
     slopes : dict
-        Of log mean squares against log t over the second half: of the "error" |f - h|^2 and the "distance" |f - f*|^2.
+        Slopes of log mean squares against log t over the second half: of the "error" |f - h|^2 and the "distance" |f -
+        f*|^2.
     remedy : str
-        What to change, and what that should bring, in a sentence.
+        The change to make, and its expected effect, in a sentence.
     changes : dict
-        The same as values of the spec's solver section; empty where there is nothing to change.
+        The same as values of the spec's solver section; empty if there is nothing to change.
     expected : float or None
         ||f - f*|| / ||f*|| after that change, as predicted.
     largest_step : float or None
-        The constant step above which the run diverges, where there is one.
+        The constant step above which the run diverges, if there is one.
     runs : tuple of FourRuns
-        One a seed.
+        One per seed.
     subsample : Subsample or None
         The training points used; None if all of them were.
     """
@@ -78,7 +80,7 @@ class Limits:
     subsample: Subsample | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain data; what is not finite is None."""
+        """Return the verdict as plain data; numbers that are not finite become None."""
         names = ("converged", "leading", "shares", "remedy", "slopes", "parts", "changes", "expected", "largest_step")
         subsample = None if self.subsample is None else self.subsample.to_dict()
         plain = {name: getattr(self, name) for name in names} | {"seeds": list(self.seeds), "subsample": subsample}
@@ -98,19 +100,24 @@ def limits(
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
 ) -> Limits:
-    """Find what limits a run, by making it four times with every seed: with and without each of its two noises.
+    """Find the limits of a run: make it four times with every seed, with and without each of its two noises.
 
     Parameters
     ----------
     spec : Spec
-        Of one of the stochastic settings. With more than 4,000 training points each seed draws that many of them at random,
-        and `Limits.subsample` says so.
+        With a stochastic setting. If there are more than 4,000 training points, each seed draws 4,000 of them at
+        random, and `Limits.subsample` records this.
     seeds : int or sequence of int, default 5
-        Of batches and features; a number stands for so many from the spec's own on. The data stay the same.
+        Seeds of batches and features. A number stands for that many seeds, from the spec's own on. The data stay the
+        same.
     split : Split, optional
-        The data, where they are there already.
+        The data, if they are already loaded.
     tell : callable, optional
-        Gets the share that is done.
+        Called with the share that is done.
+
+    Returns
+    -------
+    Limits
 
     Raises
     ------
@@ -151,7 +158,7 @@ def _verdict(spec: Spec, seeds: tuple[int, ...], runs: tuple[FourRuns, ...], lar
 
 
 def _at_the_end(runs: Sequence[FourRuns]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return parts and shares at the last iteration, of the mean squares over the seeds."""
+    """Return parts and shares at the last iteration, from the mean squares over the seeds."""
     names = (*CAUSES, "together")
     squares = {name: float(np.mean([_last(run, name) / run.scale for run in runs])) for name in names}
     parts = {name: float(np.sqrt(value)) for name, value in squares.items()}
@@ -176,14 +183,14 @@ def _slope(runs: Sequence[FourRuns], name: str) -> float:
 
 
 def _expected(parts: dict[str, float], leading: str) -> float:
-    """Return the distance after the leading part's square has become a quarter."""
+    """Return the distance if the square of the leading part falls to a quarter."""
     return float(np.sqrt(max(parts["together"] ** 2 - (1 - 1 / FACTOR) * parts[leading] ** 2, 0.0)))
 
 
 def _remedy(
     spec: Spec, leading: str, parts: dict[str, float], largest: float | None, *, has_grown: bool
 ) -> tuple[dict[str, float], str]:
-    """Return what to change in the solver's section, and a sentence."""
+    """Return changes of the solver's section, and a sentence."""
     solver = spec.solver
     if leading == "none":
         return {}, "More iterations, larger mini-batches or more features would hardly change it."
@@ -203,7 +210,7 @@ def _remedy(
 
 
 def _faster(spec: Spec, largest: float | None, brings: str) -> tuple[dict[str, float], str]:
-    """Return a larger step where there is room for one below the limit of growth, else more iterations."""
+    """Return a larger step if there is room below the limit of divergence, else more iterations."""
     solver = spec.solver
     step = solver.step_size
     if largest is not None and step is not None and solver.schedule == "constant" and FACTOR * step <= largest / 2:
@@ -217,8 +224,8 @@ def _faster(spec: Spec, largest: float | None, brings: str) -> tuple[dict[str, f
 def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> Job:
     """Submit the four runs with five seeds to a queue; the job's progress is the share done, its result `Limits`.
 
-    The data are loaded again from the spec, except where they came from a file, which may be gone. Options are `lease` and
-    `is_wanted` of `JobQueue.submit`. What `limits` refuses is refused before anything is begun.
+    The job loads the data again from the spec, unless they came from a file, which may no longer exist. Options are
+    `lease` and `is_wanted` of `JobQueue.submit`. Errors of `limits` are raised before the job begins.
     """
     n = min(len(split.X_train), MAX_POINTS)
     check_possible(spec)
@@ -227,7 +234,7 @@ def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> J
 
 
 def find_limits(spec: str, split: Split | None, *, report: Callable[[float], object]) -> Limits:
-    """Find what limits a run; report the share that is done."""
+    """Find the limits of a run; report the share that is done."""
     told = [-1]
 
     def tell(share: float) -> None:

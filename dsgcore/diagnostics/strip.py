@@ -1,8 +1,8 @@
-"""What limits a run while it goes on, from gauges that cost next to nothing: a light, a sentence and a remedy each.
+"""Cheap gauges that show a run's limits while it continues: a light, a sentence and a remedy each.
 
-What they say of noise is what has been brought in so far, as if no later step mended any of it: it overstates, the more the
-larger the step. So what is too much of it lies between what runs that do well show and what seeded faults do. How much each
-cause really costs is found by intervention, `dsgcore.diagnostics.limits`.
+The gauges measure the noise that entered so far, as if no later step reduced it. So they overstate noise, and more so
+for larger steps. Their thresholds lie between the values of runs that do well and those of seeded faults.
+`dsgcore.diagnostics.limits` measures the real cost of each cause, by intervention.
 """
 
 from __future__ import annotations
@@ -19,32 +19,37 @@ from dsgcore.experiments.verdict import Verdict, compare
 
 # Relative to the size of f: more noise than this limits a run.
 MUCH_OF_FEATURES, MUCH_OF_BATCHES, MUCH_WANDER = 0.1, 1.0, 0.1
-# Steps whose sizes sum up to so many times half the largest step have had the time to arrive.
+# A run had time to arrive if its step sizes sum to this many times half the largest step.
 ENOUGH_REACH = 6.0
-# f still moves where the second half of the iterations has moved it so far.
+# f still moves if it moved this far in the second half of the iterations.
 STILL_MOVES = 0.15
-# Where no step is too large, f is on its way while it moves so far, and two updates in a row agree so well.
+# If no step is too large: f is still converging if it moves this far, and successive updates agree this well.
 MOVES_FAR, AGREE = 0.25, 0.3
-# Two updates in a row so much against each other, and of such a size, overshoot.
+# Steps overshoot if successive updates oppose each other this much, and are this large.
 OPPOSED, LEAP = 0.3, 0.5
-# Before so many readings, or this share of the iterations, nothing is said.
+# No gauge is shown before this many values, or this share of the iterations.
 FEWEST_READINGS, EARLIEST = 3, 0.2
 # A noise below half of the other adds next to nothing to it.
 HALF = 0.5
-# A remedy makes a variance so many times smaller.
+# A remedy divides a variance by this factor.
 FACTOR = 4
 MOST_FEATURES, LARGEST_BATCH, MOST_ITERATIONS = 65_536, 65_536, 100_000
 
 
 def strip(run: Run, t: int | None = None, *, twin: Run | None = None) -> Strip:
-    """Return the gauges of a run after `t` iterations, by default as it stands.
+    """Return the gauges of a run after `t` iterations.
 
     Parameters
     ----------
     run : Run
     t : int, optional
+        Default: all iterations so far.
     twin : Run, optional
-        The run that the score is compared with, as it stands.
+        The run for comparison of the score, in its current state.
+
+    Returns
+    -------
+    Strip
     """
     t = run.model_t if t is None else t
     if run.stop_reason is StopReason.DIVERGED:
@@ -63,7 +68,7 @@ def _is_worse(run: Run, twin: Run | None) -> bool:
     return made is not None and made.verdict is Verdict.WORSE
 
 
-# What to change, and the same as values.
+# The change as a sentence, and the same as values.
 Remedy = tuple[str, dict[str, Any]]
 _NOTHING: Remedy = "", {}
 _EARLY = "This needs more iterations."
@@ -75,13 +80,13 @@ def _percent(share: float) -> str:
 
 
 def _theta(run: Run, t: int) -> float:
-    """Return the step size that the slider says, or that "auto" stands for."""
+    """Return the step size of the slider, or the value of "auto"."""
     asked = run.spec.values_at(t + 1)["step_size"]
     return float(run.engine.automatic_step or 0.0) if asked is None else float(asked)
 
 
 def _smaller_step(run: Run, t: int) -> Remedy:
-    """Return the automatic step, or where that is no smaller half of the present one."""
+    """Return the automatic step if it is clearly smaller than the current one, else half of the current one."""
     now, automatic, largest = _theta(run, t), run.engine.automatic_step, run.engine.largest_step
     usual = min(x for x in (automatic, largest and largest / 2.0, now) if x)
     return _other_step("Smaller", now, usual if usual < 0.75 * now else now / 2.0)
@@ -120,7 +125,7 @@ def _of_step(at: Gauged, share: float, severity: float, sentence: str) -> Gauge:
 
 
 def _leaping(at: Gauged) -> Gauge:
-    """Say whether steps overshoot where none is too large for good: by updates that undo each other."""
+    """Return a gauge for overshooting steps if no step diverges: successive updates cancel each other."""
     leap, opposed = at.relative(at.last.update), -at.last.agreement
     severity = min(leap / LEAP, max(opposed, 0.0) / OPPOSED)
     said = "the next one moves it back: they overshoot" if severity >= 1.0 else "the steps do not undo each other"
@@ -147,7 +152,7 @@ def _iterations(at: Gauged) -> Gauge:
 
 
 def _faster(at: Gauged) -> Remedy:
-    """Return the automatic step where that is larger, else more iterations."""
+    """Return the automatic step if it is larger, else more iterations."""
     now, automatic = _theta(at.run, at.t), at.run.engine.automatic_step or 0.0
     if automatic > 2.0 * now:
         return _other_step("Larger", now, automatic)
@@ -177,7 +182,7 @@ def _features(at: Gauged) -> Gauge:
 
 
 def _severity_of(name: str, at: Gauged) -> float:
-    """Return how far a noise limits: the larger of the two also by how far f wanders, the smaller only where it comes near that."""
+    """Return how strongly a noise limits. Wandering counts for the larger noise, and for the smaller one only if it is close."""
     shares = {BATCHES: at.relative(at.last.batches), FEATURES: at.relative(at.last.features)}
     larger = FEATURES if shares[FEATURES] > shares[BATCHES] else BATCHES
     worst = max(shares[larger] / _MUCH[larger], _unrest(at))
@@ -203,7 +208,7 @@ def _noise(name: str, share: float, severity: float, sentence: str, change: tupl
 
 
 def _unrest(at: Gauged) -> float:
-    """Return how far f wanders in units of what is too much; nothing while it is on its way."""
+    """Return the fluctuation of f in units of its limit; zero while f is still converging."""
     return at.wander / MUCH_WANDER if at.last.agreement < AGREE else 0.0
 
 

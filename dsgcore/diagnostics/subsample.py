@@ -39,7 +39,7 @@ class Subsample:
         return cls(MAX_POINTS, n, tuple(seeds)) if is_sampled(n) else None
 
     def sentence(self) -> str:
-        """Say which points were used, and what the intervals over the seeds hold."""
+        """Return a sentence about the points used, and about the meaning of the intervals over the seeds."""
         many = len(self.seeds) > 1
         used = f"Measured on {self.points:,} of the {self.of:,} training points, drawn at random"
         if not many:
@@ -60,8 +60,8 @@ def is_sampled(n: int) -> bool:
 def on_some_points(task: Task) -> Task:
     """Return the task on at most `MAX_POINTS` training points, drawn at random with the task's seed.
 
-    The problem, the kernel, the step and the batch size stay those of the whole task. A small source keeps all of its points:
-    labeled points are few, and the noise of a source's mean falls with their number.
+    The problem, the kernel, the step and the batch size do not change. A small source keeps all of its points: labeled
+    points are few, and the noise of a source's mean falls with their number.
     """
     if not is_sampled(len(task.X)):
         return task
@@ -84,7 +84,7 @@ def _drawn(task: Task) -> NDArray:
 
 
 def _sizes(counts: dict[str, int]) -> dict[str, int]:
-    """Share out the points among the sources: equal shares, and what a small source leaves goes to the others."""
+    """Divide the points among the sources: equal shares; unused places of a small source go to the others."""
     left, sizes = MAX_POINTS, dict[str, int]()
     for place, source in enumerate(sorted(counts, key=lambda source: counts[source])):
         sizes[source] = min(counts[source], left // (len(counts) - place))

@@ -1,7 +1,8 @@
-"""The way of one run to what its theorem says it goes to, measured at iterations evenly spread on a logarithmic scale.
+"""Trajectory of a run to its theorem's limit, measured at iterations evenly spread on a logarithmic scale.
 
-Where the risk is quadratic the minimiser f* is computed exactly, and distances to it are measured; where it is not, the
-squared norm of the objective's gradient, at every iteration for its running mean. All means are over the training points.
+If the risk is quadratic, the minimiser f* is computed exactly, and distances to it are measured. Otherwise the squared
+norm of the objective's gradient is measured at every iteration, for its running mean. All means are over the training
+points.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dsgcore.experiments import Spec, theory_of
 
 ERROR, DISTANCE, AVERAGE, NORM = "error", "distance", "average", "norm"
 GRADIENT, GRADIENT_MEAN = "gradient", "gradient_mean"
-# What the quantities are called.
+# The names of the quantities.
 WORDS = {
     DISTANCE: "|f − f*|²",
     AVERAGE: "|f̄ − f*|²",
@@ -35,16 +36,16 @@ WORDS = {
     GRADIENT_MEAN: "running mean of ‖∇J(h)‖²",
 }
 PER_DECADE = 20
-# Bytes of the arrays of n × n numbers: kernel matrix, quadratic form, their product, and as much again to solve.
+# Bytes of the arrays of n × n numbers: kernel matrix, quadratic form, their product, and the same again to solve.
 BYTES_A_PAIR = 4 * 8
 # Seconds for each pair of points: of a product of the matrix and a vector, and of solving.
 SECONDS_A_PAIR, SECONDS_A_TRIPLE = 1e-9, 1e-10
 
 
 def ground_of(spec: Spec, split: Split) -> Ground:
-    """Return the ground of a spec's way; raise `DiagnosticsError` if the spec has none.
+    """Return the `Ground` of a spec's trajectory; raise `DiagnosticsError` if the spec has none.
 
-    With many training points the spec's seed draws those used, so that each seed has its own ground.
+    With many training points the spec's seed draws those used, so each seed has its own ground.
     """
     task = on_some_points(settled_task(spec, split))
     with single_threaded_blas():
@@ -52,7 +53,7 @@ def ground_of(spec: Spec, split: Split) -> Ground:
 
 
 def way_cost(spec: Spec, n_train: int) -> Cost:
-    """Return about what is needed besides the run: bytes, and seconds an iteration."""
+    """Estimate the cost besides the run: bytes, and seconds per iteration."""
     n = min(n_train, MAX_POINTS)
     pairs = n**2
     seconds = 2 * pairs * SECONDS_A_PAIR + pairs * n * SECONDS_A_TRIPLE / spec.solver.n_iter
@@ -62,28 +63,42 @@ def way_cost(spec: Spec, n_train: int) -> Cost:
 def way(
     spec: Spec, split: Split, ground: Ground | None = None, until: Callable[[], bool] = lambda: False
 ) -> dict[str, NDArray]:
-    """Return the way of a spec's run, column by column.
+    """Return the trajectory of a spec's run, column by column.
 
     Parameters
     ----------
     spec : Spec
-        Of one of the stochastic settings; its seed is that of batches and features, and of the subsample of many points.
+        With a stochastic setting. Its seed sets batches and features, and the subsample of many points.
     split : Split
-        The data, of whatever seed.
+        The data, from any seed.
     ground : Ground, optional
-        Where it is there already.
+        The ground, if it is already known.
     until : callable, optional
-        Asked before every iteration; True ends the way there.
+        Called before every iteration; True ends the trajectory there.
 
     Returns
     -------
     dict of str to ndarray of shape (k,)
-        "t", "seconds" (of the method alone), "error" |f − h|², "bound" (Lemma 1's) and of its constants "largest_weight" M and
-        "squared_steps" Σ|a|². With an optimum: "distance" |f − f*|², "average" (the same of the mean of the iterates after
-        t/2), "norm" ‖h − f*‖²_H, "scale", the mean of f*², "f_star_norm" ‖f*‖²_H and "curvature" L, the sum of the sizes of the
-        risk's second derivatives. Without, or where the theorem speaks of it: "gradient" ‖∇J(h_t)‖² and "gradient_mean", its
-        running mean. The run ends at the first value that is not finite. With a subsample also "points", the training points
-        used, and "of_points", all of them.
+        Always:
+
+        - "t", and "seconds" of the method alone
+        - "error" |f − h|², and "bound", Lemma 1's
+        - "largest_weight" M and "squared_steps" Σ|a|², its constants
+
+        With an optimum:
+
+        - "distance" |f − f*|²
+        - "average", the same for the mean of the iterates after t/2
+        - "norm" ‖h − f*‖²_H
+        - "scale", the mean of f*², and "f_star_norm" ‖f*‖²_H
+        - "curvature" L, the sum of the sizes of the risk's second derivatives
+
+        Without an optimum, or if the theorem is about it:
+
+        - "gradient" ‖∇J(h_t)‖² and "gradient_mean", its running mean
+
+        With a subsample also "points", the training points used, and "of_points", all of them. The run ends at the
+        first value that is not finite.
     """
     ground = ground_of(spec, split) if ground is None else ground
     task = on_some_points(settled_task(spec, split))
@@ -95,7 +110,7 @@ def way(
 
 
 def recorded(n_iter: int) -> NDArray:
-    """Return the iterations at which a way is measured."""
+    """Return the iterations at which a trajectory is measured."""
     number = int(np.ceil(PER_DECADE * np.log10(max(n_iter, 2)))) + 1
     return np.unique(np.geomspace(1, n_iter, number).round().astype(int))
 
@@ -118,7 +133,7 @@ def _rows(followed: _Followed, until: Callable[[], bool]) -> Iterator[dict[str, 
 
 
 class _Followed:
-    """A run's f at the training points, its twin h by dual coefficients, and what follows from both."""
+    """A run's f at the training points, its twin h by dual coefficients, and quantities derived from both."""
 
     def __init__(self, task: Task, ground: Ground, of_points: int, *, with_gradient: bool) -> None:
         self.task, self.ground, self.of_points, self.model = task, ground, of_points, task.new_model()
@@ -131,11 +146,11 @@ class _Followed:
         self.has_gradient = with_gradient or self.f_star is None
 
     def advance(self, iterate: Iterate) -> None:
-        """Bring all forward by an iteration."""
+        """Advance all values by an iteration."""
         step = iterate.step
         rows = np.concatenate(list(iterate.batch.values()))
         self.lam = step.lam
-        if self.has_gradient:  # of h before the step: the mean goes from h_1 = 0 on
+        if self.has_gradient:  # of h before the step: the mean starts at h_1 = 0
             self.gradient = self.ground.whole.at(self.dual.values, self.lam)
             self.gradients += self.gradient
         self.dual.advance(rows, iterate.weights, step.size, step.decay)
@@ -146,7 +161,7 @@ class _Followed:
                 self.totals[iterate.t] = self.total.copy()
 
     def row(self, t: int, seconds: float) -> dict[str, float]:
-        """Return all that is measured after `t` iterations."""
+        """Return all measurements after `t` iterations."""
         f = self.points.values.astype(np.float64)
         found = {
             "t": t,

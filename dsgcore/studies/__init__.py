@@ -1,4 +1,4 @@
-"""Studies: a spec varied along axes and over seeds, its runs made once and kept."""
+"""Studies: a spec varied along axes and over seeds. Each run is made once and kept in a store."""
 
 from dsgcore.studies.background import Progress, begin_study, study_jobs
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes

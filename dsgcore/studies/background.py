@@ -1,4 +1,4 @@
-"""A study in the background of a server: a process of its own, whose finished runs others see in the store meanwhile."""
+"""Studies in the background of a server: a separate process makes the runs, and the store shows those that are finished."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from dsgcore.studies.study import Study
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is: `done` runs are there, of which `new` were made now.
+    """Progress of a study: `done` runs are finished, of which `new` were made now.
 
-    In `failed` is said, by a run's place in the study, what went wrong with it.
+    `failed` holds the error messages, by a run's place in the study.
     """
 
     done: int = 0
@@ -31,7 +31,7 @@ class Progress:
 
 @cache
 def study_jobs() -> JobQueue:
-    """Return the process's one queue of studies: one study at a time, which takes all cores that nobody else wants."""
+    """Return this process's only queue of studies: one study at a time, on all cores that are free."""
     queue = JobQueue(1)
     atexit.register(queue.close)
     return queue
@@ -46,16 +46,20 @@ def begin_study(
     lease: float | None = None,
     is_wanted: Callable[[], bool] | None = None,
 ) -> Job:
-    """Begin a study, or queue it behind the one that is going on; the job's progress is a `Progress`, its result the last one.
+    """Start a study, or queue it behind the current one. The job's progress is a `Progress`, its result the last one.
 
     Parameters
     ----------
     folder : path, optional
-        Where a person's own file is.
+        The folder of the user's own data file.
     memory : int
         Bytes that each run may take.
     lease, is_wanted
-        As of `JobQueue.submit`.
+        As in `JobQueue.submit`.
+
+    Returns
+    -------
+    Job
     """
     given = study.to_dict(), str(store.file), None if folder is None else str(folder), memory
     return study_jobs().submit(make_study, *given, lease=lease, is_wanted=is_wanted)
@@ -64,7 +68,7 @@ def begin_study(
 def make_study(
     plain: dict, file: str, folder: str | None, memory: int, *, report: Callable[[Progress], None]
 ) -> Progress:
-    """Make a study's runs in processes of this one; report how far it is, and return the last report."""
+    """Make a study's runs in child processes; report the progress, and return the last report."""
     give_way()
     progress, at_once = Progress(), os.cpu_count() or 1
 

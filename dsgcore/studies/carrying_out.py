@@ -1,4 +1,4 @@
-"""A study being carried out by any `concurrent.futures` executor: what is in the store is not made again."""
+"""Execution of a study by any `concurrent.futures` executor. Runs that the store holds are not repeated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import StudyError, StudyRun
 from dsgcore.studies.work import GivenUpError, Made, begin_worker
 
-# Runs handed to an executor before they are needed, for each that it makes at a time.
+# Number of runs submitted ahead, per run that the executor makes at a time.
 AHEAD = 2
 MEMORY = 2 * 10**9
 SECONDS_BETWEEN_LOOKS = 0.2
@@ -29,7 +29,7 @@ GONE = "the cluster is gone. Finished runs are kept"
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run of a study with what came of it: `stored`, or where that is None, in one sentence what went wrong."""
+    """Result of one run of a study: `stored`, or if that is None, an error message."""
 
     run: StudyRun
     stored: StoredRun | None
@@ -39,14 +39,14 @@ class Outcome:
 
 @contextmanager
 def local_processes(jobs: int | None = None, memory: int | None = MEMORY) -> Iterator[Executor]:
-    """Give processes of this machine, of one thread each; where the block is left early, they end within about a second.
+    """Provide processes on this machine, with one thread each. If the block ends early, they end within about a second.
 
-    Where the system has forks, they are those of one process that has imported what runs need.
+    If the system can fork, they are forks of one process that has imported everything that runs need.
 
     Parameters
     ----------
     jobs : int, optional
-        How many; by default one a core.
+        Number of processes; by default one per core.
     memory : int, optional
         Bytes that each may take.
     """
@@ -74,12 +74,17 @@ def carry_out(
 
     Parameters
     ----------
+    study : Study or Gathered
     at_once : int
-        How many runs it makes at a time.
+        Number of runs that the executor makes at a time.
     tell : callable, optional
-        Gets each outcome as soon as it is there.
+        Called with each outcome as soon as it is known.
     folder : str, optional
-        Where a person's own file is, if the spec names one without its place.
+        The folder of the user's own data file, if the spec names the file without a folder.
+
+    Returns
+    -------
+    list of Outcome
     """
     runs = list(study.runs())
     outcomes: dict[int, Outcome] = {}
@@ -122,7 +127,7 @@ def _made(
 
 
 def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:
-    """Keep what a process has made; what went wrong with one run is said of that run."""
+    """Store the result of a process; a run's error goes to that run's outcome."""
     try:
         error: Any = future.exception()
     except CancelledError:

@@ -54,7 +54,7 @@ def sweep(given: argparse.Namespace) -> int:
 
 
 def read_study(file: Path) -> Study:
-    """Read a study's file; a data file that its spec names without a folder is looked for beside it too."""
+    """Read a study's file. A data file that its spec names without a folder is also looked for beside the study."""
     text = read_text(file, "a study in JSON")
     with named_in_errors(file):
         study = Study.from_json(text)
@@ -62,7 +62,7 @@ def read_study(file: Path) -> Study:
 
 
 def _with_whole_path(spec: Spec, folder: Path) -> Spec:
-    """Return a spec whose own file other processes find, whatever their working folder."""
+    """Return a spec whose own file other processes find from any working folder."""
     if spec.data.name != FILE or spec.data.path is None:
         return spec
     places = (Path(spec.data.path), folder / spec.data.path)
@@ -72,7 +72,7 @@ def _with_whole_path(spec: Spec, folder: Path) -> Spec:
 
 @contextmanager
 def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor, int]]:
-    """Give what makes the runs, and how many it makes at a time."""
+    """Yield the executor, and the number of runs that it makes at a time."""
     if address is None:
         at_once = jobs or os.cpu_count() or 1
         with local_processes(at_once) as executor:
@@ -84,19 +84,20 @@ def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor,
 
 @contextmanager
 def on_cluster(address: str) -> Iterator[tuple[Executor, int]]:
-    """Give what lets the workers of a Dask cluster do things, and how many they do at a time."""
+    """Yield an executor on the workers of a Dask cluster, and their number."""
     with client_of(address) as client:
         try:
             yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
         except AttributeError as error:
-            # What `distributed` makes of a run that was on its way as the scheduler went, where it has no error to pass on.
+            # The exceptions that `distributed` raises for a running task when the scheduler ends, if it has no other
+            # error.
             if "with_traceback" not in str(error):
                 raise
             raise StudyError(GONE) from None
 
 
 def client_of(address: str) -> Any:
-    """Return a client of the Dask cluster whose scheduler has this address; a ``with`` closes it."""
+    """Return a client of the Dask scheduler at this address; a ``with`` statement closes it."""
     try:
         from distributed import Client
     except ImportError:
@@ -105,7 +106,7 @@ def client_of(address: str) -> Any:
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
+    """Write a file completely or not at all."""
     with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8", newline="") as part:
         part.write(text)
     try:
@@ -117,12 +118,12 @@ def _write(file: Path, text: str) -> None:
 
 
 def bar(done: int, total: int) -> str:
-    """Return how far something is, in characters."""
+    """Return a progress bar as text."""
     return f"[{'#' * (BAR_CHARACTERS * done // max(total, 1)):<{BAR_CHARACTERS}}]"
 
 
 class _Progress:
-    """A bar on the error stream: how many runs are there, and how many of them were made now."""
+    """Progress bar on the error stream: the number of finished runs, and of those made now."""
 
     def __init__(self, total: int, *, is_quiet: bool) -> None:
         self.total, self.is_quiet = total, is_quiet
@@ -141,6 +142,6 @@ class _Progress:
             print(f"\r{text}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Leave the bar's line."""
+        """End the bar's line."""
         if self.done and not self.is_quiet:
             print(file=sys.stderr)

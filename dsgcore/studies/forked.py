@@ -1,6 +1,6 @@
-"""Imported by a server of forks: what the runs of a study need is there then, imported, and compiled or loaded.
+"""Module that a fork server imports, so that everything a study's runs need is imported, and compiled or loaded.
 
-It has one thread, and nothing here begins another: a fork would not have it.
+The server has one thread, and this module starts no other: a fork would not inherit it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several specs, each over the same seeds, which need not differ along axes: their runs, or the ways of these to their optimum."""
+"""Several specs over the same seeds, without axes: their runs, or the trajectories of these towards the optimum."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dsgcore.studies.work import GivenUpError, Made, Maker, is_given_up, make_ru
 
 @dataclass(frozen=True)
 class Gathered:
-    """Specs and seeds, as a study is carried out: each spec is run with each seed in place of its own."""
+    """Specs and seeds with the interface of a study: each spec is run with each seed in place of its own."""
 
     specs: tuple[Spec, ...]
     seeds: tuple[int, ...]
@@ -41,49 +41,49 @@ class Gathered:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Make it from plain data, as of `to_dict`."""
+        """Return an object made from plain data, as `to_dict` gives them."""
         specs = tuple(Spec.from_dict(spec) for spec in given["specs"])
         return cls(**{**given, "specs": specs, "seeds": tuple(given["seeds"])})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the object as plain data."""
         return {"specs": [spec.to_dict() for spec in self.specs], "seeds": list(self.seeds)}
 
     def __len__(self) -> int:
         return len(self.specs) * len(self.seeds)
 
     def runs(self) -> Iterator[StudyRun]:
-        """Return the runs in their order: the seed changes before the spec; their value is the number of the spec."""
+        """Return the runs in their order, with the seed changing first; a run's value is the number of its spec."""
         pairs = itertools.product(enumerate(self.specs), self.seeds)
         for place, ((number, spec), seed) in enumerate(pairs):
             yield StudyRun(place, (number,), seed, replace(spec, seed=seed))
 
 
-# What can be carried out.
+# Objects that can be executed.
 AnyStudy = Study | Gathered
 
 
 @dataclass(frozen=True)
 class WayRun(StudyRun):
-    """One way: a run whose seed is that of batches and features alone; the data are of another one."""
+    """One trajectory: a run whose seed sets batches and features only; another seed sets the data."""
 
     data_seed: int = 0
 
     @property
     def text(self) -> str | None:
-        """What the process that makes it is told."""
+        """The text from which a process makes it."""
         if self.spec is None:
             return None
         return json.dumps({"way_on": self.data_seed, "spec": self.spec.to_dict()}, sort_keys=True)
 
 
 def make_way(text: str, folder: str | None = None) -> Made:
-    """Measure a way; return its text, a run's summary and the way's columns. Arguments and errors as of `make_run`."""
+    """Measure a trajectory; return its text, a run's summary and the trajectory's columns. Arguments as in `make_run`."""
     plain = json.loads(text)
     spec = Spec.from_dict(plain["spec"])
     on_data = replace(spec, seed=plain["way_on"])
     split = split_of(on_data, folder)
-    # Each seed draws its own points from many, and so has its own ground.
+    # If each seed draws its own points from many, it also has its own matrix and optimum.
     seed = spec.seed if is_sampled(len(split.X_train)) else on_data.seed
     columns = way(spec, split, _ground(_same_ground(on_data), folder, seed), is_given_up)
     if is_given_up():
@@ -102,7 +102,7 @@ def make_way(text: str, folder: str | None = None) -> Made:
 
 
 def _same_ground(spec: Spec) -> str:
-    """Return the spec without what its ground does not depend on."""
+    """Return the spec without the parameters that the matrix and the optimum do not depend on."""
     plain = Spec.from_dict({"setting": spec.problem.name, "data": {"name": spec.data.name}}).to_dict()
     usual = plain["solver"] | {"lam": spec.solver.lam, "dtype": spec.solver.dtype}
     return json.dumps(spec.to_dict() | {"solver": usual, "changes": []}, sort_keys=True)
@@ -115,7 +115,7 @@ def _ground(text: str, folder: str | None, seed: int) -> Ground:
 
 
 def cost_of_way(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
-    """Return about what the way of one spec costs; raise `SpecError` where it cannot be measured."""
+    """Estimate the cost of one spec's trajectory; raise `SpecError` if it cannot be measured."""
     n, _ = shape_of(spec) if shape is None else shape
     n_train = n - round(spec.data.test_share * n)
     try:
@@ -127,24 +127,24 @@ def cost_of_way(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
 
 @dataclass(frozen=True)
 class Ways(Gathered):
-    """Specs, each over the same seeds, whose ways to the optimum are measured on the data of one seed."""
+    """Specs over the same seeds, whose trajectories to the optimum are measured on the data of one seed."""
 
     data_seed: int = 0
     make: ClassVar[Maker] = staticmethod(make_way)
     cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of_way)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the object as plain data."""
         return super().to_dict() | {"data_seed": self.data_seed}
 
     def runs(self) -> Iterator[StudyRun]:
-        """Return the runs as those of `Gathered`."""
+        """Return the runs in the order of `Gathered`."""
         for run in super().runs():
             yield WayRun(run.place, run.values, run.seed, run.spec, data_seed=self.data_seed)
 
 
 def convergences(study: Ways, keys: list[str | None], store: Store) -> list[Convergence | None]:
-    """Return what is there of each spec's ways, by the keys of all runs in their order; None where nothing is."""
+    """Return each spec's finished trajectories, by the keys of all runs in their order; None if there are none."""
     there, n = store.get(key for key in keys if key is not None), len(study.seeds)
     found: list[Convergence | None] = []
     for number, spec in enumerate(study.specs):

@@ -1,4 +1,4 @@
-"""Best first: the seeds of a study in rounds, each with the best third of the points of the one before."""
+"""Successive halving of a study: the seeds come in rounds, each with the best third of the points of the round before."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LEFT_OUT = "left out: its point was not among the best third of a round"
 def rounds(
     study: AnyStudy, runs: list[StudyRun], stored: Callable[[StudyRun], StoredRun | None]
 ) -> Iterator[list[StudyRun]]:
-    """Yield the runs of one round after another; all of them at once where the study does not ask for the best first.
+    """Yield the runs of one round after another; all runs at once if the study does not ask for the best first.
 
     Parameters
     ----------
     runs : list of StudyRun
-        All of its runs, in its order.
+        All runs of the study, in its order.
     stored : callable
-        What came of a run of the rounds so far; None where it has failed.
+        Returns the result of a run of an earlier round; None if it has failed.
     """
     if not study.is_best_first:
         yield runs
@@ -40,7 +40,7 @@ def rounds(
 
 
 def _worth(runs: Iterator[StoredRun | None]) -> float:
-    """Return the mean test score of a point's runs; minus infinity where one has diverged, or has none."""
+    """Return the mean test score of a point's runs; minus infinity if one has diverged, or has no score."""
     scores = [None if run is None or run.state == DIVERGED else run.score for run in runs]
     known = [score for score in scores if score is not None]
     return fmean(known) if len(known) == len(scores) else -math.inf

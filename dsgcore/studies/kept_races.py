@@ -1,4 +1,4 @@
-"""Finished races, kept in the store beside the runs: who comes back to one by its name need not wait for it again."""
+"""Finished races in the store, beside the runs. A link to a race finds its result without another fit."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _ARRAYS = ("steps", "times", "objectives", "surface", "classes")
 
 
 def name_of(race: Race) -> str:
-    """Return what a race is called in a store: the SHA-256 of all that it is made of."""
+    """Return a race's name in a store: the SHA-256 of everything that determines it."""
     return hashlib.sha256(_said(race).encode()).hexdigest()
 
 
 def keep_race(store: Store, race: Race, result: RaceResult) -> None:
-    """Keep what a race has come to, unless it is there already."""
+    """Store a race's result, unless it is there already."""
     plain = dict(vars(result))
     arrays = {name: plain.pop(name) for name in _ARRAYS}
     store.put_race(name_of(race), _said(race), json.dumps(plain), packed(arrays))
 
 
 def kept_race(store: Store, beginning: str) -> tuple[Race, RaceResult] | None:
-    """Return the race whose name begins so, and its result; None where there is none, or more than one.
+    """Return the race whose name begins so, and its result; None if there is no such race, or more than one.
 
-    There is none either where another version has kept it, and this one does not know its spec or its competitor.
+    Also return None if another version stored it, with a spec or competitor that this version does not know.
     """
     row = store.race(beginning)
     try:
@@ -47,7 +47,7 @@ def _read(row: tuple[str, str, bytes]) -> tuple[Race, RaceResult]:
 
 
 def _said(race: Race) -> str:
-    """Return a race as JSON, the same text for the same race."""
+    """Return a race as JSON; equal races give equal text."""
     return json.dumps(vars(race) | {"spec": race.spec.to_dict()}, sort_keys=True, default=_number)
 
 

@@ -1,4 +1,4 @@
-"""What a study will cost, known before any of it is made; and what is refused because it costs too much."""
+"""Cost of a study, known before it starts, and the refusal of studies that cost too much."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Price:
-    """About what a study costs: its runs, the seconds of one core, and the bytes of its largest run."""
+    """Estimated cost of a study: its runs, the seconds of one core, and the bytes of its largest run."""
 
     runs: int
     seconds: float
@@ -24,7 +24,7 @@ class Price:
 
 @dataclass(frozen=True)
 class StudyBudget:
-    """The most that a study may cost: each of its runs, how many there may be, and the seconds of one core for all."""
+    """Limits on the cost of a study: on each run, on the number of runs, and on the seconds of one core for all."""
 
     run: Budget
     runs: int
@@ -32,7 +32,7 @@ class StudyBudget:
 
 
 def price_of(study: AnyStudy, shape: tuple[int, int] | None = None) -> Price:
-    """Return about what a study costs; `shape`, (rows, columns), is that of a person's own file among its data."""
+    """Estimate the cost of a study. `shape` is the (rows, columns) of the user's own file, if it uses one."""
     costs = [(study.cost(spec, _shape(spec, shape)), spec.solver.n_iter) for spec in _specs(study)]
     seconds = len(study.seeds) * sum(cost.seconds * n_iter for cost, n_iter in costs)
     return Price(len(study), seconds, max((cost.memory for cost, _ in costs), default=0))
@@ -43,15 +43,15 @@ def _shape(spec: Spec, own: tuple[int, int] | None) -> tuple[int, int] | None:
 
 
 def _specs(study: AnyStudy) -> list[Spec]:
-    """Return one spec for each point; what seeds cost is the same."""
+    """Return one spec for each point; seeds do not change the cost."""
     runs = replace(study, seeds=study.seeds[:1]).runs()
     return [run.spec for run in runs if run.spec is not None]
 
 
 def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | None = None) -> Price:
-    """Return what a study costs; refuse one that costs more than the budget. Arguments as of `price_of`.
+    """Return the cost of a study; raise `StudyError` if it costs more than the budget. Arguments as in `price_of`.
 
-    The `StudyError` says in one sentence what it would cost, the limit, and what would fit.
+    The message gives the cost, the limit, and a change that would fit.
     """
     if len(study) > budget.runs:
         fits = _fits(study, budget.runs / len(study))
@@ -71,7 +71,7 @@ def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | N
 
 
 def _fits(study: AnyStudy, share: float) -> str:
-    """Say what would fit, where only a share of the study does."""
+    """Return a sentence about the share of the study that would fit."""
     seeds = int(len(study.seeds) * share + ROUNDING)
     if seeds:
         return f"with {seeds} seed{'s' if seeds > 1 else ''} it would fit"
@@ -85,7 +85,7 @@ def _fits(study: AnyStudy, share: float) -> str:
 
 
 def minutes(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a time in readable units."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,4 +1,4 @@
-"""What a study's runs say together: as a table; each point of the axes over its seeds, in order, and compared with the best."""
+"""Results of a study: a table of its runs, statistics of each point over the seeds, their order and differences."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from dsgcore.studies.carrying_out import Outcome
 from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
 
-# Seeds from which on an interval is said.
+# The smallest number of seeds that gives an interval.
 FEWEST_SEEDS = 3
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that runs are compared by: what it is called, and whether more of it is better."""
+    """A number by which runs are compared: its name, and True if more is better."""
 
     name: str
     is_better_high: bool
@@ -39,7 +39,7 @@ MEASURES = {
 
 
 class StudyRuns:
-    """A study's runs, and those of them that are there: looked up again without being made or hashed again."""
+    """A study's runs and their results, looked up in the store without making or hashing the runs again."""
 
     def __init__(self, study: AnyStudy) -> None:
         self.study = study
@@ -51,23 +51,23 @@ class StudyRuns:
 
     @property
     def n_there(self) -> int:
-        """How many runs are there, or have failed."""
+        """The number of runs that are finished or have failed."""
         return sum(name in self.stored for name in self.hashes) + len(self.failed)
 
     def refresh(self, store: Store, failed: Mapping[int, str] | None = None) -> None:
-        """Look which runs have come since the last time."""
+        """Look up which runs are new since the last call."""
         self.stored |= store.get({name for name in self.hashes if name is not None} - self.stored.keys())
         self.failed |= failed or {}
 
     def outcomes(self) -> list[Outcome]:
-        """Return an outcome for each run, in the study's order; one that is not there yet has none, and no failure."""
+        """Return an outcome for each run, in the study's order; that of an unfinished run has neither result nor error."""
         return [
             Outcome(run, self.stored.get(name or ""), self.failed.get(run.place, ""))
             for run, name in zip(self.runs, self.hashes, strict=True)
         ]
 
     def results(self, measure: str | Measure) -> Results:
-        """Return what is there of a measure, one of `MEASURES` by its name or another one."""
+        """Return the results so far for a measure: the name of one of `MEASURES`, or another `Measure`."""
         return Results(self, MEASURES[measure] if isinstance(measure, str) else measure)
 
 
@@ -79,13 +79,13 @@ class Results:
     points : list of tuple
         The axes' values of each point.
     values : ndarray of shape (points, seeds)
-        NaN where a run is not there, has diverged or has no such number.
+        NaN if a run is not finished, has diverged or has no such number.
     n, n_diverged : ndarray of shape (points,)
-        Of a point, how many seeds have a value, and how many diverged.
+        For each point, the number of seeds with a value, and of those that diverged.
     mean, error, low, high : ndarray of shape (points,)
         Over the seeds that have a value; `error` is the standard error of the mean, NaN with less than two.
     step_limit : ndarray of shape (points,)
-        The step size above which a point's runs grow without end, in the mean over the seeds; NaN where none is known.
+        The step size above which a point's runs diverge, averaged over the seeds; NaN if unknown.
     """
 
     def __init__(self, made: StudyRuns, measure: Measure) -> None:
@@ -102,25 +102,25 @@ class Results:
         self.step_limit = np.ma.masked_invalid(limits).mean(axis=1).filled(np.nan)
 
     def ranking(self) -> NDArray[np.intp]:
-        """Return the points' places, best first, the diverged last.
+        """Return the points' indices, best first; those that diverged come last.
 
-        A point with a value at more seeds comes before one with fewer: one lucky seed leads no ranking.
+        A point with values at more seeds comes before one with fewer, so one lucky seed cannot lead the ranking.
         """
         worth = np.where(np.isnan(self.mean), -np.inf, self.mean if self.measure.is_better_high else -self.mean)
         return np.lexsort((np.arange(len(worth)), -worth, -self.n, self.n_diverged > 0))
 
     def compared(self, place: int, with_place: int) -> Difference:
-        """Return by how much one point differs from another, over the seeds that both have."""
+        """Return the difference between two points, over the seeds that both have."""
         return paired_difference(self.values[place], self.values[with_place])
 
 
 def _numbers(runs: Sequence[StoredRun | None], of: Callable[[StoredRun], float | None]) -> NDArray[np.float64]:
-    """Return a number of each run, of shape (runs,); NaN where it has none, or is not there."""
+    """Return a number for each run, of shape (runs,); NaN if it has none, or is not finished."""
     return np.array([None if run is None else of(run) for run in runs], dtype=np.float64)
 
 
 class Effect(Enum):
-    """What a change does to a score over seeds; the value is the rule, in words."""
+    """Effect of a change on a score over seeds; the value is the rule, in words."""
 
     HELPS = "its 95 % interval lies above 0"
     HURTS = "its 95 % interval lies below 0"
@@ -129,7 +129,7 @@ class Effect(Enum):
 
 @dataclass(frozen=True)
 class Difference:
-    """A mean difference over seeds, its 95 % interval (NaN with fewer than three seeds), and how many seeds there were."""
+    """Mean difference over seeds, its 95 % interval (NaN with fewer than three seeds), and the number of seeds."""
 
     mean: float
     low: float
@@ -138,12 +138,12 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves zero out."""
+        """True if the interval does not contain zero."""
         return self.low > 0 or self.high < 0
 
     @property
     def effect(self) -> Effect | None:
-        """Helps, hurts or neither, by the interval; None where there is none, with fewer than three seeds."""
+        """Helps, hurts or neither, by the interval; None with fewer than three seeds."""
         if not np.isfinite(self.low):
             return None
         return Effect.HELPS if self.low > 0 else Effect.HURTS if self.high < 0 else Effect.TIE
@@ -163,9 +163,9 @@ def paired_difference(first: NDArray[Any], second: NDArray[Any]) -> Difference:
 
 
 def importance(results: Results) -> list[float]:
-    """Return for each axis the share of the points' variance that it explains alone: of the means at its values.
+    """Return, for each axis, the share of the points' variance that the means at its values explain.
 
-    Points without a value are left out. Of an axis of many values, drawn ones say, ten stretches are taken.
+    Points without a value are ignored. An axis with many values, such as drawn ones, is cut into ten intervals.
     """
     known = np.isfinite(results.mean)
     mean = results.mean[known]
@@ -181,7 +181,7 @@ MOST_GROUPS = 10
 
 
 def _groups(column: list[Any]) -> NDArray[np.intp]:
-    """Return the number of the group that each value is in: equal ones together, or neighbours where there are many."""
+    """Return the group number of each value: equal values together, or neighbours if there are many."""
     different = list(dict.fromkeys(column))
     if len(different) <= MOST_GROUPS or any(isinstance(value, str) for value in different):
         return np.array([different.index(value) for value in column])
@@ -200,11 +200,11 @@ RESULTS = ("seed", "score", "objective", "seconds", "state", "sha256")
 
 
 def table_of(study: AnyStudy, outcomes: Sequence[Outcome]) -> str:
-    """Return one row a run, in the study's order, as CSV text: the same bytes whoever has made the runs.
+    """Return one row per run, in the study's order, as CSV text. Any executor gives the same bytes.
 
-    The columns are the axes' values, seed, score, objective, seconds, state, the spec's sha256. Numbers have the shortest
-    form that reads back exactly. The state is that of a stored run, "finished", "plateau" or "diverged"; else what went
-    wrong, in one sentence.
+    The columns are the axes' values, seed, score, objective, seconds, state and the spec's sha256. Numbers have the
+    shortest form that reads back exactly. The state of a stored run is "finished", "plateau" or "diverged"; otherwise
+    it is the error message.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")

@@ -1,7 +1,7 @@
 """Rooms: a class's guesses at a lesson's questions, kept in the server's store for a day, without names.
 
-Whoever opens a room is given its code, which the class is told, and a key, which nobody is. A client is a random token that its
-browser keeps; of it nothing is stored but a digest, and of an answer nothing but what the question itself reads in it.
+The person who opens a room gets a code for the class, and a secret key. A client is a random token that its browser
+keeps. The store holds only a digest of the token, and only the guess that the question reads from an answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dsgcore.studies.store import Store
 
 SECONDS_OF_LIFE = 24 * 3600.0
 MOST_CLIENTS, MOST_ROOMS = 100, 1000
-# No signs that are mistaken for each other; 32 to the 8th are a million million.
+# No characters that are easily confused; 32 to the 8th power is a million million.
 SIGNS, CODE_LENGTH = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ", 8
 LONGEST_TOKEN, LONGEST_GUESS = 64, 100
 _TABLES = (
@@ -43,20 +43,20 @@ CREATE TABLE IF NOT EXISTS guesses (
 
 
 class RoomError(DSGError):
-    """What was asked of a room is not allowed, in a sentence for who asked."""
+    """A request that a room does not allow. The message is a sentence for the client."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """What opens a room to its lecturer: the code that the class knows, and a secret that it does not."""
+    """The lecturer's access to a room: the code that the class knows, and a secret."""
 
     code: str
-    secret: str = field(repr=False)  # no log line or message shows it
+    secret: str = field(repr=False)  # kept out of log lines and messages
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question that a room is at, by setting, lesson and step; `is_open` where answers are taken."""
+    """The current question of a room, by setting, lesson and step; `is_open` is True if the room takes answers."""
 
     setting: str
     lesson: str
@@ -65,7 +65,7 @@ class Asked:
 
     @property
     def question(self) -> Pick | Estimate | Curve | None:
-        """What is asked; None where the project has no such question."""
+        """The text of the question; None if the project has no such question."""
         found: GuidedLesson | None = None
         if self.setting in SETTINGS:
             found = next((g for g in profile_of(SETTINGS[self.setting]).guided if g.name == self.lesson), None)
@@ -77,7 +77,7 @@ def _digest(text: str) -> str:
 
 
 class Rooms:
-    """The rooms of a store; `now` gives the time in seconds."""
+    """The rooms of a store; `now` returns the time in seconds."""
 
     def __init__(self, store: Store, now: Callable[[], float] = time.time) -> None:
         self._store, self._now = store, now
@@ -86,7 +86,7 @@ class Rooms:
                 connection.execute(table)
 
     def open(self) -> Key:
-        """Open a room, and forget those that are older than a day; raise `RoomError` if there are too many."""
+        """Open a room, and delete those that are older than a day; raise `RoomError` if there are too many."""
         key = Key("".join(secrets.choice(SIGNS) for _ in range(CODE_LENGTH)), secrets.token_urlsafe(24))
         with self._store.opened() as connection:
             self._forget(connection)
@@ -103,7 +103,7 @@ class Rooms:
         connection.execute("DELETE FROM rooms WHERE opened <= ?", (oldest,))
 
     def ask(self, key: Key, asked: Asked) -> None:
-        """Put a question to a room, or take no more answers to it; raise `RoomError` where the key is not the room's."""
+        """Set a room's question, or stop its answers; raise `RoomError` if the key is not the room's."""
         values = (asked.setting, asked.lesson, asked.step, asked.is_open)
         with self._store.opened() as connection:
             self._check(connection, key)
@@ -120,7 +120,7 @@ class Rooms:
         return connection.execute(question, (code, self._now() - SECONDS_OF_LIFE)).fetchone()
 
     def asked(self, code: str) -> Asked:
-        """Return what a room is asked; raise `RoomError` where there is none of that code."""
+        """Return a room's current question; raise `RoomError` if there is no room with that code."""
         with self._store.opened() as connection:
             return self._asked(connection, code)
 
@@ -131,14 +131,14 @@ class Rooms:
         return Asked(row[0], row[1], row[2], bool(row[3]))
 
     def answer(self, code: str, client: str, step: int, guess: str) -> str:
-        """Keep a client's guess at a room's question, in place of an earlier one; return it as it was understood.
+        """Store a client's guess at a room's question, in place of an earlier one; return the guess as the question reads it.
 
-        A `RoomError` says where the room takes no answer to it, is full, or this is none.
+        Raises `RoomError` if the room takes no answers to it or is full, or if the answer is not a guess.
         """
         if not (isinstance(client, str) and isinstance(guess, str) and 16 <= len(client) <= LONGEST_TOKEN):
             raise RoomError("This is no answer.")
         with self._store.opened() as connection:
-            connection.execute("BEGIN IMMEDIATE")  # counted and kept in one
+            connection.execute("BEGIN IMMEDIATE")  # counted and stored in one transaction
             asked = self._asked(connection, code)
             said = _read(asked, guess)
             if not asked.is_open or asked.step != step or said is None:
@@ -151,7 +151,7 @@ class Rooms:
         return said
 
     def guesses(self, key: Key, asked: Asked) -> list[Any]:
-        """Return all guesses at a question; raise `RoomError` where the key is not the room's."""
+        """Return all guesses at a question; raise `RoomError` if the key is not the room's."""
         question = "SELECT guess FROM guesses WHERE code = ? AND setting = ? AND lesson = ? AND step = ?"
         with self._store.opened() as connection:
             self._check(connection, key)
@@ -161,7 +161,7 @@ class Rooms:
 
 
 def _read(asked: Asked, guess: str) -> str | None:
-    """Return a guess as the question says it; None where it reads none in it."""
+    """Return the guess that the question reads from an answer; None if it reads none."""
     asks = asked.question
     read = None if asks is None or len(guess) > LONGEST_GUESS else asks.read(guess)
     return None if asks is None or read is None else asks.say(read)  # type: ignore[arg-type]  # each reads what it says

@@ -1,4 +1,4 @@
-"""Finished runs, kept in one file: a spec gives the same numbers, so none is ever made twice."""
+"""Store of finished runs in one file. A spec always gives the same numbers, so no run is made twice."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.user_folders import data_folder
 
-# Names the file where nobody else does.
+# The name of the file, unless the caller gives one.
 VARIABLE = "DSGLAB_STORE"
 VERSION = 3
-# A writer waits so long for another one.
+# Seconds that a writer waits for another one.
 SECONDS_TO_WAIT = 60.0
 _TABLE = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS runs (
     machine TEXT NOT NULL, finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 ) WITHOUT ROWID
 """
-# What tables of runs say of each, apart from the histories: thousands are read at once.
+# The fields of a run that tables show, apart from the histories: thousands are read at once.
 _SAID = """
 CREATE TABLE IF NOT EXISTS said (
     sha256 TEXT PRIMARY KEY, score REAL, objective REAL, seconds REAL NOT NULL, state TEXT NOT NULL,
@@ -43,13 +43,13 @@ _SAY = (
     "INSERT OR IGNORE INTO said SELECT sha256, score, objective, seconds, state, iterations, "
     "json_extract(summary, '$.last.error_mean'), json_extract(summary, '$.step_limit') FROM runs"
 )
-# Before version 3 a run whose model is the average of its iterates was kept with the numbers of the last one.
+# Before version 3, a run whose model is the average of its iterates was stored with the numbers of the last one.
 _SCORE_AVERAGES = (
     "UPDATE runs SET score = json_extract(summary, '$.last.score_average'), "
     "objective = json_extract(summary, '$.last.objective_average') "
     "WHERE json_extract(summary, '$.last.score_average') IS NOT NULL"
 )
-# Specs that somebody wants to find again, whether they have been run or not.
+# Specs that users want to find again, with or without a run.
 _PINS = """
 CREATE TABLE IF NOT EXISTS pins (
     sha256 TEXT PRIMARY KEY, spec TEXT NOT NULL, pinned TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
@@ -65,34 +65,34 @@ CREATE TABLE IF NOT EXISTS races (
 ) WITHOUT ROWID
 """
 MOST_RACES = 2_000
-# Of a table's rows, all but so many of the latest.
+# The number of latest rows to keep in a table; older ones are deleted.
 _FORGET = "DELETE FROM {0} WHERE sha256 IN (SELECT sha256 FROM {0} ORDER BY {1} DESC LIMIT -1 OFFSET ?)"
-# So many hashes are asked for in one question: SQLite allows no more than 32,766.
+# The number of hashes in one query: SQLite allows at most 32,766.
 HASHES_AT_ONCE = 10_000
 
 
 class StoreError(DSGError):
-    """A store cannot be used. The message says which file and why."""
+    """A store that cannot be used. The message gives the file and the reason."""
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """What a table of runs says of one.
+    """Summary of a stored run, for tables.
 
     Attributes
     ----------
     sha256 : str
-        Of its spec.
+        The digest of its spec.
     score, objective : float or None
-        On test points and of the training data, of the model that the run gives: the average where the spec asks for one. None
-        if the run had no iteration, or they are not finite.
+        On the test points and the training data, for the model that the run gives: the average if the spec asks for
+        one. None if the run had no iteration, or if they are not finite.
     seconds : float
-        What it took when it was made.
+        The run's computing time.
     state : {"finished", "plateau", "diverged"}
     error : float or None
         The mean of |f − h|² at the end.
     step_limit : float or None
-        The step size above which it grows without end, where that is known.
+        The step size above which it diverges, if known.
     """
 
     sha256: str
@@ -106,14 +106,14 @@ class StoredRun:
 
 
 def default_store() -> Path:
-    """Return the file that runs are kept in: what DSGLAB_STORE names, else one in the user's folder for data."""
+    """Return the default store file: the one that DSGLAB_STORE names, else one in the user's data folder."""
     return Path(named) if (named := os.environ.get(VARIABLE)) else data_folder() / "runs.sqlite"
 
 
 class Store:
-    """A file of finished runs, made where it is not there, its folder too; several processes may read and write it at once.
+    """A file of finished runs, created with its folder if necessary. Several processes may read and write it at once.
 
-    A `StoreError` says where it cannot be made or opened, or is something else.
+    Raises `StoreError` if the file cannot be created or opened, or is not a store.
     """
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
@@ -122,7 +122,7 @@ class Store:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.opened() as connection:
                 _write_ahead(connection)
-                connection.execute("BEGIN IMMEDIATE")  # others that open it meanwhile see all of its tables or none
+                connection.execute("BEGIN IMMEDIATE")  # processes that open it meanwhile see all of its tables or none
                 version = self._checked_version(connection)
                 for table in (_TABLE, _SAID, _PINS, _RACES):
                     connection.execute(table)
@@ -135,7 +135,7 @@ class Store:
             raise StoreError(f"{self.file} cannot be used as a store of runs: {error}") from None
 
     def _checked_version(self, connection: sqlite3.Connection) -> int:
-        """Return a store's version, 0 of a new file; refuse another program's, or a later one's."""
+        """Return a store's version, 0 for a new file; raise `StoreError` for another program's file, or a later version."""
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if version > VERSION or (version == 0 and tables):
@@ -146,22 +146,26 @@ class Store:
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection for the block; what is done in it is kept together, or not at all."""
-        # One connection a use: they do not go from thread to thread, nor from process to process.
+        """Open a connection for the block; its changes are committed together, or not at all."""
+        # One connection per use: connections must not move between threads or processes.
         with closing(sqlite3.connect(self.file, timeout=SECONDS_TO_WAIT)) as connection, connection:
             connection.execute("PRAGMA synchronous = NORMAL")
             yield connection
 
     def put(self, spec: str, summary: Mapping[str, Any], history: Mapping[str, NDArray]) -> StoredRun:
-        """Keep a finished run, unless it is there already; return what is there now.
+        """Store a finished run, unless it is there already; return the stored run.
 
         Parameters
         ----------
         spec : str
             Its canonical JSON text.
         summary : mapping
-            As of `dsgcore.experiments.summary`.
+            From `dsgcore.experiments.summary`.
         history : mapping of str to ndarray of shape (iterations,)
+
+        Returns
+        -------
+        StoredRun
         """
         last = summary["last"]
         row = (
@@ -183,7 +187,7 @@ class Store:
         return self.get([row[0]])[row[0]]
 
     def get(self, hashes: Iterable[str]) -> dict[str, StoredRun]:
-        """Return those of the runs that are there, by their specs' hashes."""
+        """Return the stored runs among these, by their specs' hashes."""
         wanted = list(hashes)
         found: dict[str, StoredRun] = {}
         with self.opened() as connection:
@@ -194,7 +198,7 @@ class Store:
         return found
 
     def history(self, sha256: str) -> dict[str, NDArray]:
-        """Return the recorded columns of a run; raise `KeyError` where it is not there."""
+        """Return the recorded columns of a run; raise `KeyError` if it is not there."""
         return unpacked(self._one("history", sha256))
 
     def columns(self, hashes: Sequence[str], names: Sequence[str]) -> dict[str, NDArray]:
@@ -206,7 +210,7 @@ class Store:
             }
 
     def spec(self, sha256: str) -> str:
-        """Return a run's spec as JSON text; raise `KeyError` where it is not there."""
+        """Return a run's spec as JSON text; raise `KeyError` if it is not there."""
         return str(self._one("spec", sha256))
 
     def _one(self, column: str, sha256: str) -> Any:
@@ -217,25 +221,25 @@ class Store:
         return row[0]
 
     def pin(self, sha256: str, spec: str) -> None:
-        """Keep a spec, so that `pinned` finds it; of very many, those pinned first are forgotten."""
+        """Store a spec, so that `pinned` finds it; if there are very many, the oldest are deleted."""
         with self.opened() as connection:
             connection.execute("INSERT OR REPLACE INTO pins (sha256, spec) VALUES (?, ?)", (sha256, spec))
             connection.execute(_FORGET.format("pins", "pinned"), (MOST_PINS,))
 
     def pinned(self, beginning: str) -> str | None:
-        """Return the spec of a pin, or of a run, whose hash begins so; None where there is none, or more than one."""
+        """Return the spec of a pin, or of a run, whose hash begins so; None if there is none, or more than one."""
         found = self._only("spec", "pins", beginning) or self._only("spec", "runs", beginning)
         return None if found is None else str(found[0])
 
     def put_race(self, sha256: str, race: str, result: str, arrays: bytes) -> None:
-        """Keep a finished race; of very many, those that ended first are forgotten."""
+        """Store a finished race; if there are very many, those that ended first are deleted."""
         with self.opened() as connection:
             row = (sha256, race, result, arrays)
             connection.execute("INSERT OR IGNORE INTO races (sha256, race, result, arrays) VALUES (?, ?, ?, ?)", row)
             connection.execute(_FORGET.format("races", "finished"), (MOST_RACES,))
 
     def race(self, beginning: str) -> tuple[str, str, bytes] | None:
-        """Return the race whose name begins so, as `put_race` was given it; None where there is none, or more than one."""
+        """Return the race whose name begins so, as `put_race` got it; None if there is none, or more than one."""
         return self._only("race, result, arrays", "races", beginning)
 
     def _only(self, columns: str, table: str, beginning: str) -> Any:
@@ -251,7 +255,7 @@ class Store:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Let readers and a writer go on side by side; where others ask for the same at once, SQLite does not wait by itself."""
+    """Let readers and a writer work at the same time; SQLite does not wait by itself if others request this at once."""
     end = time.monotonic() + SECONDS_TO_WAIT
     while True:
         try:

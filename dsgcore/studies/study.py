@@ -1,4 +1,4 @@
-"""A study: a spec, axes along which it is varied, and seeds. Plain data like a spec: a file that holds it *is* the study."""
+"""A study as plain data: a spec, axes along which it is varied, and seeds. A file that holds it *is* the study."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dsgcore.studies.work import Maker, make_run
 MOST_RUNS = 100_000
 MOST_AXES = 4
 SECTIONS = ("problem", "kernel", "data", "solver", "stop", "diagnostics")
-# What an axis may say: either its values, or a range.
+# The fields of an axis: either its values, or a range.
 _FIELDS = {"name", "values", "from", "to", "n", "scale", "random"}
 N_VALUES = Integer("n", 5, low=1, high=1000)
 
@@ -34,21 +34,22 @@ _OF_ANY_SET = ("n_labeled", "test_share", "stratified", "scaling", "label_noise"
 
 
 class StudyError(SpecError):
-    """A study is not valid. The message says which field, what was given and what is allowed."""
+    """An invalid study. The message says which field, what was given and what is allowed."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One parameter of a spec, and the values that it takes.
+    """One parameter of a spec, and its values in the study.
 
     Attributes
     ----------
     name : str
         Section and parameter, such as ``"solver.step_size"``.
     is_random : bool
-        Whether the values were drawn: drawn axes are not crossed with each other, their values go together one by one.
+        True if the values were drawn. Drawn axes are not crossed with each other: their values belong together, one by
+        one.
     said : dict
-        As the study's data say it.
+        The axis as the study's data give it.
     """
 
     name: str
@@ -59,7 +60,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """One run of a study: its place, the axes' values, the seed and the spec; `spec` is None where `refused` says why."""
+    """One run of a study: its place, the axes' values, the seed and the spec. If `spec` is None, `refused` gives the reason."""
 
     place: int
     values: tuple[Any, ...]
@@ -69,12 +70,12 @@ class StudyRun:
 
     @property
     def text(self) -> str | None:
-        """What the process that makes it is told."""
+        """The text from which a process makes it."""
         return None if self.spec is None else self.spec.to_json()
 
     @property
     def key(self) -> str | None:
-        """What it is found by in the store: the digest of its text."""
+        """Its key in the store: the digest of its text."""
         return None if self.text is None else hashlib.sha256(self.text.encode()).hexdigest()
 
 
@@ -85,9 +86,9 @@ class Study:
     Attributes
     ----------
     seconds : float or None
-        After which no other run begins.
+        Time after which no other run begins.
     is_best_first : bool
-        Whether seeds are given in rounds (`dsgcore.studies.halved`), and points that are not among the best get no more.
+        True if seeds come in rounds (`dsgcore.studies.halved`), and points that are not among the best get no more.
     """
 
     spec: Spec
@@ -97,7 +98,7 @@ class Study:
     is_best_first: bool = False
 
     def __post_init__(self) -> None:
-        """Check the seeds and the budget; the spec and the axes are checked when they are made."""
+        """Check the seeds and the budget. The spec and the axes check themselves."""
         try:
             object.__setattr__(self, "seeds", _seeds(self.seeds))
             _budget({"budget": {"seconds": self.seconds, "best_first": self.is_best_first}})
@@ -109,12 +110,14 @@ class Study:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Study:
-        """Make a study from plain data: ``spec``, and if wanted ``axes``, ``seeds``, ``budget`` (``seconds``, ``best_first``).
+        """Return a study made from plain data: ``spec``, and optionally ``axes``, ``seeds``, ``budget``.
+
+        The budget may hold ``seconds`` and ``best_first``.
 
         Raises
         ------
         StudyError
-            With one sentence: the field, what was given, what is allowed.
+            If a field is not valid. The message gives the field, its value, and what is allowed.
         """
         try:
             return _study(given)
@@ -125,7 +128,7 @@ class Study:
 
     @classmethod
     def from_json(cls, text: str) -> Study:
-        """Make a study from JSON text."""
+        """Return a study made from JSON text."""
         try:
             given = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -143,20 +146,20 @@ class Study:
 
     @property
     def specs(self) -> tuple[Spec, ...]:
-        """What is varied: one spec."""
+        """The specs that the study varies: one."""
         return (self.spec,)
 
     def __len__(self) -> int:
         return math.prod(len(group) for group in self._groups()) * len(self.seeds)
 
     def _groups(self) -> list[list[tuple[tuple[Axis, Any], ...]]]:
-        """Return what is crossed: each axis with its values, and all drawn axes together."""
+        """Return the factors that are crossed: each axis with its values, and all drawn axes together."""
         groups = [[((axis, value),) for value in axis.values] for axis in self.axes if not axis.is_random]
         drawn = [[(axis, value) for value in axis.values] for axis in self.axes if axis.is_random]
         return [*groups, *([list(zip(*drawn, strict=True))] if drawn else [])]
 
     def runs(self) -> Iterator[StudyRun]:
-        """Return the runs in their order: the last axis changes before those ahead of it, the seed before all axes."""
+        """Return the runs in order. The seed changes fastest, then the last axis."""
         place = itertools.count()
         for combination in itertools.product(*self._groups()):
             found = {axis.name: value for axis, value in itertools.chain(*combination)}
@@ -186,7 +189,7 @@ def _study(given: object) -> Study:
 
 
 def _budget(given: Mapping[str, Any]) -> tuple[float | None, bool]:
-    """Return the seconds, and whether the best come first."""
+    """Return the seconds, and True if the best come first."""
     budget = given.get("budget") or {}
     if not isinstance(budget, Mapping) or set(budget) - {"seconds", "best_first"}:
         raise StudyError(f"budget must be an object with the fields seconds and best_first, got {quoted(budget)}")
@@ -207,7 +210,8 @@ def _axes(given: object, spec: Spec) -> tuple[Axis, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) > MOST_AXES:
         raise StudyError(f"axes must be a list of at most {MOST_AXES}, got {quoted(given)}")
     axes = tuple(_axis(said, spec) for said in given)
-    if sum(axis.is_random for axis in axes) < 2:  # of several the values go together, and one may come twice
+    # the values of several drawn axes belong together, and one may occur twice
+    if sum(axis.is_random for axis in axes) < 2:
         axes = tuple(replace(axis, values=tuple(dict.fromkeys(axis.values))) for axis in axes)
     names = [axis.name for axis in axes]
     if len(set(names)) < len(names):
@@ -236,7 +240,7 @@ def _axis(said: object, spec: Spec) -> Axis:
 
 
 def parameter_of(spec: Spec, name: str) -> Parameter:
-    """Return the parameter of a spec that an axis names by its section and name; raise `StudyError`."""
+    """Return the spec parameter that an axis names by its section and name; raise `StudyError` if there is none."""
     offered = {f"{section}.{p.name}": p for section in SECTIONS for p in _parameters(spec, section)}
     if name not in offered:
         raise StudyError(f"an axis must be one of {', '.join(offered)}, got {quoted(name)}")
@@ -258,7 +262,7 @@ def _listed(said: Mapping[str, Any]) -> Sequence[Any]:
 
 
 def _in_range(said: Mapping[str, Any], parameter: Parameter) -> list[Any]:
-    """Return the values of a range: evenly spread or drawn, on the scale that is said, or else the parameter's own."""
+    """Return the values of a range: evenly spread or drawn, on the given scale or the parameter's own."""
     if not isinstance(parameter, Real | Integer) or isinstance(parameter, Flag):
         raise StudyError(f"the axis {said['name']} is no number: it must have values")
     low, high = (parameter.check(said.get(end)) for end in ("from", "to"))
@@ -273,14 +277,14 @@ def _in_range(said: Mapping[str, Any], parameter: Parameter) -> list[Any]:
     ends = np.log([low, high]) if scale == "log" else np.array([low, high], dtype=float)
     values = ends[0] + share * (ends[1] - ends[0])
     values = np.clip(np.exp(values) if scale == "log" else values, low, high)
-    # Shortest numbers that a person would write: what is shown is what is run.
+    # Shortest numbers that a person would write: the run uses exactly the numbers that are shown.
     return [round(v) if isinstance(parameter, Integer) else float(f"{v:.6g}") for v in values.tolist()]
 
 
 def _varied(spec: Spec, values: Mapping[str, Any]) -> Spec:
     """Return the spec with other values, checked as a whole."""
     plain = spec.to_dict()
-    if "data.name" in values:  # of the set before, nothing but how labels are hidden goes with another one
+    if "data.name" in values:  # another data set takes over only how labels are hidden
         plain["data"] = {name: plain["data"][name] for name in _OF_ANY_SET}
     for name, value in values.items():
         section, _, own = name.partition(".")

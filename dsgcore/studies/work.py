@@ -1,4 +1,4 @@
-"""One run of a study, in whatever process it is made: a spec's text goes in, what a store keeps comes out."""
+"""One run of a study, in any process: a spec's text is the input, the contents of a store's row the output."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from dsgcore.data import Split
 from dsgcore.experiments import Run, Spec, load_split, summary
 from dsgcore.experiments.step_limit import step_limit
 
-# Between two looks whether the study has been given up.
+# Seconds between two checks if the study has been given up.
 SLICE_SECONDS = 0.2
 _given_up: Any = threading.Event()
 
-# A run's text, its summary, and columns of what was recorded.
+# A run's text, its summary, and recorded columns.
 Made = tuple[str, dict[str, Any], dict[str, NDArray]]
-# Makes them of the text, and of the folder where a person's own file is.
+# Makes them from the text, and the folder of the user's own data file.
 Maker = Callable[..., Made]
 
 
 class GivenUpError(Exception):
-    """Nobody waits for the study any more."""
+    """A study that has been given up."""
 
 
 def begin_worker(given_up: Any, memory: int | None) -> None:
-    """Prepare a process for runs: one thread, so much memory beyond what it has, and where it hears that it may end."""
+    """Prepare a process for runs: one thread, a memory limit beyond its current memory, and a signal to give up."""
     global _given_up
     _given_up = given_up
     threading.Thread(target=_end_with_parent, name="parent's watch", daemon=True).start()
@@ -45,7 +45,7 @@ def begin_worker(given_up: Any, memory: int | None) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that began it has ended, however that came: nobody else would."""
+    """End this process when its parent has ended, for whatever reason: nothing else would end it."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -53,10 +53,18 @@ def _end_with_parent() -> None:
 
 
 def make_run(text: str, folder: str | None = None) -> Made:
-    """Carry out a spec, given as JSON text; return the text, the run's summary and its history's columns.
+    """Make the run of a spec, given as JSON text; return the text, the run's summary and its history's columns.
 
-    In a folder is a person's own file, if the spec names one without its place. What does not fit the spec, or into memory,
-    raises `ValueError` or `MemoryError`; a study that has been given up meanwhile `GivenUpError`.
+    `folder` holds the user's own data file, if the spec names the file without a folder.
+
+    Raises
+    ------
+    ValueError
+        If the data do not fit the spec.
+    MemoryError
+        If the run does not fit into memory.
+    GivenUpError
+        If the study has been given up.
     """
     spec = Spec.from_json(text)
     run = Run(spec, split_of(spec, folder))
@@ -68,7 +76,7 @@ def make_run(text: str, folder: str | None = None) -> Made:
     return text, said, {name: run.history.column(name) for name in run.history.names}
 
 
-# Of specs without their step, which it does not depend on: of a study's runs that differ in it alone, it is found once.
+# Cache of step limits by spec without step: runs that differ in the step alone have the same limit.
 _step_limits: dict[str, float | None] = {}
 MOST_LIMITS = 1000
 
@@ -88,12 +96,12 @@ def _split(text: str, folder: str | None) -> Split:
 
 
 def is_given_up() -> bool:
-    """Whether nobody waits any more for what this process makes."""
+    """Return True if the study has been given up."""
     return bool(_given_up.is_set())
 
 
 def split_of(spec: Spec, folder: str | None) -> Split:
-    """Return a spec's data; specs that differ in other things share them."""
+    """Return a spec's data; specs with the same data share them."""
     if spec.data.path is not None and folder is None:
         return load_split(spec)  # which may have changed since
     plain = {"setting": spec.problem.name, "data": spec.to_dict()["data"], "seed": spec.seed}
