@@ -53,24 +53,6 @@ def open_drawn(open_page, path, **options):
     return page
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_titles_legends_and_notes_cover_nothing(open_page, name):
-    prefix = SETTINGS[name]
-    changed = f"&{prefix}step_size=0.2&{prefix}changes=0:step_size=0.5,40:step_size=0.2" if name == "auc" else ""
-    # Every second page is opened on a phone, and turned into a desk's afterwards.
-    sizes = ((1280, 900), (390, 844))[:: 1 - 2 * (list(SETTINGS).index(name) % 2)]
-    page = open_drawn(open_page, f"{name}?{prefix}at=60{changed}", viewport=sizes[0])
-    for width, height in sizes:
-        page.set_viewport_size({"width": width, "height": height})
-        page.get_by_role("tab", name="Live").click()
-        assert_no_faults(page)
-        for chart in ("objective", "score", "error"):
-            expect(page.locator(f".st-key-chart-{chart} .xtitle")).to_have_text("iteration t")
-        page.get_by_role("tab", name="Theory").click()
-        expect(page.locator(".st-key-chart-terms .main-svg").first).to_be_visible()
-        assert_no_faults(page)
-
-
 def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(open_page):
     page = open_drawn(open_page, "auc?at=30")
     chart = page.locator(".st-key-chart-error")

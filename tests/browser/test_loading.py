@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_chart_heads import FILLED
+from test_accessibility import THEMES, found_on
+from test_chart_heads import FILLED, SETTINGS
 
 from pages.charts.live_plotly import LIBRARY
 
@@ -20,6 +22,7 @@ PAGES = {
     "explore": "Explore - DSG Lab",
     "convergence": "Convergence - DSG Lab",
     "papers": "Papers - DSG Lab",
+    "compare": "Compare - DSG Lab",
     "data": "Data - DSG Lab",
     "data?set=Two+moons": "Data - DSG Lab",
     "similar_unlabeled": "Similar-unlabeled - DSG Lab",
@@ -39,6 +42,11 @@ GOOD = 0.1  # what the browsers' makers call good
 ICON = re.compile(r"\bicon$")
 
 
+def test_every_page_has_a_name_here():
+    files = {file.stem for file in (Path(__file__).parents[2] / "pages").glob("*.py")} - {"home"}
+    assert files | set(SETTINGS) <= set(PAGES)
+
+
 @pytest.fixture(scope="module")
 def warm_app(browser, app_url):
     """Wait until the server has its core ready: before, a page says so, and is laid out anew afterwards."""
@@ -50,19 +58,21 @@ def warm_app(browser, app_url):
 
 @pytest.mark.usefixtures("warm_app")
 @pytest.mark.parametrize(("path", "title"), PAGES.items())
-def test_a_page_has_its_name_and_does_not_jump_while_it_loads(open_page, path, title):
+def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open_page, path, title):
     page = open_page(path, is_first_visit=True)
     page.get_by_role("heading", level=1).wait_for()
-    without_charts = ("", "lessons", "glossary", "take_away", "data", "explore", "convergence", "papers")
-    if path.partition("?")[0] not in without_charts:
+    if path in SETTINGS:
         expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     assert page.evaluate(SHIFTS) < GOOD
     assert page.title() == title
     for role in ("button", "link", "img"):
         assert page.get_by_role(role, name=ICON).count() == 0, f"a {role} is called like its icon"
+    if path not in SETTINGS:  # whose tabs are looked at in test_accessibility.py
+        found = [line for theme in THEMES for line in found_on(page, theme)]
+        assert not found, "\n".join(found)
 
 
-def test_play_is_a_few_keys_away_and_its_focus_is_seen(open_page):
+def test_play_is_a_few_keys_away_and_the_menu_switches_between_light_and_dark(open_page):
     page = open_page("auc?at=3")
     expect(page.locator(".st-key-status")).to_contain_text("step 3 of", timeout=30_000)
     page.keyboard.press("Tab")
@@ -79,11 +89,6 @@ def test_play_is_a_few_keys_away_and_its_focus_is_seen(open_page):
     expect(page.get_by_role("spinbutton", name="Seed")).to_be_visible()
     seed = page.locator(".st-key-part-transport").get_by_test_id("stNumberInput")
     assert seed.evaluate("node => getComputedStyle(node, '::before').content") == '"Seed"'  # for eyes
-
-
-def test_the_menu_switches_between_light_and_dark(open_page):
-    page = open_page("auc?at=3")
-    expect(page.locator(".st-key-status")).to_contain_text("step 3 of", timeout=30_000)
     page.get_by_role("button", name="Main menu").click()
     page.get_by_role("menuitemradio", name="Dark").click()
     expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")

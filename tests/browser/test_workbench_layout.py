@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import TimeoutError, expect
-from test_chart_heads import SETTINGS, open_drawn
+from test_chart_heads import SETTINGS, assert_no_faults, open_drawn
 
 PARTS = {
     "sidebar": '[data-testid="stSidebar"]',
@@ -66,9 +66,39 @@ def at_rest(page, parts):
     raise AssertionError(f"the page does not come to rest: {before}, then {found}")
 
 
+# Whether the map is drawn at the size that it is shown at, and as a square.
+SQUARE = """() => {
+    const box = selector => document.querySelector(selector).getBoundingClientRect();
+    const drawn = box('.st-key-chart-map .nsewdrag'), room = box('.st-key-chart-map').width;
+    const plot = document.querySelector('.st-key-chart-map .js-plotly-plot');
+    const isDrawnAnew = Math.abs(plot.getBoundingClientRect().width - plot._fullLayout.width) < 1;
+    return isDrawnAnew && Math.abs(drawn.width - drawn.height) <= 2 && drawn.width > 0.55 * Math.min(390, room);
+}"""
+WINDOWS = ((1280, 900), (1920, 1080), (390, 844))
+MORE = {"auc": "&step_size=0.2&changes=0:step_size=0.5,40:step_size=0.2", "s3vm": "&svm_data=Circles"}
+
+
 @pytest.mark.parametrize("name", SETTINGS)
-def test_everything_of_a_run_is_seen_without_scrolling(open_page, name):
-    page = open_drawn(open_page, f"{name}?{SETTINGS[name]}at=60")
+def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_page, name):
+    # Every second page is opened on a phone, and turned into a desk's afterwards.
+    windows = WINDOWS[:: 1 - 2 * (list(SETTINGS).index(name) % 2)]
+    page = open_drawn(open_page, f"{name}?{SETTINGS[name]}at=60{MORE.get(name, '')}", viewport=windows[0])
+    for width, height in windows:
+        page.set_viewport_size({"width": width, "height": height})
+        page.get_by_role("tab", name="Live").click()
+        page.wait_for_function(f"{width} === window.innerWidth && ({SQUARE})()")
+        assert_no_faults(page)
+        for chart in ("objective", "score", "error"):
+            expect(page.locator(f".st-key-chart-{chart} .xtitle")).to_have_text("iteration t")
+        if width == 1280:
+            assert_all_in_the_window(page)
+        page.get_by_role("tab", name="Theory").click()
+        expect(page.locator(".st-key-chart-terms .main-svg").first).to_be_visible()
+        assert_no_faults(page)
+
+
+def assert_all_in_the_window(page):
+    """Fail where a part of the page stands above one that comes before it, or below the window's end."""
     parts = [
         ".st-key-part-sentence",
         ".st-key-part-transport",
@@ -141,24 +171,6 @@ def test_on_a_phone_the_sliders_are_a_drawer_below_what_they_change(open_page):
     slider.press("ArrowLeft")
     page.wait_for_url("**step_size=0.2*", timeout=15_000)
     expect(page.locator(".st-key-step_size")).to_be_in_viewport()
-
-
-# Whether the map is drawn at the size that it is shown at, and as a square.
-SQUARE = """() => {
-    const box = selector => document.querySelector(selector).getBoundingClientRect();
-    const drawn = box('.st-key-chart-map .nsewdrag'), room = box('.st-key-chart-map').width;
-    const plot = document.querySelector('.st-key-chart-map .js-plotly-plot');
-    const isDrawnAnew = Math.abs(plot.getBoundingClientRect().width - plot._fullLayout.width) < 1;
-    return isDrawnAnew && Math.abs(drawn.width - drawn.height) <= 2 && drawn.width > 0.55 * Math.min(390, room);
-}"""
-
-
-@pytest.mark.parametrize("link", ["s3vm?svm_at=20&svm_data=Circles", "multiclass?mc_at=20", "auc?at=20"])
-def test_the_map_is_square_at_any_width(open_page, link):
-    page = open_drawn(open_page, link)
-    for width, height in ((1280, 900), (1920, 1080), (390, 844)):
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(f"{width} === window.innerWidth && ({SQUARE})()")
 
 
 def test_the_axes_of_the_map_are_chosen_beside_it(open_page):
