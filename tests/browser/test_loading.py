@@ -25,11 +25,11 @@ PAGES = {
     "compare": "Compare - DSG Lab",
     "data": "Data - DSG Lab",
     "data?set=Two+moons": "Data - DSG Lab",
-    "similar_unlabeled": "Similar-unlabeled - DSG Lab",
-    "auc": "AUC - DSG Lab",
-    "s3vm": "S3VM - DSG Lab",
-    "ordinal": "Ordinal - DSG Lab",
-    "multiclass": "Multi-class - DSG Lab",
+    "similar_unlabeled": "Pairs - DSG Lab",
+    "auc": "Ranking - DSG Lab",
+    "s3vm": "Gaps - DSG Lab",
+    "ordinal": "Ordered classes - DSG Lab",
+    "multiclass": "Many classes - DSG Lab",
 }
 SHIFTS = """() => new Promise(done => {
     let sum = 0;
