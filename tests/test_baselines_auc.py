@@ -275,7 +275,8 @@ def test_labels_of_one_class_get_one_sentence():
     with pytest.raises(ValueError, match=r"^Only binary classification is supported: .*, got 1 class$"):
         SAMULT().fit(X, few)
     with pytest.raises(
-        ValueError, match=r"^y must hold two classes or more \(and -1 for unlabeled points\), got 1 class$"
+        ValueError,
+        match=r"^y must hold two classes or more \(and -1 for unlabeled points: a class -1 needs another label\), got 1 class$",
     ):
         MSAMULT().fit(X, few)
 
