@@ -136,7 +136,7 @@ def test_numbers_in_any_order_are_sorted(rings):
         ({"margin": -1}, "margin must be a number between 0 and 1e+06 or null, got -1"),
         (
             {"thresholds": "squared", "margin": 0},
-            "margin must be above 0 with thresholds='squared', which all coincide otherwise, got 0",
+            "margin must be above 0 with thresholds='squared', got 0: with 0 all thresholds coincide",
         ),
     ],
 )

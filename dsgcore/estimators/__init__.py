@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LRCMC", "PS3VT", "QS3ORAO", "QSGS2AUC", "SSMC", "TSGS3VM", "TSGSU", "LinearMC"]
 
-# These stand on this package, and are found when they are first asked for.
+# The multi-class methods import this package. So they are imported on first access.
 _PLACES = {"PS3VT": "ps3vt", **dict.fromkeys(("LRCMC", "SSMC", "LinearMC"), "special")}
 
 
 def __getattr__(name: str) -> Any:
-    """Import one of the multi-class methods."""
+    """Import one of the multi-class methods on first access."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"dsgcore.multiclass.{_PLACES[name]}"), name)

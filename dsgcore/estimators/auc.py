@@ -31,25 +31,26 @@ _SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
 class QSGS2AUC(BinaryEstimator):
     """Semi-supervised AUC optimisation by quadruply stochastic gradients.
 
-    A kernel scorer that ranks positives above negatives, learned from a few labels and many unlabeled points. Each
-    iteration draws a mini-batch of positives, negatives and unlabeled points, and fresh random features of the kernel.
-    Memory is O(n_iter * n_features), whatever the number of points.
+    The method learns a kernel scorer that ranks positives above negatives, from a few labels and many unlabeled
+    points. Each iteration draws a mini-batch of positives, negatives and unlabeled points, and new random features of
+    the kernel. Memory is O(n_iter * n_features) for any number of points.
 
     Parameters
     ----------
     pooled
-        Weigh the scores' spread within a class by its share of the labels, and let all labels decide on the ridge: with a handful
-        of one class their own spread says little. With as many of either class nothing changes; the paper has no such thing.
+        Weigh the scores' spread within a class by its share of the labels, and let all labels decide on the ridge.
+        This helps if one class has only a few labels. It changes nothing if both classes have equally many. The paper
+        does not pool.
     positive_share
-        Share of positives among the points whose class is asked for, which `predict` keeps to: it calls so many of
-        the training points positive. 'labels' takes that among the labeled points; 'estimate', for labels that were
-        picked by class, compares the scores' distribution with theirs (`dsgcore.prior.energy_class_prior`). None cuts
-        where the balanced accuracy on the labeled points is best.
+        Share of positives among the points to predict. `predict` calls this share of the training points positive.
+        'labels' takes the share among the labeled points. 'estimate' is for labels that were picked by class: it
+        compares the distribution of the scores with that of the labels (`dsgcore.prior.energy_class_prior`). None
+        maximises the balanced accuracy on the labeled points.
 
     Attributes
     ----------
     threshold_ : float
-        Score above which `predict` says positive; see `positive_share`.
+        Decision threshold: `predict` returns the positive class for scores above it. See `positive_share`.
 
     Notes
     -----
@@ -84,7 +85,7 @@ class QSGS2AUC(BinaryEstimator):
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
         if not isinstance(self.positive_share, str):
-            _SHARE.check(self.positive_share)  # before the training
+            _SHARE.check(self.positive_share)  # check before training
         elif self.positive_share not in SHARES:
             raise ParameterError(
                 f"positive_share must be a number between 0 and 1, 'labels', 'estimate' or None, got {self.positive_share!r}"
@@ -100,17 +101,17 @@ class QSGS2AUC(BinaryEstimator):
             self.threshold_ = share_threshold(some, self._share(labels, f, some))
 
     def _share(self, labels: NDArray, labeled: NDArray, some: NDArray) -> float:
-        """Return the share of positives, from the labels, and the values at labeled and at some of all points."""
+        """Return the share of positives, from the labels, the values at labeled points and those at some of all points."""
         if self.positive_share == "estimate":
             samples = (labeled[labels == 1], labeled[labels == 0], some)
             return energy_class_prior(*(sample[:, None] for sample in samples))
         return float(np.mean(labels)) if self.positive_share == "labels" else float(self.positive_share)  # type: ignore[arg-type]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the AUC on the labeled points, which is what the method learns; NaN if a class is missing.
+        """Return the AUC on the labeled points, which the method maximises; NaN if a class is missing.
 
-        Points whose label is -1 or missing are left out. The parameters are as in scikit-learn; `score` of the other methods is the
-        accuracy.
+        Points whose label is -1 or missing do not count. The parameters are as in scikit-learn. The other methods'
+        `score` is the accuracy.
         """
         return auc_of(self.classes_, self.decision_function(X), y, sample_weight)
 

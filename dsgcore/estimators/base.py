@@ -1,4 +1,4 @@
-"""What the estimators that the solver trains share: from scikit-learn's conventions to a task of the solver, and back."""
+"""Base classes of the estimators that the solver trains."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ from dsgcore.problems import Problem
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimator):
-    """Shell of an estimator that is trained by the solver; subclasses say which problem, and what the values mean.
+    """Base class of estimators that the solver trains; subclasses define the problem and the predictions.
 
     Parameters
     ----------
     lam
-        Ridge. 'auto' is one half over the number of points of the smallest source: each of them then counts against the
-        norm as in an SVM with C = 2.
+        Ridge. 'auto' is one half over the number of points of the smallest source. Then each of these points has the
+        same weight against the norm as in an SVM with C = 2.
     n_iter
-        Iterations T: of `fit` at most, of one call of `partial_fit`.
+        Number of iterations T: the maximum for `fit`, the exact number for one call of `partial_fit`.
     average
-        What is learned: the mean of the second half's iterates ('tail'), or the last one (None).
+        Iterate averaging. 'tail' gives the mean of the second half of the iterates, None the last iterate.
     step_size
-        Step η, or the schedule's constant θ; None or 'auto': as large as suits the data. The dot product kernel,
-        which is not bounded, may need a smaller one.
+        Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. The
+        dot product kernel is not bounded, and may need a smaller step.
     random_state
-        Seed of batches and features; an int gives the same numbers at every call.
+        Seed for mini-batches and random features. Pass an int for the same result at every call.
 
     Attributes
     ----------
@@ -63,11 +63,11 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     model_ : dsgcore.Expansion
         The function f.
     iterate_ : dsgcore.Expansion
-        The last iterate, from which `partial_fit` goes on; f itself unless an average is asked for.
+        The last iterate, from which `partial_fit` continues. It is f itself if `average` is None.
     step_size_, lam_ : float
-        The schedule's constant and the ridge that were used; "auto" is found at the first call.
+        The schedule's constant and the ridge that were used. 'auto' is resolved at the first call.
     n_iter_ : int
-        Iterations made, in all calls of `partial_fit` together.
+        Number of iterations made, over all calls of `partial_fit`.
     n_features_in_ : int
         Number of coordinates d of a point.
     """
@@ -90,7 +90,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     random_state: int | np.random.RandomState | None = told(None, SEED)
 
     def __sklearn_tags__(self) -> Tags:
-        """Say how many classes are wanted."""
+        """Declare how many classes the method needs."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not self.is_binary
         return tags
@@ -110,21 +110,21 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         Parameters
         ----------
         X : array-like of shape (n, d), path, Dask DataFrame or Array, list of memory maps, or Rows
-            Points, or where they are, such as a folder of Parquet files. Then only the rows that the run visits are read;
-            `dsgcore.data.rows_of` replaces missing numbers and scales.
+            Points, or their location, such as a folder of Parquet files. From files, only the rows that the run visits
+            are read. `dsgcore.data.rows_of` replaces missing numbers and scales.
         y : array-like of shape (n,), or str
-            Labels: whole numbers, text, or True and False. Points whose label is -1 (as a number or as text) or missing (None, NaN,
-            pandas.NA, NaT) are unlabeled. Without any the labeled points also serve as the unlabeled sample. For a table give
-            the name of the labels' column, for which `dsgcore.data.rows_of` has the rule.
+            Labels: whole numbers, text, or True and False. Points whose label is -1 (as a number or as text) or
+            missing (None, NaN, pandas.NA, NaT) are unlabeled. If there are none, the labeled points also serve as the
+            unlabeled sample. For a table give the name of the label column (see `dsgcore.data.rows_of`).
         client : distributed.Client, optional
-            A Dask cluster whose workers carry the visited rows. The model is bit-for-bit identical for any number of
-            workers, also if some of them die. This is worth it for long runs on many rows.
+            A Dask cluster whose workers compute the values at the visited rows. The model is bit-for-bit identical for
+            any number of workers, also if some of them die. A cluster pays off for long runs on many rows.
         checkpoint : path, optional
             A file for the iterations so far. The same call continues from it after an interruption, to the same model.
         every : int, default 50
             Iterations between two checkpoints.
         tell : callable, optional
-            Is called after each iteration, with the number of iterations so far.
+            Called after each iteration, with the number of iterations so far.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         Raises
         ------
         ValueError
-            If a parameter is out of range, the labels are too few or of the wrong kind, or the run diverges.
+            If a parameter is out of range, if labels are too few or of the wrong kind, or if the run diverges.
         """
         self._is_part = False
         X, y = opened(X, y)
@@ -146,8 +146,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         """Continue for `n_iter` more iterations, on the points of this call.
 
         The kernel, `dtype` and `random_state` remain those of the first call (or of `fit`). All other parameters may
-        change between calls. Two calls on the same points equal one `fit` with the sum of their `n_iter`, up to rounding,
-        if the schedule does not depend on the length of the run ("constant", "theta/t").
+        change between calls. For schedules that do not depend on the length of the run ("constant", "theta/t"), two
+        calls on the same points equal one `fit` with the sum of their `n_iter`, up to rounding.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         return self._learn(points, known, codes, earlier)
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
-        """Learn from validated points and class codes, from the beginning or from a model on."""
+        """Learn from validated points and class codes, from the beginning or continuing from `model`."""
         self._check_classes(classes, codes)
         return self._train(X, codes, classes, self._seed(model), model)
 
@@ -183,7 +183,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         return seed_of(self.random_state) if model is None else model.seed
 
     def _train(self, X: NDArray, labels: NDArray, classes: NDArray, seed: int, model: Expansion | None) -> Self:
-        """Run the solver, with `labels` as the problem wants them; an error leaves the estimator as it was."""
+        """Run the solver, with `labels` as the problem expects them; an error leaves the estimator unchanged."""
         task = self._task(X, labels, seed, model)
         iterate = self._run(task, None if model is None else model.prefix(len(model)))
         averaged = len(iterate) - tail_start(len(iterate))
@@ -200,21 +200,21 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
                 raise DSGError(f"y must hold labeled points of every class, got none of class {label!s}")
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
-        """Learn from the model's values where the classes are cut."""
+        """Choose the decision thresholds from the model's values; by default there are none."""
 
     def _checked(self) -> dict[str, Any]:
-        """Return the solver's parameters and those of the stop, checked."""
+        """Return the checked parameters of the solver and of the stopping rule."""
         names = {p.name for p in (*SolverParameters.parameters, *Stopping.parameters)}
         kind: type = type(self)
         own = [p for p in parameters_of(kind) if p.name in names]
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
 
     def _run(self, task: Task, model: Expansion | None) -> Expansion:
-        """Train a new model until it has settled, or one to go on with to the plan's last iteration; return it."""
+        """Train a new model until it has converged, or continue `model` to the last iteration of the plan; return it."""
         where, s = where_made().of(task), self._checked()
         learned = where.begun(task) if model is None else model
         watched = {p.name: s[p.name] for p in Stopping.parameters}
-        if self._is_part:  # is as long as it is said to be
+        if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
         convergence = Convergence(task, task.new_model() if model is None else model, **watched)
         is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
@@ -223,18 +223,18 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         return learned
 
     def _looks(self, task: Task, model: Expansion, where: Here, convergence: Convergence) -> Iterator[bool]:
-        """Make the iterations; yield after each whether the model has settled."""
+        """Make the iterations; yield after each True if the model has converged."""
         training = where.training(task, model)
         for iterate in solve(task, model, training=training, carried=convergence.carried):
             where.keep(model)
             yield convergence.look(iterate.t, iterate.terms)
 
     def _problem(self, labels: NDArray) -> Problem:
-        """Return the problem, which may take some of its own numbers from the labels."""
+        """Return the problem. It may compute some of its own numbers from the labels."""
         return self.problem_class(**self._problem_parameters())
 
     def _problem_parameters(self, **given: object) -> dict[str, Any]:
-        """Return the problem's parameters, checked: those given here, and the estimator's of the same name."""
+        """Return the problem's checked parameters: the given ones, and the estimator's parameters of the same name."""
         parameters: tuple[Parameter, ...] = self.problem_class.parameters
         own = {p.name: getattr(self, p.name) for p in parameters if p.name not in given}
         return check_all(parameters, {**own, **given}, type(self).__name__)
@@ -254,7 +254,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_
         plan = Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter)
-        if model is not None:  # the step that the first call has found
+        if model is not None:  # the step size from the first call
             plan.automatic_step = self.step_size_
         task = Task(problem, kernel, points, rows, plan, s["batch_size"], seed, dtype)
         settle_step(task)
@@ -263,11 +263,11 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     def _ridge(
         self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray, rows: Mapping[str, NDArray]
     ) -> float:
-        """Return the ridge that "auto" stands for."""
+        """Return the ridge for lam="auto"."""
         return problem.usual_ridge(rows)
 
     def _values(self, X: ArrayLike) -> NDArray:
-        """Return f at the rows of `X`, after validation; raise if it is not finite there."""
+        """Return f at the rows of `X`, after validation; raise DSGError if a value is not finite."""
         check_is_fitted(self, "model_")
         points = validate_data(self, X, reset=False, dtype=float_types(X))
         values = check_values(self.model_.evaluate(points))
@@ -276,25 +276,25 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
 
 
 class BinaryEstimator(FunctionalGradientEstimator):
-    """Shell of an estimator with two classes, of which the second is where the decision function is positive.
+    """Base class of estimators for two classes; a positive decision function means the second class.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels; the second one is the positive class.
+        The labels. The second one is the positive class.
     """
 
     @over_partitions
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the predicted label of each row of `X`, of shape (n,)."""
-        is_second = self.decision_function(X) > 0  # first, for it says of an estimator that it is not fitted
+        is_second = self.decision_function(X) > 0  # first, because it raises NotFittedError
         return self.classes_[is_second.astype(int)]
 
     @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return how far f(x) lies beyond where the classes are cut, of shape (n,): the higher, the more positive."""
+        """Return f(x) minus the decision threshold, of shape (n,). Larger values are more likely positive."""
         return self._cut(self._values(X))
 
     def _cut(self, f: NDArray) -> NDArray:
-        """Return the values from where the classes are cut on."""
+        """Shift the scores so that the decision threshold is at 0."""
         return f

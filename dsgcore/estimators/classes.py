@@ -1,4 +1,4 @@
-"""From a model's values to classes: how many classes there must be, and where the values are cut into them."""
+"""Classes from a model's values: checks of their number, decision thresholds, and the base for ordered classes."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _wrong(classes: NDArray, wanted: str) -> DSGError:
 
 
 def best_threshold(is_positive: NDArray, values: NDArray) -> float:
-    """Return the middle of the gap between values at which true minus false positive rate is largest.
+    """Return the threshold that maximises true minus false positive rate, in the middle of a gap between values.
 
-    If no cut is better than chance, the threshold is above all values, so that none is called positive.
+    If no threshold is better than chance, return one above all values, so that no point is positive.
     """
     false_rate, true_rate, thresholds = roc_curve(is_positive, values, drop_intermediate=False)
     lowest_positive = thresholds[np.argmax(true_rate - false_rate)]
@@ -45,14 +45,14 @@ def best_threshold(is_positive: NDArray, values: NDArray) -> float:
 
 
 def share_threshold(values: NDArray, share: float) -> float:
-    """Return the middle of the gap above which this share of the values lies: at least one of them, and not all."""
+    """Return the middle of the gap above which this share of the values lies, at least one value and not all."""
     ordered = np.sort(values)
     below = int(np.clip(round((1.0 - share) * len(ordered)), 1, max(1, len(ordered) - 1)))
     return float(ordered[below - 1] + ordered[min(below, len(ordered) - 1)]) / 2.0
 
 
 class OrderedClassifier(ScoredOnLabels):
-    """What an estimator of ordered classes does with its ranking function and the thresholds between the classes."""
+    """Base class of estimators for ordered classes, with a ranking function and thresholds between the classes."""
 
     is_ordered: ClassVar[bool] = True
 
@@ -60,14 +60,14 @@ class OrderedClassifier(ScoredOnLabels):
     thresholds_: NDArray
 
     def ranking_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x), of shape (n,): the higher, the later in the order of the classes."""
+        """Return f(x), of shape (n,). Larger values belong to later classes."""
         raise NotImplementedError
 
     @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return how far f(x) is inside each class's interval, negative outside; the largest is the predicted class's.
+        """Return the distance of f(x) from the edge of each class's interval, negative outside, of shape (n, k).
 
-        That is of shape (n, k); for two classes it is f(x) minus the threshold, of shape (n,).
+        The largest one is the predicted class's. For two classes return f(x) minus the threshold, of shape (n,).
         """
         f = self.ranking_function(X)
         above = f[:, None] - self.thresholds_
@@ -78,13 +78,14 @@ class OrderedClassifier(ScoredOnLabels):
 
     @over_partitions
     def predict(self, X: ArrayLike) -> NDArray:
-        """Return the label of the interval that f(x) is in, for each row of `X`, of shape (n,)."""
+        """Return the predicted label of each row of `X`, of shape (n,): the class whose interval contains f(x)."""
         f = self.ranking_function(X)
         return self.classes_[classify(f, self.thresholds_)]
 
     def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Return the mean AUC over the k - 1 places where the classes can be cut in two, ties one half.
+        """Return the mean AUC over the k - 1 cuts of the classes into two groups, counting ties as one half.
 
-        Of points (n, d) and true labels (n,); points with -1 are left out. NaN if there are labels of one class only.
+        `X` (n, d) are points and `y` (n,) their true labels. Points with -1 do not count. Return NaN if there are
+        labels of one class only.
         """
         return mean_auc_of(self.classes_, self.ranking_function(X), y)

@@ -1,4 +1,4 @@
-"""The command ``python -m dsgcore fit METHOD DATA --label COLUMN --out DIR``."""
+"""Command ``python -m dsgcore fit METHOD DATA --label COLUMN --out DIR``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dsgcore.studies.command import INTERRUPTED, bar, client_of
 METHODS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
 _METHOD = Choice("METHOD", None, options=tuple(METHODS))
 RESULTS = ("model.npz", "fit.json")
-# What a run that was ended goes on from, and its seed where none is given: with another one it would be another run.
+# Checkpoint file of a stopped run, and its seed if none is given. With another seed it would be another run.
 CHECKPOINT, SEED = "checkpoint.npz", 0
 _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "thresholds_", "shift_", "prior_")
 
@@ -37,10 +37,10 @@ _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "threshol
 def fit(given: argparse.Namespace) -> int:
     """Train a method on the rows of Parquet files, and write its model; return the exit code."""
     estimator = METHODS[_METHOD.check(given.method)](**_parameters(given.method, given.set or ()))
-    given.out.mkdir(parents=True, exist_ok=True)  # tried before anything is computed
+    given.out.mkdir(parents=True, exist_ok=True)  # fail before any computation if the folder is not writable
     _check_finished(estimator, given)
     checkpoint, progress = given.out / CHECKPOINT, _Progress(estimator.n_iter, is_quiet=given.quiet)
-    kept = f"what is made is kept in {checkpoint}, and the same command goes on"
+    kept = f"the iterations so far are in {checkpoint}, and the same command continues from them"
     try:
         preparation = _train(estimator, given, checkpoint, progress)
     except KeyboardInterrupt:
@@ -60,12 +60,12 @@ def fit(given: argparse.Namespace) -> int:
 
 
 def _check_finished(estimator: FunctionalGradientEstimator, given: argparse.Namespace) -> None:
-    """Refuse a folder that holds the finished model of another command; the same command may replace its own."""
+    """Raise if the folder holds the finished model of another command; the same command may replace its own model."""
     try:
         then = json.loads((given.out / RESULTS[1]).read_text(encoding="utf-8"))
         then |= then.pop("parameters") | {"scaling": (then["preparation"] or {"scaling": "none"})["scaling"]}
     except (OSError, ValueError, KeyError, TypeError):
-        return  # no fit has written it
+        return  # not written by fit
     now = {"method": given.method, "data": str(given.data), "label": given.label, "scaling": given.scaling}
     if "unlabeled" in then:
         now["unlabeled"] = given.unlabeled
@@ -85,7 +85,7 @@ def _check_finished(estimator: FunctionalGradientEstimator, given: argparse.Name
 
 
 def _parameters(method: str, said: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters of NAME=VALUE; a value is JSON, or else text."""
+    """Return the parameters of NAME=VALUE. A value is JSON, or text otherwise."""
     known = METHODS[method]().get_params()
     found: dict[str, Any] = {"random_state": SEED}
     for one in said:
@@ -102,7 +102,7 @@ def _parameters(method: str, said: Sequence[str]) -> dict[str, Any]:
 def _train(
     estimator: FunctionalGradientEstimator, given: argparse.Namespace, checkpoint: Path, progress: _Progress
 ) -> Preparation | None:
-    """Train, here or on a cluster, from the file's iterations on where there are some; return what was done to every row."""
+    """Train, here or on a cluster, from the checkpoint's iterations on; return the steps applied to every row."""
     features = listed_names(given.features)
     words = MISSING_WORDS if given.na is None else listed_names(given.na)
     with nullcontext() if given.dask is None else client_of(given.dask) as client:
@@ -117,7 +117,7 @@ def _train(
 def _said(
     estimator: FunctionalGradientEstimator, given: argparse.Namespace, preparation: Preparation | None
 ) -> dict[str, Any]:
-    """Return what belongs to a model but is not in its file: how it was made, and where its values are cut into classes."""
+    """Return facts about a model that its file does not hold: its training, and its decision thresholds."""
     learned = {name.strip("_"): getattr(estimator, name) for name in _LEARNED if hasattr(estimator, name)}
     return {
         "method": given.method,
@@ -132,23 +132,23 @@ def _said(
 
 
 class _Progress:
-    """A bar on the error stream: parts that are read, then iterations."""
+    """Progress bar on the error stream: parts that have been read, then iterations."""
 
     def __init__(self, n_iter: int, *, is_quiet: bool) -> None:
         self.n_iter, self.is_quiet = n_iter, is_quiet
-        self.notes: tuple[str, ...] = ()  # printed once the first iteration shows that the input can be used
+        self.notes: tuple[str, ...] = ()  # printed only once the first iteration shows that the input is usable
 
     def read(self, name: str, done: int, of: int) -> None:
-        """Say that a part has been read, for its labels or its points."""
+        """Report that a part has been read, for its labels or its points."""
         self._show(f"{bar(done, of)} read {done} of {of}: {name}")
 
     def made(self, t: int) -> None:
-        """Say that an iteration is made; before the first one, what is learned from."""
+        """Report an iteration. Before the first one, print the notes about the training data."""
         self._print_notes()
         self._show(f"{bar(t, self.n_iter)} {t} of at most {self.n_iter} iterations")
 
     def say(self, notes: Sequence[str]) -> None:
-        """Keep sentences that say what is learned from; they are printed also if the bar is not wanted."""
+        """Keep the notes about the training data. They are printed even with --quiet."""
         self.notes = tuple(notes)
 
     def _print_notes(self) -> None:
@@ -162,6 +162,6 @@ class _Progress:
             print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Leave the bar's line."""
+        """End the bar's line."""
         if not self.is_quiet:
             print(file=sys.stderr)

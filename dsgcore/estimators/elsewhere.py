@@ -1,4 +1,4 @@
-"""What the estimators do with points wherever they are: in an array, in `Rows` that are read when asked for, or with Dask."""
+"""Access to the estimators' points: in an array, in out-of-core `Rows`, or in Dask collections."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from dsgcore.data.anywhere.rows import SAMPLE
 from dsgcore.estimators.inputs import float_types
 from dsgcore.estimators.stopping import POINTS
 
-# At so many training points a scorer is evaluated, to see above which value a given share of them lies.
+# Number of training points at which a scorer is evaluated, to find the threshold for a given share of positives.
 POINTS_CUT = 1000
-# Up to so many labeled rows are read along with the visited ones; more are read in a pass of their own.
+# Up to this many labeled rows are read along with the visited ones. If there are more, they are read in a separate
+# pass.
 MOST_LABELED = 1_000_000
 
 
 def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, dtype: Any = None) -> tuple[Any, NDArray]:
-    """Return points and codes of labels as scikit-learn's `validate_data` does; it reads no point of `Rows`."""
+    """Return points and codes of labels as scikit-learn's `validate_data` does. It reads no point of `Rows`."""
     if not isinstance(X, Rows):
         return validate_data(estimator, X, y, reset=reset, dtype=dtype or float_types(X))
     if len(y) != len(X):
@@ -38,7 +39,7 @@ def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, dtype: 
 
 
 def _remember(estimator: Any, X: Rows, *, reset: bool) -> None:
-    """Set how many coordinates an estimator has learned from, and which, or check that they are the same."""
+    """Set the number and names of coordinates that an estimator has learned from, or check that the number is the same."""
     if not reset and estimator.n_features_in_ != X.shape[1]:
         raise DataError(f"X must have {estimator.n_features_in_} columns as at the first call, got {X.shape[1]}")
     estimator.n_features_in_ = X.shape[1]
@@ -49,24 +50,24 @@ def _remember(estimator: Any, X: Rows, *, reset: bool) -> None:
 
 
 def some_of(X: Any) -> NDArray:
-    """Return what a number that follows from the points as a whole is made of: all of an array, some of `Rows`."""
+    """Return points for statistics of the whole set: all points of an array, a sample of `Rows`."""
     return X.sample() if isinstance(X, Rows) else X
 
 
 def taken(X: Any, rows: NDArray) -> Any:
-    """Return an array of some of the rows; of `Rows` none is read."""
+    """Return the given rows as an array, or as `Rows` without reading a point."""
     return X.taken(rows) if isinstance(X, Rows) else X[rows]
 
 
 def in_precision(X: Any, dtype: np.dtype) -> Any:
-    """Return points of another precision; raise DSGError where a number is too large for it."""
+    """Return the points in another precision; raise DSGError if a number is too large for it."""
     return X.astype(dtype) if isinstance(X, Rows) else features.in_precision(X, dtype)
 
 
 def read_ahead(
     X: Any, labels: NDArray, batch: Callable[[int], Mapping[str, NDArray]], iterations: Iterable[int]
 ) -> None:
-    """Read all that a run will ask for in one pass: visited rows, labeled ones, and some that something is seen from."""
+    """Read in one pass all rows that a run needs: visited rows, labeled rows, and samples for its checks."""
     if not isinstance(X, Rows):
         return
     visited = [np.concatenate(list(batch(t).values())) for t in iterations]
@@ -76,7 +77,7 @@ def read_ahead(
 
 
 def values_of(model: Expansion, X: Any, rows: NDArray) -> NDArray:
-    """Return the model's values at ascending `rows`, of shape (len(rows),), in pieces of bounded size."""
+    """Return the model's values at ascending `rows`, of shape (len(rows),). Evaluates in blocks of bounded size."""
     if not isinstance(X, Rows):
         return model.evaluate(X[rows])
     values = [model.evaluate(piece) for piece in X.pieces(rows, points_at_a_time(model.d))]
@@ -84,9 +85,10 @@ def values_of(model: Expansion, X: Any, rows: NDArray) -> NDArray:
 
 
 def over_partitions(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Make a method of (self, X), that gives a value or some for each row, lazy where X is Dask's.
+    """Make a method of (self, X), which returns values for each row, lazy if X is a Dask collection.
 
-    A Dask Array of it comes of an Array, a Series (or DataFrame, of several values a row) of a DataFrame.
+    For a Dask Array it returns a Dask Array. For a DataFrame it returns a Series, or a DataFrame if there are several
+    values per row.
     """
 
     @wraps(method)

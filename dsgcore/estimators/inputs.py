@@ -1,4 +1,4 @@
-"""What all estimators do with their arguments: seeds, labels with -1 among them, widths that follow the points."""
+"""Arguments that all estimators share: seeds, labels with -1 for unlabeled, and "scale" for kernel parameters."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 
-# Up to here float32 holds all whole numbers.
+# float32 represents all whole numbers up to here.
 EXACT_IN_FLOAT32 = 2.0**24
-# What "scale" means, for points of shape (n, d): by parameter, and where a kernel's units are others, by kernel too.
+# Meaning of "scale" for points of shape (n, d), by parameter, and also by kernel if a kernel has other units.
 _SCALES: dict[str, Callable[[NDArray], float]] = {
     "sigma": lambda X: 1.0 / (X.shape[1] * X.var(dtype=float)),
     "length": lambda X: (X.shape[1] * X.var(dtype=float)) ** 0.5,
@@ -27,16 +27,16 @@ _SCALES: dict[str, Callable[[NDArray], float]] = {
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
-    """Return the seed that `random_state` stands for: itself, a draw from the generator, or any (None)."""
+    """Return the seed for `random_state`: the int itself, a draw from the generator, or a random one for None."""
     if isinstance(random_state, int | np.integer) and 0 <= random_state <= MAX_SEED:
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
 
 
 def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussian") -> float:
-    """Return a kernel's sigma or length, checked; "scale" becomes a number that follows the units of the points X (n, d).
+    """Return a kernel's sigma or length, checked; "scale" becomes a number that depends on the points X (n, d).
 
-    The parameter is the kernel's own, with its range: `ParameterError` where a value or "scale" leads out of it.
+    The kernel's own parameter gives the range. Raise `ParameterError` if a value or "scale" is out of it.
     """
     if not isinstance(value, str):
         return parameter.check(value)
@@ -45,8 +45,9 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         scale = _SCALES.get(f"{kernel} {parameter.name}", _SCALES[parameter.name])
         scaled = float(scale(X))
-    of_no_spread = 0.0 if parameter.name == "length" else np.inf  # the other one is that of squares which overflow
-    if scaled == of_no_spread:  # all coordinates are the same number: any width will do
+    # the other branch squares the values, which would overflow
+    of_no_spread = 0.0 if parameter.name == "length" else np.inf
+    if scaled == of_no_spread:  # all coordinates are the same number, so that any bandwidth will do
         scaled = 1.0
     assert isinstance(parameter, Real)
     if not parameter.low <= scaled <= parameter.high:
@@ -57,9 +58,9 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
 
 
 def float_types(X: Any) -> list[type[np.floating]]:
-    """Return the types in which points are validated; the first one is for points of any other type.
+    """Return the types for validated points; the first one is for points of any other type.
 
-    That is float32, unless they hold whole numbers beyond 2^24: float32 rounds those.
+    That is float32, unless the points hold whole numbers beyond 2^24, which float32 rounds.
     """
     types: list[type[np.floating]] = [np.float32, np.float64]
     return types[::-1] if _is_rounded(X) else types
@@ -80,11 +81,11 @@ def _is_rounded(X: Any) -> bool:
 
 
 def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) -> tuple[NDArray, NDArray]:
-    """Return the classes (k,), and each label's place among them (n,), -1 for unlabeled.
+    """Return the classes (k,), and each label's index among them (n,), -1 for unlabeled.
 
-    Missing labels, and -1 as a number or as text, are unlabeled: `dsgcore.data.reading.unlabeled.labels_given` says more. The
-    classes are by default the sorted labels, or if they have an order (`is_ordered`) pandas' ordered categories in theirs. Raises
-    `DSGError` if labels are no classes (continuous ones, for instance), or one is not among `classes`.
+    Missing labels, and -1 as a number or as text, are unlabeled (see `dsgcore.data.reading.unlabeled.labels_given`).
+    The classes are the sorted labels. With `is_ordered`, pandas' ordered categories keep their order. Raise `DSGError`
+    if labels are no classes (for instance continuous numbers), or if one is not among `classes`.
     """
     given = labels_given(y, has_minus_one=classes is not None and bool(is_minus_one(classes).any()))
     order = classes if classes is not None or not is_ordered else given.order
@@ -101,23 +102,23 @@ def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) 
 
 
 def _alike(labels: NDArray, classes: NDArray) -> tuple[NDArray, NDArray]:
-    """Return labels and classes as they can be compared: NumPy compares signed and unsigned numbers as floats."""
+    """Return labels and classes in comparable types. NumPy would compare signed and unsigned numbers as floats."""
     are_mixed = {labels.dtype.kind, classes.dtype.kind} == {"i", "u"}
     return (labels.astype(object), classes.astype(object)) if are_mixed else (labels, classes)
 
 
 def _codes(is_labeled: NDArray, known: NDArray, n_classes: int) -> NDArray:
-    """Return the classes' numbers, -1 for unlabeled: of as few bytes as hold them, for the points may be very many."""
+    """Return the classes' indices, -1 for unlabeled, in the smallest type, because there may be very many points."""
     codes = np.full(len(is_labeled), UNLABELED, dtype=np.min_scalar_type(-max(1, n_classes)))
     codes[is_labeled] = known
     return codes
 
 
 def known_classes(given: ArrayLike | None, earlier: NDArray | None, y: object = None, *, is_sorted: bool) -> NDArray:
-    """Return the classes (k,) of a call to `partial_fit`: those given at the first one, sorted or in the order given.
+    """Return the classes (k,) for a call of `partial_fit`: those of the first call, sorted or in the given order.
 
-    -1 among them is left out, as in ``numpy.unique(y)`` of labels with unlabeled points, unless it is a class in `y`. Raises
-    `DSGError` if the first call says nothing, or a later one something else than was learned `earlier`.
+    -1 does not count, unless it is a class in `y`. So ``numpy.unique(y)`` works for labels with unlabeled points.
+    Raise `DSGError` if the first call lacks the classes, or if a later call gives others than the `earlier` ones.
     """
     if given is None:
         if earlier is None:

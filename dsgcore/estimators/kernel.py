@@ -1,4 +1,4 @@
-"""The kernel that an estimator's own parameters make."""
+"""Kernel from an estimator's own parameters."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _NAME = Choice("kernel", "gaussian", options=tuple(KERNELS))
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelParameters:
-    """What an estimator says of its kernel: its name, and the parameters of all kernels.
+    """Kernel parameters of an estimator: the kernel's name, and the parameters of all kernels.
 
     Parameters
     ----------
     kernel
-        The kernel. The orthogonal Gaussian is the Gaussian with random features that cost less where d is some
-        hundreds or more; 'lm', where there is one, takes the coordinates themselves for features.
+        The kernel. The orthogonal Gaussian is the Gaussian with random features that cost less if d is several
+        hundred or more. 'lm', if available, uses the coordinates themselves as features.
     sigma
-        Sharpness of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x - x'||_1),
-        scale of the dot product kernel (sigma ⟨x, x'⟩)^power. 'scale' is 1 / (n_features_in_ * X.var()), 1 /
-        (n_features_in_ * X.std()) and 1 / mean ||x||^2.
+        Inverse bandwidth of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x -
+        x'||_1); scale of the dot product kernel (sigma ⟨x, x'⟩)^power. 'scale' is 1 / (n_features_in_ * X.var()) for
+        the Gaussian, 1 / (n_features_in_ * X.std()) for the Laplacian, and 1 / mean ||x||^2 for the dot product.
     length
-        Length scale of the Matérn kernel; 'scale' is sqrt(n_features_in_ * X.var()).
+        Length scale of the Matérn kernel. 'scale' is sqrt(n_features_in_ * X.var()).
     nu
         Smoothness of the Matérn kernel.
     power
@@ -49,11 +49,11 @@ class KernelParameters:
 
 
 def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:
-    """Return the kernel of a name with the estimator's attributes for parameters, checked; "scale" follows the points X (n, d)."""
+    """Return the kernel of a name, with the estimator's checked parameters. "scale" depends on the points X (n, d)."""
     kind, given = KERNELS[name], {}
     for p in kind.parameters:
         value = getattr(estimator, p.name)
-        # power=3 is as good as "3".
+        # power=3 is accepted like "3"
         given[p.name] = p.check(str(value)) if isinstance(p, Choice) else width(p, value, X, name)
     return kind(**given)
 
@@ -64,7 +64,7 @@ def own_kernel(estimator: KernelParameters, X: NDArray) -> Kernel:
 
 
 def check_near(estimator: Any, kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:
-    """Refuse points (n, d) at which a kernel overflows, and warn of coordinates that are rounded too much."""
+    """Raise if a kernel overflows at points (n, d), and warn of coordinates that are rounded too much."""
     if np.isfinite(kernel.bound):
         if said := too_far(X, kernel):
             raise ParameterError(said)

@@ -26,11 +26,11 @@ from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
 
-# What the usual ridge may be multiplied by. Down to 0.1 was tried too: by it the stochastic solution won 2 points on one set
-# (kin40k) and lost 0.8 on another (sgemm), where exact solutions win.
+# Candidate factors of the usual ridge. Factors down to 0.1 were also tried: the stochastic solution gained 2 points on
+# one set (kin40k) and lost 0.8 on another (sgemm), where exact solutions gain.
 FACTORS = (1.0, 3.0, 10.0)
 FOLDS = 4
-# At so many labels at most it is looked at: solving for them takes milliseconds.
+# Most labels used to choose the factor. Solving the systems for them takes milliseconds.
 MOST_LABELS = 500
 
 
@@ -39,44 +39,46 @@ MOST_LABELS = 500
 class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     """Semi-supervised ordinal regression by AUC, by quadruply stochastic gradients.
 
-    A kernel scorer that ranks points of k ordered classes, and thresholds that cut its values into the classes. Each
-    iteration draws a mini-batch of every class and of the unlabeled points, and fresh random features of the kernel.
+    The method learns a kernel scorer that ranks points of k ordered classes, and thresholds that cut its values into
+    the classes. Each iteration draws a mini-batch of every class and of the unlabeled points, and new random features
+    of the kernel.
 
     Parameters
     ----------
     lam
-        Ridge. 'auto' is one half over the number of labels of the smallest class, or three or ten times that
-        where it ranks labels better that are held out, of exact solutions on the others.
+        Ridge. 'auto' is one half over the number of labels of the smallest class, or three or ten times that. The
+        factor is the one whose exact solutions rank held-out labels best.
     thresholds
         Loss that the thresholds minimise on the labeled points, exactly.
     margin
-        How far from a threshold that loss wants a value, in units of f. None is 0 for the hinge and the paper's 1 for
-        the squared loss, whose thresholds would all be the mean of f with 0.
+        Margin of that loss: wanted distance of a value from a threshold, in units of f. None is 0 for the hinge loss,
+        and the paper's 1 for the squared loss. With 0 all thresholds of the squared loss would be the mean of f.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (k - 1,)
-        Values of f, in rising order, that separate the classes.
+        Thresholds on f that separate the classes, in rising order.
 
     Warns
     -----
     UserWarning
-        From `fit`, if thresholds coincide: no point then gets the classes between them.
+        From `fit`, if thresholds coincide: then no point can get a class between them.
 
     Notes
     -----
     Source: W. Shi, B. Gu, X. Li and H. Huang, Quadruply Stochastic Gradient Method for Large Scale Nonlinear
     Semi-Supervised Ordinal Regression AUC Optimization, AAAI 2020, (7)-(10) and Algorithms 1 and 2. See
-    `dsgcore.problems.ordinal.SemiSupervisedOrdinal` for the objective and for where we leave the paper.
+    `dsgcore.problems.ordinal.SemiSupervisedOrdinal` for the objective and for deviations from the paper.
 
-    The paper's theorem is for the schedule "theta/t" with theta * lam in (1, 2). gamma is one weight, or one for each of the
-    k - 1 places where the classes can be cut in two.
+    The paper's theorem is for the schedule "theta/t" with theta * lam in (1, 2).
 
-    Labels are put in order by sorting them: numbers as numbers, text by the alphabet, which is rarely what is meant. Where
-    `y` is of pandas' ordered categories (missing ones unlabeled), the order is that of the categories.
+    The weight gamma is one number, or a list with one for each of the k - 1 cuts of the classes into two groups.
+
+    Labels are sorted to find the order of the classes: numbers by value, text by the alphabet. For text this is rarely
+    the intended order. To set the order, pass pandas' ordered categories as `y`. Missing categories are unlabeled.
 
     Deviation: the paper's thresholds have margin 1. Values of an AUC objective with a ridge spread by less than that,
-    and hinge thresholds would then follow the classes' sizes more than the values; see `dsgcore.problems.thresholds`.
+    and hinge thresholds would follow the classes' sizes more than the values. See `dsgcore.problems.thresholds`.
 
     Examples
     --------
@@ -102,17 +104,17 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     margin: float | None = real(None, low=0.0, high=1e6, optional=True)
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
-        self._checked_cut()  # before the training
+        self._checked_cut()  # check before training
         return super()._learn(X, classes, codes, model)
 
     def _checked_cut(self) -> dict[str, Any]:
-        """Return how the values are cut into classes, checked."""
+        """Return the loss and the margin of the thresholds, checked."""
         cut = {name: as_in(type(self), name).check(getattr(self, name)) for name in ("thresholds", "margin")}
         if cut["margin"] is None:
             cut["margin"] = 0.0 if cut["thresholds"] == "hinge" else 1.0
         elif cut["thresholds"] == "squared" and cut["margin"] == 0.0:
             raise ParameterError(
-                "margin must be above 0 with thresholds='squared', which all coincide otherwise, got 0"
+                "margin must be above 0 with thresholds='squared', got 0: with 0 all thresholds coincide"
             )
         return cut
 
@@ -129,29 +131,29 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         self.thresholds_ = thresholds(codes[is_labeled], values, loss=cut["thresholds"], margin=cut["margin"])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean AUC on the labeled points, which is what the method learns; `mean_auc` says over what.
+        """Return the mean AUC on the labeled points, which the method maximises; see `mean_auc`.
 
-        Points whose label is -1 or missing are left out. The parameters are as in scikit-learn.
+        Points whose label is -1 or missing do not count. The parameters are as in scikit-learn.
         """
         return mean_auc_of(self.classes_, self.ranking_function(X), y, sample_weight)
 
     @over_partitions
     def ranking_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x), of shape (n,): the higher, the later in the order of the classes."""
+        """Return f(x), of shape (n,). Larger values belong to later classes."""
         return self._values(X)
 
 
 def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -> float:
-    """Return the factor of the usual ridge with the best score at labels held out, of points (n, d) with class codes (n,).
+    """Return the factor of the usual ridge with the best score on held-out labels, from points (n, d) and codes (n,).
 
-    It is 1 where a class has too few labels, and where the equations have no solution in float64 (huge kernel values).
+    Return 1 if a class has too few labels, or if the equations have no solution in float64 (huge kernel values).
     """
     rows = evenly_spread(len(y), MOST_LABELS)
     points, labels = np.asarray(X[rows], dtype=float), y[rows]
     if np.bincount(labels)[np.unique(y)].min() < FOLDS:
         return 1.0
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(points, labels)
-    with single_threaded_blas():  # the same choice, whatever the number of threads
+    with single_threaded_blas():  # the same choice for any number of threads
         K = kernel.matrix(points, points)
         try:
             scores = np.mean([_scores(problem.twin(), K, labels, train, held) for train, held in folds], axis=0)
@@ -161,7 +163,7 @@ def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -
 
 
 def _scores(problem: Problem, K: NDArray, y: NDArray, train: NDArray, held: NDArray) -> list[float]:
-    """Return each factor's score at the points held out, of the exact solutions on the others: (QK + lam) a = -l."""
+    """Return each factor's score on the held-out points, from exact solutions on the others: (QK + lam) a = -l."""
     bound = problem.bind(y[train])
     rows = bound.rows(y[train])
     quadratic = bound.quadratic(rows, len(train))

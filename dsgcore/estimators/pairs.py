@@ -1,4 +1,4 @@
-"""Similar pairs as the solver wants them, points with pair ids: from ids, from an array of pairs, or from labels."""
+"""Similar pairs in the solver's form, points with pair ids: from ids, from an array of pairs, or from labels."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from dsgcore.estimators.inputs import encode, float_types
 
 
 def pair_ids(y: Any) -> NDArray:
-    """Return `y` (n,) as whole numbers, -1 where one is missing; the problem checks whether they are pairs.
+    """Return `y` (n,) as whole numbers, -1 if one is missing; the problem checks that they form pairs.
 
-    Raises `DSGError` if they are no whole numbers. Those that int64 does not hold are numbered in their order.
+    Raise `DSGError` if they are no whole numbers. Numbers beyond int64 are replaced by their ranks.
     """
     given = numbers_given(y)
     own = given.values
     if len(own) and (own.dtype.kind not in "iufO" or (own.dtype.kind == "f" and (own != np.floor(own)).any())):
         raise DSGError(
             "y must hold pair ids: whole numbers, the same for the two members of a similar pair, and -1 for unlabeled "
-            "points; for class labels there is y_holds='classes'"
+            "points; pass y_holds='classes' for class labels"
         )
     check_exact(own, "y")
     ids = np.full(len(given), UNLABELED, dtype=np.int64)
@@ -39,20 +39,20 @@ def pair_ids(y: Any) -> NDArray:
 
 
 def stacked(members: NDArray, unlabeled: NDArray) -> tuple[NDArray, NDArray]:
-    """Return all points, of shape (2 n_S + n_U, d), and their pair ids; the members come two after two."""
+    """Return all points, of shape (2 n_S + n_U, d), and their pair ids. Members of a pair are adjacent."""
     points = np.concatenate([members, unlabeled]).astype(unlabeled.dtype, copy=False)
     return points, ids_of_stacked(len(members), len(unlabeled))
 
 
 def ids_of_stacked(n_members: int, n_unlabeled: int) -> NDArray:
-    """Return pair ids of so many members, two after two, and of the unlabeled points after them."""
+    """Return the pair ids of this many members, with adjacent pairs, and of the unlabeled points after them."""
     return np.concatenate([np.arange(n_members) // 2, np.full(n_unlabeled, UNLABELED)])
 
 
 def members_of(pairs: ArrayLike, d: int) -> NDArray:
-    """Return the members of pairs (n_S, 2, d) or (2 n_S, d) two after two, of shape (2 n_S, d).
+    """Return the members of pairs (n_S, 2, d) or (2 n_S, d) as an array (2 n_S, d), with adjacent pairs.
 
-    ValueError where the shape is another one, there is no pair, or a number is not finite.
+    Raise ValueError if the shape is another one, if there is no pair, or if a number is not finite.
     """
     shape = np.shape(pairs)
     if len(shape) not in (2, 3) or (len(shape) == 3 and shape[1] != 2) or shape[-1] != d:
@@ -75,11 +75,11 @@ def points_and_labels(
     reset: bool = True,
     dtype: Any = None,
 ) -> tuple[NDArray, NDArray | None, NDArray]:
-    """Validate what `fit` was given: all points with pair ids or classes, or unlabeled points alone with the similar pairs.
+    """Validate the arguments of `fit`: all points with pair ids or classes, or unlabeled points and similar pairs.
 
-    Returns points, and either None and pair ids, or the classes (`known`, or those in `y`) and their codes: `holds_pairs` says
-    what `y` would hold. `reset` and `dtype` are those of scikit-learn's `validate_data`; by default the points
-    are in float32 or float64.
+    Return the points, and either None and pair ids, or the classes (`known`, or those in `y`) and their codes.
+    `holds_pairs` is True if `y` holds pair ids. `reset` and `dtype` are those of scikit-learn's `validate_data`. By
+    default the points are float32 or float64.
     """
     X, y = opened(X, y)
     if pairs is None:
@@ -98,10 +98,11 @@ def points_and_labels(
 
 
 def drawn_members(codes: NDArray, seed: int) -> NDArray:
-    """Draw similar pairs from labeled points, half as many, and return their members' row numbers two after two.
+    """Draw similar pairs from labeled points, half as many as these, and return the row numbers of their members.
 
-    Of class codes (n,), with -1 for unlabeled. Two independent labeled points are both of class c with probability share_c^2,
-    so a pair's class is drawn in proportion to that, and its members from the class, with replacement.
+    The codes (n,) are classes, with -1 for unlabeled. Two independent labeled points are both in class c with
+    probability share_c^2. So a pair's class is drawn in proportion to that, and its members from the class, with
+    replacement.
     """
     rng = generator(seed, "similar pairs")
     rows = [np.flatnonzero(codes == code) for code in (0, 1)]

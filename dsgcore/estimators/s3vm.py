@@ -17,7 +17,7 @@ from dsgcore.estimators.elsewhere import values_of
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
-# What the unlabeled points weigh together, of what the labeled ones do.
+# Total weight of the unlabeled points, as a share of the total weight of the labeled points.
 UNLABELED_PART = 0.1
 PER = Choice("C_per", "point", options=("point", "mean"))
 
@@ -27,44 +27,48 @@ PER = Choice("C_per", "point", options=("point", "mean"))
 class TSGS3VM(BinaryEstimator):
     """Semi-supervised support vector machine, by triply stochastic gradients.
 
-    A kernel classifier whose boundary keeps labeled points on their side and runs where unlabeled points are few. Each
-    iteration draws a mini-batch of positives, negatives and unlabeled points, and fresh random features of the kernel.
+    The method learns a kernel classifier. Labeled points should be on their side of its boundary, and few unlabeled
+    points near it. Each iteration draws a mini-batch of positives, negatives and unlabeled points, and new random
+    features of the kernel.
 
     Parameters
     ----------
     C
-        Weight of each labeled point's hinge loss, as in scikit-learn's SVC; see C_per.
+        Weight of each labeled point's hinge loss, as in scikit-learn's SVC. See C_per.
     C_star
-        Weight of each unlabeled point's loss, 0 leaves them out. None gives all of them together a tenth of the labeled
-        points' weight; with C_per='mean' each of them a labeled point's, C_star = C n_l / n_u.
+        Weight of each unlabeled point's loss. With 0 unlabeled points do not count. None gives all of them together a
+        tenth of the labeled points' weight. If C_per='mean', None gives each of them a labeled point's weight: C_star
+        = C n_l / n_u.
     C_per
-        What C and C_star weigh: each point's loss, so that one value suits 20 labels and 20,000, or as in the paper the
-        mean losses: its C is C n_l here, its C_star is C_star n_u.
+        Loss that C and C_star weigh. 'point': each point's loss, so that one value suits 20 labels and 20,000. 'mean':
+        the mean losses, as in the paper. The paper's C is C n_l here, and its C_star is C_star n_u.
     balance
-        Shift f so that its mean over the unlabeled points is the mean label (+1, -1) of the labeled ones, in training
-        and after it.
+        Shift f so that its mean over the unlabeled points is the mean label (+1, -1) of the labeled points, during
+        training and after it.
     lam
-        Ridge. The paper's objective has 1: other values stand for its C / lam, C_star / lam, step_size * lam.
+        Ridge. The paper's objective has 1. Another value is the same as its C / lam, C_star / lam, step_size * lam.
 
     Attributes
     ----------
     shift_ : float
-        What `decision_function` adds to f: with `balance` so much that the mean over the unlabeled points given last is
-        as wanted, else 0.
+        Constant that `decision_function` adds to f. With `balance` it sets the mean over the unlabeled points of the
+        last call; otherwise it is 0.
 
     Notes
     -----
     Source: X. Geng, B. Gu, X. Li, W. Shi, G. Zheng and H. Huang, Scalable Semi-Supervised SVM via Triply Stochastic
     Gradients, IJCAI 2019, (1), (3)-(7), Table 2 and Algorithm 1. See `dsgcore.problems.s3vm.SemiSupervisedSVM` for the
-    objective and for where we leave the paper.
+    objective and for deviations from the paper.
 
-    The paper's theorem is for the schedule "theta/T^(3/4)" and the last iterate, average=None. With "theta/t" and
-    theta * lam = 1 the model is the mean of what the iterations added, whatever C: its first values are near C n_l, and it
-    forgets them in as many iterations only.
+    The paper's theorem is for the schedule "theta/T^(3/4)" and the last iterate, average=None.
 
-    Where the unlabeled points weigh as much as the labeled ones each, as in the paper, they move the boundary before the labels
-    have had their say, and on sets without a gap between the classes that costs more than it brings: together a tenth of the
-    labels' weight was better than none and than that.
+    If the schedule is "theta/t" and theta * lam = 1, the model is the mean of the iterations' contributions, for any
+    C. Its first values are near C n_l, and it needs as many iterations to forget them.
+
+    In the paper, each unlabeled point weighs as much as a labeled one. Then unlabeled points move the boundary before
+    the labels have an effect. On data sets without a gap between the classes, this costs more accuracy than it gains.
+    In tests, a tenth of the labels' weight for all unlabeled points together was better than no weight, and better
+    than the paper's.
 
     Examples
     --------
@@ -89,7 +93,7 @@ class TSGS3VM(BinaryEstimator):
     lam: float = field_as_in(SolverParameters, "lam", default=1.0)
 
     def _problem(self, labels: NDArray) -> Problem:
-        """Return the problem with the weights of mean losses that C and C_star come to with these labels."""
+        """Return the problem, with C and C_star converted to weights of mean losses for these labels."""
         problem = SemiSupervisedSVM(**super()._problem_parameters(is_balanced=self.balance))
         if PER.check(self.C_per) == "mean":
             return problem

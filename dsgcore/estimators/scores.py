@@ -1,4 +1,4 @@
-"""Measures of predictions and values against labels, which leave out unlabeled points; `score` and the scorers take them here."""
+"""Scores of predictions and values against labels. They ignore unlabeled points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Weights = ArrayLike | None
 
 
 def accuracy_of(classes: NDArray, predicted: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
-    """Return the share of labeled points that are predicted right."""
+    """Return the share of labeled points whose predicted label is right."""
     labels = labels_given(y, has_minus_one=bool(is_minus_one(np.asarray(classes)).any()))
     (own,), weights = _known(labels.is_labeled, sample_weight, np.asarray(predicted))
     return float(np.average(own == labels.values, weights=weights))
@@ -36,7 +36,7 @@ def auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights =
 
 
 def mean_auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
-    """Return the mean AUC over the places at which the ordered classes can be cut in two, on the labeled points."""
+    """Return the mean AUC over the cuts of the ordered classes into two groups, on the labeled points."""
     codes = encode(y, np.asarray(classes))[1]
     (known, own), weights = _known(codes != UNLABELED, sample_weight, codes, np.asarray(values))
     cuts = np.unique(known)[1:]
@@ -46,7 +46,7 @@ def mean_auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weig
 
 
 def _known(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -> tuple[list[NDArray], NDArray | None]:
-    """Return what there is of labeled points, and their weights."""
+    """Return the labels and values of the labeled points, and their weights."""
     if not is_known.any():
         raise DSGError("a score needs labeled points, got none: y holds only -1 and missing labels")
     weights = None if sample_weight is None else np.asarray(sample_weight)[is_known]
@@ -54,20 +54,21 @@ def _known(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -> tuple
 
 
 class ScoredOnLabels(ClassifierMixin):
-    """A classifier that is scored on labeled points alone."""
+    """Base class of classifiers whose score uses the labeled points only."""
 
     classes_: NDArray
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
-        """Return the accuracy on the labeled points: those whose label is -1 or missing are left out.
+        """Return the accuracy on the labeled points; points whose label is -1 or missing do not count.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Points.
         y : array-like of shape (n,)
-            True labels; -1 as in `fit`.
+            True labels, -1 as in `fit`.
         sample_weight : array-like of shape (n,), optional
+            Weights of the points.
 
         Raises
         ------

@@ -39,33 +39,35 @@ Y_HOLDS = Choice(
 class TSGSU(BinaryEstimator):
     """Classification from similar pairs and unlabeled points, by triply stochastic gradients.
 
-    Two points of a similar pair are of the same class, and nothing says which. Together with unlabeled points, and the
-    share of positives among them, that is enough for a classifier. Each iteration draws a mini-batch of members of pairs
-    and one of unlabeled points, and fresh random features of the kernel.
+    The two points of a similar pair have the same class, but the class itself is unknown. A classifier can be learned
+    from such pairs, unlabeled points, and the share of positives among the unlabeled points. Each iteration draws a
+    mini-batch of members of pairs and one of unlabeled points, and new random features of the kernel.
 
     Parameters
     ----------
     y_holds
-        What `y` says. 'pairs': pair ids, whole numbers >= 0, the same for the two members of a similar pair; -1 for
-        unlabeled points. 'classes': labels of two classes, -1 for unlabeled points (without any, all points serve as
-        the unlabeled sample): as many similar pairs as half the labeled points are drawn from them, and the labels
-        are forgotten. That is for comparisons, cross-validation and grid search on labeled data.
+        Meaning of `y`. 'pairs': pair ids, whole numbers >= 0, the same for the two members of a similar pair; -1 for
+        unlabeled points. 'classes': labels of two classes, and -1 for unlabeled points. Similar pairs are then drawn
+        from the labeled points, half as many as these, and the labels are not used further. This is for comparisons,
+        cross-validation and grid search on labeled data. If no point is unlabeled, all points serve as the unlabeled
+        sample.
     prior
-        Share of positives among the unlabeled points, not within 0.001 of 1/2. Pairs cannot tell which class is
-        which: the prior does, so above 1/2 the positive class is the more frequent one. 'estimate' is, of pairs, the
-        larger class's share by mixture proportion estimation (a first guess, mostly too large, see
-        `dsgcore.prior.similar_class_prior`: give the share where it is known), and of classes the share of the second
-        one among the labels. It is made once, at the first call.
+        Share of positives among the unlabeled points, not within 0.001 of 1/2. Pairs do not show which class is
+        positive. The prior decides that: above 1/2, the more frequent class is positive. 'estimate' for pairs gives
+        the larger class's share by mixture proportion estimation. That is only a first guess and mostly too large (see
+        `dsgcore.prior.similar_class_prior`), so give the share if you know it. 'estimate' for classes gives the share
+        of the second class among the labels. The estimate is made once, at the first call.
     lam
-        Ridge. 'auto' is one over the number of all points, and over (2 prior - 1)^2, by which their noise is magnified.
+        Ridge. 'auto' is 1 / (number of all points) / (2 prior - 1)^2, because the noise grows by the last factor.
     correction
-        What is done with a class's estimated risk where it falls below zero; 'identity' leaves it. The others look at
-        the batch's own estimate, whose sign is chance where batches are small or the prior is near 1/2: take large ones.
+        Correction of a class's estimated risk below zero. 'identity' does nothing. The others depend on the sign of
+        the batch's own estimate. That sign is mostly chance if batches are small or the prior is near 1/2, so use
+        large batches.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, the second one positive; [0, 1] where `y` holds pairs (-1 means unlabeled here, not negative).
+        The labels, the second one positive. [0, 1] if `y` holds pairs (-1 means unlabeled here, not negative).
     prior_ : float
         The share of positives that was used.
 
@@ -73,12 +75,12 @@ class TSGSU(BinaryEstimator):
     -----
     Source: W. Shi, B. Gu, X. Li, C. Deng and H. Huang, Triply stochastic gradient method for large-scale nonlinear
     similar unlabeled classification, Machine Learning, 2021, (8), (17)-(19), (25) and Algorithms 1 and 2. See
-    `dsgcore.problems.similar_unlabeled.SimilarUnlabeled` for the objective and for where we leave the paper.
+    `dsgcore.problems.similar_unlabeled.SimilarUnlabeled` for the objective and for deviations from the paper.
 
     The paper's theorem is for the schedule "theta/sqrt(T)".
 
-    With classes of equal share pairs say nothing, and with labels of equal share nor do the pairs drawn from them:
-    "classes" needs labels whose shares are those of the unlabeled points.
+    If both classes have the same share, pairs carry no information. The same holds for pairs drawn from labels with
+    equal shares. So "classes" needs labels with the shares of the unlabeled points.
 
     Examples
     --------
@@ -104,7 +106,7 @@ class TSGSU(BinaryEstimator):
     leak: float = field_as_in(SimilarUnlabeled, "leak")
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that on classes of equal share, such as scikit-learn's checks have, nothing can be learned."""
+        """Declare that the method cannot learn from classes of equal share, such as those of scikit-learn's checks."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -125,19 +127,20 @@ class TSGSU(BinaryEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d), or as in `dsgcore.QSGS2AUC`
-            Points, or where they lie; with `pairs` the unlabeled ones alone, in memory.
+            Points, or their location. With `pairs`, the unlabeled points alone, in memory.
         y : array-like of shape (n,) or str, optional
-            Pair ids or classes, as `y_holds` says, and -1 for unlabeled points.
+            Pair ids or classes (see `y_holds`), and -1 for unlabeled points.
         pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
-            Instead of `y`: the similar pairs' members (stacked two after two).
+            Members of the similar pairs, instead of `y`. In the second shape the two members of a pair are adjacent.
         client, checkpoint, every, tell
-            As in `dsgcore.QSGS2AUC`: a cluster that carries the visited rows, and a file from which the run goes on.
+            As in `dsgcore.QSGS2AUC.fit`: a cluster for the visited rows, a file to continue the run from, and a
+            callback.
 
         Raises
         ------
         ValueError
-            If a parameter is out of range (the prior too close to 1/2, for instance), an id does not occur exactly twice,
-            there are no pairs or no unlabeled points, or the run diverges.
+            If a parameter is out of range (for instance a prior too close to 1/2), if an id does not occur exactly
+            twice, if there are no pairs or no unlabeled points, or if the run diverges.
         """
         self._is_part = False
         points, classes, codes = self._validated(X, y, pairs)
@@ -154,7 +157,7 @@ class TSGSU(BinaryEstimator):
         *,
         pairs: ArrayLike | None = None,
     ) -> Self:
-        """Continue for `n_iter` more iterations, as `QSGS2AUC.partial_fit` does. The prior remains that of the first call.
+        """Continue for `n_iter` more iterations, as `QSGS2AUC.partial_fit` does, with the prior of the first call.
 
         Parameters
         ----------
@@ -196,7 +199,7 @@ class TSGSU(BinaryEstimator):
         return self._train(X, ids, np.array([0, 1]), seed, model)
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
-        """Learn from similar pairs that are drawn from labeled points, the same ones at every call."""
+        """Learn from similar pairs drawn from labeled points. Every call draws the same ones."""
         self._check_classes(classes, codes)
         seed = self._seed(model)
         is_labeled = codes != UNLABELED
@@ -206,7 +209,7 @@ class TSGSU(BinaryEstimator):
         return self._train(points, ids_of_stacked(len(members), len(unlabeled)), classes, seed, model)
 
     def _choose_prior(self, model: Expansion | None, estimate: Callable[[], float]) -> None:
-        """Set `prior_`, at the first call."""
+        """Set `prior_` at the first call."""
         if model is not None:
             return
         if not isinstance(self.prior, str):
@@ -221,7 +224,7 @@ class TSGSU(BinaryEstimator):
 
 
 def _estimated_prior(X: NDArray, similar: NDArray, unlabeled: NDArray, seed: int) -> float:
-    """Return the larger class's share, of the rows alone that the estimate looks at."""
+    """Return the larger class's share, from only the rows that the estimate uses."""
     some = [
         X[own[drawn_rows(len(own), MAX_POINTS, seed, name)]]
         for own, name in ((similar, "component"), (unlabeled, "mixture"))

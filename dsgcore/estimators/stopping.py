@@ -1,4 +1,4 @@
-"""How a fit ends: when the averaged model hardly moves any more at some of the training points, or with an error."""
+"""Early stopping: the end of a fit when the averaged model no longer changes, and errors for runs that diverge."""
 
 from __future__ import annotations
 
@@ -21,24 +21,26 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.schedules import tail_start
 from dsgcore.core.task import Task
 
-# The averaged model is looked at once in so many iterations, at so many points; an even number, whose half begins a tail.
+# Iterations between two checks of the averaged model (even, because half of it must begin a tail), and points for a
+# check.
 ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
 
 
 @documented
 @dataclass(frozen=True)
 class Stopping(Checked):
-    """When a fit ends before its last iteration, and what it prints.
+    """Early stopping of a fit, and its printed output.
 
     Parameters
     ----------
     tol
-        `fit` ends when the mean of the second half of the iterates made so far moves by no more than this share of its
-        size, in the root mean square over some training points; None makes all iterations, as `partial_fit` does.
+        Tolerance for early stopping. `fit` ends when the mean of the second half of the iterates changes by no more
+        than this share of its size (root mean square over some training points). None makes all iterations, as
+        `partial_fit` does.
     n_iter_no_change
-        For so many iterations it must have moved by no more; it is looked at once in 50.
+        Number of iterations for which the change must stay within `tol`. It is checked every 50 iterations.
     verbose
-        Print a line at every look, or with 2 and more at every iteration.
+        1 prints a line at every check, 2 or more at every iteration.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
@@ -49,9 +51,10 @@ class Stopping(Checked):
 
 
 class Convergence:
-    """Watches a fit: f at some training points is carried along, and summed up so that every tail's mean is at hand.
+    """Convergence check of a fit.
 
-    The solver appends to `model`; the others but the task are as in `Stopping`.
+    It carries the values of f at some training points through the iterations, and keeps their sums, so that the mean
+    over every tail is known. The solver appends to `model`. The other arguments are as in `Stopping`, except the task.
     """
 
     def __init__(self, task: Task, model: Expansion, *, tol: float | None, n_iter_no_change: int, verbose: int) -> None:
@@ -65,11 +68,11 @@ class Convergence:
 
     @property
     def carried(self) -> list[Carried]:
-        """What the solver is to bring forward."""
+        """Values that the solver must update in each iteration."""
         return [self.points] if len(self.points.X) else []
 
     def replay(self, model: Expansion) -> bool:
-        """Take in the iterations that a model has, from the first one on; return whether it has settled."""
+        """Process the iterations that a model has already, from the first one on; return True if it has converged."""
         is_settled = False
         for t, block in enumerate(model.blocks[self.first :], start=self.first + 1):
             for points in self.carried:
@@ -78,9 +81,10 @@ class Convergence:
         return is_settled
 
     def look(self, t: int, terms: Mapping[str, float] | None) -> bool:
-        """Take iteration `t` in; return whether the model has settled.
+        """Process iteration `t`; return True if the model has converged.
 
-        The parts of its objective are printed; they are None for an iteration that a checkpoint holds.
+        `terms` are the parts of the iteration's objective, for printing. They are None for an iteration from a
+        checkpoint.
         """
         if not self.carried:
             return False
@@ -97,7 +101,7 @@ class Convergence:
         return self.tol is not None and self.settled_for >= self.patience
 
     def _compare(self, made: int) -> None:
-        """Set how far the mean of the tail is from that at the look before."""
+        """Set the change of the tail's mean since the last check."""
         before, start = self.mean, made // ITERATIONS_BETWEEN_LOOKS
         self.mean = (self.total - self.totals[start]) / tail_start(made)
         self.change = _size(self.mean - before) / max(_size(self.mean), np.finfo(float).tiny)
@@ -105,11 +109,11 @@ class Convergence:
         self.settled_for = self.settled_for + ITERATIONS_BETWEEN_LOOKS if is_still else 0
 
     def warn(self, estimator: Any) -> None:
-        """Say that the model was still moving at the last look: once, where there were two looks at least."""
+        """Warn if the model was still changing at the last check and there were at least two checks."""
         if self.tol is not None and len(self.totals) > 4 and self.settled_for < self.patience:
             warnings.warn(
                 f"{type(estimator).__name__} was still moving by {self.change:.1%} after n_iter={estimator.n_iter} iterations "
-                f"(tol={self.tol:g}): raise n_iter, or tol if that is near enough",
+                f"(tol={self.tol:g}): raise n_iter, or raise tol if this is accurate enough",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -120,8 +124,8 @@ def _size(values: NDArray) -> float:
 
 
 def check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> None:
-    """Raise ValueError where a run has ended by itself, or its values are not finite."""
-    with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is told by its values
+    """Raise DSGError if a run has ended early by itself, or if its values are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence
         is_finite = np.isfinite(model.evaluate(task.X[:FEW_POINTS])).all()
     if not is_finite or (len(model) < task.plan.n_iter and not is_done):
         or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"

@@ -184,7 +184,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         if tail.is_moving:
             warnings.warn(
                 f"{type(self).__name__} was still moving by {tail.change:.1%} after n_iter={self.n_iter} iterations "
-                f"(tol={tail.tol:g}): raise n_iter, or tol if that is near enough",
+                f"(tol={tail.tol:g}): raise n_iter, or raise tol if this is accurate enough",
                 ConvergenceWarning,
                 stacklevel=4,
             )
