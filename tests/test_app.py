@@ -201,7 +201,7 @@ def test_every_page_runs_at_once_and_has_its_details(name):
     app = open_page(name, **{f"{prefix}at": "20"})
     assert said(app) == []
     assert any("step 20 of 300 · paused" in caption.value for caption in app.caption)
-    assert any(caption.value.startswith("As of step 20.") for caption in app.caption)
+    assert any(caption.value.startswith("This tab shows step 20.") for caption in app.caption)
     assert figure(app, "chart-details")["data"]
     assert {"map", "objective", "score", "terms"} <= set(saved_as(app)) or name == "multiclass"
     assert len(set(saved_as(app))) == len(saved_as(app))
@@ -288,7 +288,7 @@ def test_the_multiclass_page_draws_classes_links_and_singular_values():
     assert 0 < len(traces["graph"]["x"]) <= 3 * 600
     spectrum = figure(app, "chart-spectrum")
     assert spectrum["layout"]["yaxis"]["type"] == "log"
-    assert {"left alone", "tail, pulled to zero"} <= {trace["name"] for trace in spectrum["data"]}
+    assert {"not penalised", "tail, penalised"} <= {trace["name"] for trace in spectrum["data"]}
     assert "graph" not in {t.get("name") for t in figure(open_page("multiclass", mc_at="20"), "chart-map")["data"]}
 
 

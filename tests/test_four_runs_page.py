@@ -46,14 +46,14 @@ def test_four_runs_say_what_limits_the_run_and_one_click_what_the_remedy_brings(
     found = bench.diagnosis.job.result
     assert found.to_dict() == limits(bench.live.run.spec).to_dict()
     assert found.leading == "batches"
-    assert "The batches' noise limits it." in said(app)
+    assert "The noise of the mini-batches limits it." in said(app)
     assert "8 instead of 2" in said(app)
     app = app.button(key="do-it").click().run()
     assert app.session_state["batch_size"] == 8
     app = when_done(app.run())
     after = app.session_state["_bench_auc"].diagnosis.job.result
-    assert "What the change has brought" in said(app)
-    assert f"expected {found.expected:.3g}, it is {after.parts['together']:.3g}" in said(app)
+    assert "Effect of the change" in said(app)
+    assert f"expected {found.expected:.3g}, it is now {after.parts['together']:.3g}" in said(app)
     assert after.parts["together"] < found.parts["together"]
 
 
@@ -68,7 +68,7 @@ def test_a_job_that_is_cancelled_says_so_and_leaves_the_page_as_it_was():
 
 def test_where_it_cannot_be_found_out_the_page_says_why():
     app = open_page("multiclass")
-    assert "Not here: what limits a run is found for stochastic functional gradients" in said(app)
+    assert "Not available: DSG Lab can only find the limits of stochastic functional gradients" in said(app)
     assert "find-limits" not in [button.key for button in app.button]
 
 

@@ -47,9 +47,9 @@ def test_one_random_feature_is_drawn_over_the_data_and_through_time():
     assert way["data"][0]["y"] == close(feature_way(run.model, 7, 5))
     assert way["data"][0]["y"][:7] == [0.0] * 7
     left = f"{np.prod(run.model.decays[7:]):.0%}"
-    assert way["layout"]["meta"]["note"] == f"drawn at iteration 7; {left} of it is left"
+    assert way["layout"]["meta"]["note"] == f"drawn at iteration 7; {left} of it remains"
     app = next(n for n in app.number_input if n.key.startswith("inside-t-")).set_value(200).run()
-    assert any("features of iteration 200 have not been drawn yet" in caption.value for caption in app.caption)
+    assert any("features of iteration 200 do not exist yet" in caption.value for caption in app.caption)
     assert not any("chart-inside" in key for key in keys(app))
 
 
@@ -66,7 +66,7 @@ def test_one_training_point_is_drawn_with_its_pull_and_its_way():
     assert way["x"] == t.tolist()
     assert way["y"] == close(coefficients)
     kind = run.split.class_names[run.split.y_train[row]]
-    assert any(f"point {row + 1} ({kind}): it pulls h" in caption.value for caption in app.caption)
+    assert any(f"Point {row + 1} ({kind}) pulls h" in caption.value for caption in app.caption)
     app.session_state["inside"] = "all coefficients"
     app = app.run()
     lines = figure(app, "chart-inside-all")["data"]
@@ -107,7 +107,7 @@ def test_a_risk_that_is_estimated_below_zero_is_drawn_and_said():
     assert below[-1] < -0.01
     # The ReLU adds what is missing to zero: what it is there for.
     assert -below == close(run.history.column("term: correction"))
-    assert drawn["layout"]["meta"]["note"].startswith("estimated below zero: risk of")
+    assert drawn["layout"]["meta"]["note"].startswith("below zero: risk of")
 
 
 def test_a_part_that_changes_its_sign_is_drawn_on_its_side_of_zero():

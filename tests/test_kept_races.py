@@ -92,4 +92,6 @@ def test_a_link_to_a_race_that_is_not_kept_here_says_so(store, name):  # noqa: F
     app = open_page("s3vm", **SMALL, svm_race=name)
     assert not app.exception
     said = [warning.value for warning in app.warning]
-    assert said == [f"In the link, race must name a race in this server's store, got {name[:12]!r}; none is called so."]
+    assert said == [
+        f"In the link, race must name a race in this server's store, got {name[:12]!r}. No race has this name."
+    ]

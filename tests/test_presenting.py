@@ -91,7 +91,7 @@ def test_a_goal_is_reached_with_the_controls_beside_it():
     finished(app)
     press(app, "next")
     assert "# Goal reached." in words(app)
-    assert "What we learned" in words(app)
+    assert "What you learned" in words(app)
 
 
 @each("name, lesson", [(name, lesson) for name in GUIDED for lesson in GUIDED[name]])

@@ -43,7 +43,7 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_and_set_back():
     assert f"{found.gain:+.3f} ({found.interval[0]:+.3f} to {found.interval[1]:+.3f}, 95 % over 5 folds)" in panel(app)
     table = app.dataframe[0].value
     assert len(table) == len(found.tried)
-    assert "as it is" in set(table[""])
+    assert "current values" in set(table[""])
     app = app.button(key="suggest-set").click().run()
     assert app.session_state["sigma"] == found.parameters["sigma"]
     asked = bench_of(app).asked
@@ -77,7 +77,7 @@ def test_it_can_be_cancelled_and_goes_with_its_data():
 def test_where_labels_are_too_few_a_sentence_says_so():
     app = open_auc(**POOR | {"n_labeled": "4"})
     app = app.button(key="suggest-values").click().run()
-    assert "Nothing can be suggested here: the number of labeled points must be at least 5" in panel(app)
+    assert "No suggestion is possible here: the number of labeled points must be at least 5" in panel(app)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -185,7 +185,7 @@ OBJECTIVE = Topic(
             "tail",
             "The smallest singular values. A penalty on their sum pulls them to zero.",
             r"$\tau_S \sum_{j > \theta} \sigma_j(W)$, by soft-thresholding those alone in each proximal step.",
-            ("tail, pulled to zero",),
+            ("tail, penalised",),
         ),
     ),
 )

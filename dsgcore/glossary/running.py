@@ -108,7 +108,7 @@ ERRORS = Topic(
             ("singular values of W",),
         ),
         Term(
-            "left alone",
+            "not penalised",
             "The largest singular values, which the penalty does not touch.",
             r"$\sigma_j(W)$ for $j \le \theta$.",
         ),
@@ -131,7 +131,7 @@ LIMITS = Topic(
             "iterations so far.",
             r"$f^* = \arg\min J$, unique where $J$ is strongly convex; $|f_t - f^*|^2 \le 2|f_t - h_t|^2 + "
             r"2\kappa\lVert h_t - f^*\rVert^2$.",
-            ("f*", "distance to the optimum, of its size"),
+            ("f*", "relative distance to the optimum"),
         ),
         Term(
             "gradient",
@@ -141,17 +141,17 @@ LIMITS = Topic(
             ("∇J",),
         ),
         Term(
-            "way still to go",
+            "optimisation error",
             "The distance that would remain without any noise, because the run has had too few iterations.",
             r"The run on all data with the exact kernel, minus $f^*$.",
         ),
         Term(
-            "batches' noise",
+            "batch noise",
             "The distance that mini-batches add, because each step follows a few points instead of all.",
             r"The same run with the exact kernel: with mini-batches, minus without.",
         ),
         Term(
-            "features' noise",
+            "feature noise",
             "The distance that random features add, because each step uses a few waves instead of the kernel.",
             r"The same run on all data: with random features, minus with the kernel.",
         ),
@@ -224,10 +224,10 @@ SCORES = Topic(
             ("lead of the highest score, test points", "highest score minus the next"),
         ),
         Term(
-            "class given",
+            "predicted class",
             "The class with the highest score, or the class between whose thresholds the score lies.",
             r"$\hat y(x) = \arg\max_y f_y(x)$, or $1 + |\{j : f(x) > b_j\}|$.",
-            ("class", "given", "classes given to the test points"),
+            ("class", "predicted", "predicted classes, test points"),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The axes of charts: which ticks they have, and what is marked on them."""
+"""Axes of charts: their ticks, and marks on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Of a chart's width, what the name of a mark takes; steps between ticks.
+# Share of a chart's width that the name of a mark takes, and the largest number of steps between ticks.
 NAME_SHARE, MAX_STEPS = 0.3, 6
 
 
@@ -22,7 +22,8 @@ class Mark:
 
 
 def ticks_to(end: float, *, is_log: bool = False) -> dict[str, Any]:
-    """Return an axis' ticks from its start (0, or on a log axis 1) to the last iteration, which is always one of them."""
+    """Return the ticks of an axis from its start (0, or 1 on a log axis) to the last iteration. The last iteration is
+    always a tick."""
     if is_log:
         regular = [10**k for k in range(int(np.log10(end)) + 1) if 10**k <= end / 2]
     else:
@@ -33,19 +34,20 @@ def ticks_to(end: float, *, is_log: bool = False) -> dict[str, Any]:
 
 
 def value_axis(values: Sequence[NDArray], *, is_log: bool) -> dict[str, Any]:
-    """Return the axis of the values, without numbers where there are none."""
+    """Return the axis of the values; it shows no numbers if no value is finite."""
     axis: dict[str, Any] = {
         "type": "log" if is_log else "linear",
         "exponentformat": "e",
         "nticks": 6,
-    }  # "power" is larger
+    }  # "power" takes more room
     if not any(np.isfinite(column).any() for column in values):
-        return axis | {"showticklabels": False}  # plotly would make numbers up
+        return axis | {"showticklabels": False}  # plotly would invent numbers
     return axis | (_log_ticks(values) if is_log else {})
 
 
 def _log_ticks(columns: Sequence[NDArray]) -> dict[str, Any]:
-    """Return whole decades, so that about five of them fit; where there are fewer than two, 1, 2 and 5 times powers of ten."""
+    """Return ticks at whole decades, about five of them, or at 1, 2 and 5 times powers of ten if there are fewer than two
+    decades."""
     values = np.concatenate(columns) if columns else np.ones(1)
     values = values[np.isfinite(values) & (values > 0)]
     low, high = (np.log10(values.min()), np.log10(values.max())) if len(values) else (0.0, 1.0)
@@ -63,7 +65,7 @@ def line_at(x: float) -> dict[str, Any]:
 
 
 def names_of(marks: Sequence[Mark], x_range: tuple[float, float], *, is_log: bool) -> list[dict[str, Any]]:
-    """Return the marks' names above the plot, of marks near to each other only the first, with how many more there are."""
+    """Return the names of the marks above the plot; of marks close together, return the first and the number of the others."""
     low, high = (np.log10(v) if is_log else v for v in x_range)
     places = [(float(np.log10(mark.x)) if is_log else mark.x, mark.name) for mark in marks]
     groups: list[list[tuple[float, str]]] = []

@@ -1,4 +1,4 @@
-"""Figures of the Details tab: histograms of scores with marks on their axis, and confusion by class."""
+"""Charts of the Details tab: histograms of scores with marks on their axis, and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST = 1e300
 
 @dataclass(frozen=True)
 class Sample:
-    """Scores of some points: what they are called, and their colour; `is_line` for an outline without filling."""
+    """Scores of some points, with a name and a colour; `is_line` draws an outline without filling."""
 
     name: str
     values: NDArray
@@ -36,7 +36,7 @@ def histogram_chart(
     is_share: bool = True,
     bins: int = BINS,
 ) -> charts.Figure:
-    """Return each sample's points over the same bins of the score, as shares of the sample or counted; a band is shaded."""
+    """Return histograms of the samples over the same bins, as shares of each sample or as counts, with a shaded band."""
     held = [sample for sample in samples if len(sample.values)]
     edges = _edges(np.concatenate([s.values for s in held]), bins) if held else np.zeros(2)
     figure = charts.plain_figure([_steps(sample, edges, is_share=is_share) for sample in held], title=title)
@@ -51,7 +51,8 @@ def histogram_chart(
 
 
 def _edges(values: NDArray, bins: int) -> NDArray:
-    """Return the edges of equally wide bins; the values of a run that has diverged are infinite, or too large for a width."""
+    """Return the edges of equally wide bins. The values of a diverged run may be infinite or too large, so those are
+    ignored."""
     values = values.astype(np.float64)
     values = values[np.abs(values) < LARGEST]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
@@ -93,7 +94,7 @@ def _band(band: tuple[float, float]) -> dict:
 
 
 def confusion_chart(y: NDArray, predicted: NDArray, names: Sequence[str], *, title: str, theme: str) -> charts.Figure:
-    """Return how many points of each class (row) are given each class (column), as shares of the row, with the counts."""
+    """Return the confusion matrix: true classes as rows, predicted classes as columns, coloured by the share of the row."""
     k = len(names)
     counts = np.zeros((k, k), dtype=int)
     np.add.at(counts, (y, predicted), 1)
@@ -110,12 +111,12 @@ def confusion_chart(y: NDArray, predicted: NDArray, names: Sequence[str], *, tit
         "zmin": 0,
         "zmax": 1,
         "showscale": False,
-        "hovertemplate": "%{y} given as %{x}: %{text}<extra></extra>",
+        "hovertemplate": "%{y} predicted as %{x}: %{text}<extra></extra>",
     }
     figure = charts.plain_figure([trace], title=title)
     category = {"type": "category", "showgrid": False}
     figure["layout"] |= {
-        "xaxis": {**category, "title": {"text": "given"}},
+        "xaxis": {**category, "title": {"text": "predicted"}},
         "yaxis": {**category, "title": {"text": "true"}, "autorange": "reversed"},
         "margin": {"l": 64, "r": 8, "t": 8, "b": 44},
     }

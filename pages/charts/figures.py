@@ -1,4 +1,4 @@
-"""Histories and surfaces as plotly figures, plain data in and plain data out. One colour per meaning in the whole app."""
+"""Histories and surfaces as plotly figures, from plain data to plain data. A colour has one meaning in the whole app."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.charts.short_numbers import four_digits as four_digits
 Figure = dict[str, Any]
 Frame = tuple[tuple[float, float], tuple[float, float]]
 
-# Okabe and Ito's colours: told apart by colour-blind readers; dash and marker differ as well.
+# The colours of Okabe and Ito, which colour-blind readers can distinguish. Dash and marker differ as well.
 POSITIVE, NEGATIVE, UNLABELED = "#0072B2", "#D55E00", "#8A949E"
 TWIN, EXACT, BOUND, PREDICTED = "#009E73", "#CC79A7", "#8A949E", "#56B4E9"
 INK = {"light": "#1F2933", "dark": "#E4E9EE"}
@@ -27,13 +27,13 @@ MAX_DATA_POINTS = 1200
 GHOST = 0.25
 ITERATION = "iteration t"
 ROW = 14  # pixels of a line of text
-# So far below the axis that the first of its ticks' texts does not meet the lowest one at the left.
+# Distance below the axis at which the first tick's text does not touch the lowest text at the left.
 CLEAR_OF_CORNER = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a chart: what it is called, its points, and how it is drawn."""
+    """One line of a chart: its name, its points, and its style."""
 
     name: str
     x: NDArray
@@ -43,7 +43,7 @@ class Curve:
     width: float = 2.0
     opacity: float = 1.0
     in_legend: bool = True
-    sentence: str = ""  # what the legend says of it when asked; empty: what the glossary says
+    sentence: str = ""  # explanation in the legend; if empty, the glossary's
 
 
 def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[NDArray, NDArray]:
@@ -52,17 +52,17 @@ def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[
         return x, y
     edges = np.linspace(0, len(x), limit // 2 + 1).astype(int)
     first, end = edges[:-1, None], edges[1:, None]
-    # Stretches differ in length by one: the shorter ones' last point stands there twice.
+    # Stretches differ in length by one, so the last point of a shorter one is repeated.
     places = np.minimum(first + np.arange(np.diff(edges).max()), end - 1)
     piece, is_gap = y[places], ~np.isfinite(y[places])
     low, high = np.where(is_gap, np.inf, piece).argmin(axis=1), np.where(is_gap, -np.inf, piece).argmax(axis=1)
     kept = np.unique(edges[:-1] + np.stack([low, high]))
-    kept[-1] = len(x) - 1  # the newest point is always there
+    kept[-1] = len(x) - 1  # the newest point is always kept
     return x[kept], y[kept]
 
 
 def _whole(x: NDArray) -> NDArray:
-    """Return iterations as integers, which are shorter to send."""
+    """Return iterations as integers, which take fewer bytes to send."""
     return x.astype(np.int64) if np.array_equal(x, np.rint(x)) else x
 
 
@@ -79,7 +79,7 @@ def line_chart(
     note: str = "",
     explanation: str = "",
 ) -> Figure:
-    """Return a chart of curves over iterations, with a vertical mark at every change made during the run."""
+    """Return a chart of curves over iterations, with a vertical mark at each change during the run."""
     layout = _layout(title, revision)
     layout["meta"] = {"note": note, "help": f"{explanation or meaning(title)} {_along(x_title)}".strip()}
     x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear", "title": {"text": x_title}, **CLEAR_OF_CORNER}
@@ -121,7 +121,7 @@ def _line(curve: Curve, *, is_log_y: bool) -> dict[str, Any]:
 
 
 def filled_between(x: NDArray, low: NDArray, high: NDArray, name: str, color: str) -> list[dict[str, Any]]:
-    """Return two traces that fill the stretch between two curves at 20 %."""
+    """Return two traces that fill the area between two curves with 20 % opacity."""
     x_low, low = thinned(x, low)
     x_high, high = thinned(x, high)
     edge = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
@@ -139,7 +139,7 @@ def filled_between(x: NDArray, low: NDArray, high: NDArray, name: str, color: st
 
 
 def faint(color: str) -> str:
-    """Return a colour, "#rrggbb" or "rgb(..)", at 20 %."""
+    """Return a colour, "#rrggbb" or "rgb(..)", with 20 % opacity."""
     if color.startswith("rgb("):
         return f"rgba({color[4:-1]}, 0.2)"
     red, green, blue = (int(color.lstrip("#")[i : i + 2], 16) for i in (0, 2, 4))
@@ -147,7 +147,7 @@ def faint(color: str) -> str:
 
 
 def plain_figure(traces: list[dict[str, Any]], *, title: str) -> Figure:
-    """Return a figure of these traces that does not change while the run goes on."""
+    """Return a figure of these traces that stays the same during the run."""
     return {"data": traces, "layout": _layout(title, "0")}
 
 
@@ -156,14 +156,14 @@ def _layout(title: str, revision: str) -> Figure:
         "template": {},
         "title": {"text": title, "x": 0, "xanchor": "left", "font": {"size": 14}},
         "uirevision": revision,
-        # Title and legend stand above all this; at the right, half of the last tick's text.
+        # The margins leave room for title and legend, and at the right for half of the last tick's text.
         "margin": {"l": 52, "r": 18, "t": 8, "b": 38},
     }
 
 
 @dataclass(frozen=True)
 class PointSet:
-    """Points to draw on the map: what they are, where, and how they are marked; the members of pairs follow each other."""
+    """Points to draw on the map, with name, place and mark. The two members of a pair follow each other."""
 
     name: str
     xy: NDArray
@@ -185,7 +185,7 @@ class Surface:
     dy: float
 
 
-# Diverging, from negative's colour over white to positive's; and its like on a dark ground.
+# Diverging colours from negative over white to positive, and their counterpart for the dark theme.
 DIVERGING = {
     "light": [[0, "#E58A4E"], [0.5, "#FFFFFF"], [1, "#5CA4D4"]],
     "dark": [[0, "#A34A0A"], [0.5, "#14191F"], [1, "#0B5C8E"]],
@@ -197,7 +197,7 @@ COLORBAR = {"thickness": 8, "exponentformat": "e", "len": 0.9, "nticks": 5, "x":
 def map_figure(
     traces: list[dict[str, Any]], *, title: str, axes: tuple[str, str], revision: str, frame: Frame | None = None
 ) -> Figure:
-    """Return a map of these traces: square at any width where it is said from where to where it reaches."""
+    """Return a map of these traces; with a frame it is square at any width."""
     layout = _layout(title, revision)
     x_axis, y_axis = ({"title": {"text": name}, "showgrid": False, "zeroline": False} for name in axes)
     if frame is not None:
@@ -210,7 +210,8 @@ def map_figure(
 
 
 def heat(surface: Surface, centre: float | None, theme: str, *, reach: float | None = None) -> dict[str, Any]:
-    """Return the trace of a surface: diverging round `centre`, as far as `reach` or as it goes; or without a centre sequential."""
+    """Return the trace of a surface: diverging colours around `centre` up to `reach`, or sequential colours without a
+    centre."""
     finite = surface.z[np.isfinite(surface.z)]
     trace: dict[str, Any] = {
         "type": "heatmap",
@@ -233,7 +234,7 @@ def heat(surface: Surface, centre: float | None, theme: str, *, reach: float | N
 
 
 def ordered_colors(n: int) -> list[str]:
-    """Return `n` colours in an order that is seen: equal steps through viridis, but for what a light or dark ground swallows."""
+    """Return `n` colours with a visible order: equal steps through viridis, without its darkest and lightest colours."""
     return sample_colorscale("Viridis", [0.3 + 0.55 * i / max(1, n - 1) for i in range(n)])
 
 
@@ -241,7 +242,7 @@ def scatter(points: PointSet, theme: str) -> dict[str, Any]:
     """Return the trace of a point set."""
     xy = points.xy[:MAX_DATA_POINTS]
     if points.is_paired:
-        # A gap after every second point: a line joins the two members of a pair, and no others.
+        # A gap after every second point makes the line join only the two members of a pair.
         gaps = np.full((len(xy) // 2, 1, 2), np.nan)
         xy = np.concatenate([xy[: 2 * len(gaps)].reshape(-1, 2, 2), gaps], axis=1).reshape(-1, 2)
     is_hollow = points.symbol.endswith("-open")

@@ -1,4 +1,4 @@
-"""Figures of what limits a run: the three parts of its distance to the optimum over the iterations, and their shares."""
+"""Charts of the three parts of a run's distance to the optimum, and of their shares, over the iterations."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from pages.charts import figures as charts
 
 COLORS = {"optimisation": "#E69F00", "batches": "#56B4E9", "features": charts.EXACT}
-NAMES = {"optimisation": "way still to go", "batches": "batches' noise", "features": "features' noise"}
+NAMES = {"optimisation": "optimisation error", "batches": "batch noise", "features": "feature noise"}
 REMAINDER = charts.UNLABELED
 
 
 def parts_chart(t: NDArray, parts: Mapping[str, NDArray], *, theme: str) -> charts.Figure:
-    """Return the parts and the whole over the iterations: the mean over seeds (rows), and from the lowest to the highest of them.
+    """Return the parts and the total over the iterations: the mean over seeds, and a band from the lowest to the highest
+    seed.
 
-    `parts` are roots of mean squares relative to the optimum's, (seeds, iterations), with "together" among them.
+    `parts` are root mean squares relative to the norm of the optimum, of shape (seeds, iterations). One of them is
+    "together".
     """
     curves, traces = [], []
     for name, values in parts.items():
@@ -27,7 +29,7 @@ def parts_chart(t: NDArray, parts: Mapping[str, NDArray], *, theme: str) -> char
         curves.append(charts.Curve(NAMES.get(name, "all together"), t, mean, color, dash=_DASHES.get(name, "solid")))
         traces += _band(t, values, color)
     figure = charts.line_chart(
-        curves, title="Distance to the optimum, of its size", is_log_x=True, is_log_y=True, x_range=(1, float(t[-1]))
+        curves, title="Relative distance to the optimum", is_log_x=True, is_log_y=True, x_range=(1, float(t[-1]))
     )
     figure["data"] = [*traces, *figure["data"]]
     return figure
@@ -42,7 +44,7 @@ def _band(t: NDArray, values: NDArray, color: str) -> list[dict[str, Any]]:
 
 
 def shares_chart(t: NDArray, shares: Mapping[str, NDArray]) -> charts.Figure:
-    """Return the shares of the squared distance over the iterations, the signed remainder among them."""
+    """Return the shares of the squared distance over the iterations, including the signed remainder."""
     curves = [
         charts.Curve(
             NAMES.get(name, "remainder, signed"),

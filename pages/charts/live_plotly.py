@@ -1,11 +1,10 @@
-"""Draw a plotly figure that changes several times a second, in place.
+"""A component that draws a plotly figure in place, several times a second.
 
-`st.plotly_chart` cannot (streamlit 1.67, issues 8782 and 11424): the figure's content is part of
-the element's identity, so each new data point removes the chart and builds another: a blank frame,
-zoom and hover lost. Taking the content out of the identity keeps the node but freezes the curve,
-because the browser's half reads a figure only when its identity is new. So the figure goes
-through a small component of our own, which hands it to `Plotly.react`. Only public streamlit
-interfaces are used; where one is missing, charts are drawn the stock way, after one warning.
+`st.plotly_chart` cannot do this (streamlit 1.67, issues 8782 and 11424). The content of the figure is part of the identity
+of its element, so each new data point replaces the chart: a blank frame appears, and zoom and hover are lost. Without the
+content in the identity the node stays, but the curve freezes, because the browser reads a figure only when its identity is
+new. This component therefore hands the figure to `Plotly.react`. It uses public streamlit interfaces only. If one of them
+is missing, charts are drawn with `st.plotly_chart`, after one warning.
 """
 
 from __future__ import annotations
@@ -25,19 +24,20 @@ __all__ = ["LIBRARY", "LIBRARY_ADDRESS", "Chart", "Drawing", "Occasion", "clicke
 
 _log = logging.getLogger(__name__)
 
-# What the browser runs and how it looks, beside this file.
+# The browser's part of the component: its script and its style, next to this file.
 _SCRIPT, _STYLE = (Path(__file__).with_name(f"live_plotly.{kind}") for kind in ("js", "css"))
-# plotly.js's own bundle of two-dimensional charts: a third of what the Python package has, and of the time that it takes to begin.
+# plotly.js's bundle of two-dimensional charts. It has a third of the size of the bundle in the Python package, and starts
+# three times faster.
 LIBRARY = Path(__file__).parent / "library" / "plotly-cartesian-4.1.1.min.js"
-# Where the app's server has it, below its root.
+# Address of the bundle below the root of the server.
 LIBRARY_ADDRESS = f"library/{LIBRARY.name}"
-_DEFAULT_HEIGHT = 450  # plotly's own
+_DEFAULT_HEIGHT = 450  # plotly's default
 _CONFIG: Mapping[str, Any] = {"displayModeBar": False, "displaylogo": False}
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as it travels: one that stays the same for a while need not be encoded for each drawing of the page."""
+    """An encoded figure. A figure that stays the same is encoded once, not at each drawing of the page."""
 
     text: str
     height: int
@@ -45,9 +45,9 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Occasion:
-    """A drawing that the browser is to tell of once it is there.
+    """A drawing that the browser reports once it is done.
 
-    It does not where it has left the page by then: told of a page that is left, the server would go back to it.
+    The browser does not report it after it has left the page, because the server would then go back to that page.
     """
 
     page: str  # the last part of its address
@@ -55,13 +55,13 @@ class Occasion:
 
 
 def encoded(figure: Mapping[str, Any]) -> Drawing:
-    """Return a figure as it travels."""
+    """Return the figure, encoded for the browser."""
     return Drawing(_to_json(figure), (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure with its place on the page; the rest as in `live_chart`."""
+    """A figure with its place on the page; see `live_chart` for the rest."""
 
     key: str
     alt: str
@@ -86,32 +86,32 @@ def live_chart(
     Parameters
     ----------
     figure : mapping
-        Plotly figure as plain data, with the keys ``data`` and ``layout``; NumPy arrays are fine,
-        and what is not finite becomes a gap. Set ``layout.uirevision`` to a constant to keep
-        zoom and hidden traces across updates, and to another value (the run's number, say) to
-        let go of them. Fonts, grid, background and colour cycle follow the page's theme, light
+        Plotly figure as plain data, with the keys ``data`` and ``layout``. NumPy arrays are allowed,
+        and values that are not finite become gaps. Set ``layout.uirevision`` to a constant to keep
+        zoom and hidden traces across updates, and to another value (the run's number, for example) to
+        reset them. Fonts, grid, background and colour cycle follow the page's theme, light
         or dark, unless the layout sets them or carries a ``template`` that is not empty.
 
-        Title and legend stand above the plot, where they wrap and never cover a curve: buttons
-        that hide a curve and, where a trace has a sentence in its ``meta``, tell it. The layout's
-        ``meta`` may hold a ``note``, text beside the legend, and ``help``, a sentence on the whole.
+        Title and legend are above the plot, where they wrap and never cover a curve. The legend's buttons
+        hide a curve and show the sentence in the trace's ``meta``. The layout's
+        ``meta`` may hold a ``note``, a text beside the legend, and ``help``, a sentence about the chart.
     key : str
         Identity of the chart on its page, and its CSS class ``st-key-<key>``.
     alt : str
-        What a screen reader says; may change from one update to the next.
+        Text for a screen reader; it may change from one update to the next.
     height : int, optional
-        Pixels, title and legend included; by default the figure's ``layout.height``, or 450. May
-        change, too. A page's style sheet can say otherwise, by ``.st-key-<key> .live-chart``.
+        Height in pixels, with title and legend; by default the figure's ``layout.height``, or 450. It may
+        change. A page's style sheet can override it for ``.st-key-<key> .live-chart``.
     config : mapping
-        Plotly's configuration; by default no mode bar. Read when the chart is first drawn.
+        Plotly's configuration; by default no mode bar. It is read when the chart is first drawn.
     on_drawn : callable, optional
-        Called once the browser has drawn the chart; the page, or the fragment that the chart is in, is then drawn anew.
+        Called after the browser has drawn the chart. The page, or the chart's fragment, is then drawn again.
     occasion : Occasion, optional
-        `on_drawn` is called once for each occasion, and not where there is none.
+        `on_drawn` is called once for each occasion, and never without one.
     on_clicked : callable, optional
-        Called when a point of the chart has been clicked; `clicked` says which one.
+        Called when a point of the chart is clicked; `clicked` returns the point.
     save_as : str, optional
-        Name of the files, without ending, that a button beside the title saves the chart in: as PNG, SVG, standalone HTML or
+        File name, without ending, for the button that saves the chart as PNG, SVG, standalone HTML or
         CSV of its curves. By default the key.
     """
     draw(
@@ -140,15 +140,15 @@ def draw(
     save_as: str = "",
     order: float = 0.0,
 ) -> None:
-    """Draw a figure that has been encoded; the rest as in `live_chart`.
+    """Draw an encoded figure; see `live_chart` for the rest.
 
-    Of a chart that ticks change as well, the browser draws none whose `order` is below that of the one it shows.
+    If ticks change the chart as well, the browser ignores a figure whose `order` is below the order of the one it shows.
     """
     pixels, text = height or drawing.height, drawing.text
     mount = _component()
     if mount is None:
         if on_drawn is not None:
-            on_drawn()  # nobody will tell
+            on_drawn()  # without the component no browser reports the drawing
         st.plotly_chart(
             json.loads(text),
             key=key,
@@ -165,7 +165,7 @@ def draw(
     clicks: dict[str, Any] = {} if on_clicked is None else {"on_clicked_change": on_clicked}
     mount(
         key=key,
-        # As bytes: all else would be encoded twice more, once for the message and once for its digest.
+        # Bytes are sent as they are. Other types would be encoded twice more, for the message and for its digest.
         data=f"{json.dumps(around)}\n{text}".encode(),
         width="stretch",
         height=pixels,
@@ -175,17 +175,17 @@ def draw(
 
 
 def clicked(key: str) -> Any:
-    """Return the `customdata` of the point of a chart that has just been clicked; None where there is none."""
+    """Return the `customdata` of the point that was just clicked, or None."""
     state = st.session_state.get(key)
     return None if state is None else state.get("clicked")
 
 
 def _nobody_waits() -> None:
-    """Do nothing: a report that was asked for before has come late."""
+    """Do nothing: a report arrived that was asked for earlier."""
 
 
 def _to_json(figure: Mapping[str, Any]) -> str:
-    """Encode `figure` compactly; the browser's JSON knows no NaN."""
+    """Encode `figure` compactly, with gaps instead of NaN, which the browser's JSON does not know."""
     try:
         return json.dumps(figure, separators=(",", ":"), allow_nan=False, default=_plain)
     except ValueError:
@@ -201,7 +201,7 @@ def _plain(value: Any) -> Any:
 
 
 def _with_gaps(value: Any) -> Any:
-    """Replace what is not finite by None, at any depth."""
+    """Replace values that are not finite by None, at any depth."""
     if isinstance(value, dict):
         return {name: _with_gaps(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -211,14 +211,14 @@ def _with_gaps(value: Any) -> Any:
 
 @cache
 def _component() -> Callable[..., Any] | None:
-    """Register the component; None where this streamlit, or this plotly, has not what it takes."""
+    """Register the component, or return None if this streamlit or plotly lacks what it needs."""
     try:
         from streamlit.components.v2 import component
     except ImportError as missing:
-        _log.warning("charts are drawn the stock way and will flicker: %s", missing)
+        _log.warning("charts are drawn with st.plotly_chart and will flicker: %s", missing)
         return None
     if not LIBRARY.is_file():
-        _log.warning("charts are drawn the stock way and will flicker: no file %s", LIBRARY)
+        _log.warning("charts are drawn with st.plotly_chart and will flicker: no file %s", LIBRARY)
         return None
     js, css = (path.read_text(encoding="utf-8") for path in (_SCRIPT, _STYLE))
     return component("live_plotly", js=js, css=css, isolate_styles=False)

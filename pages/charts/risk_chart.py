@@ -1,4 +1,4 @@
-"""The signed parts of the objective over the iterations: what is below zero is negative risk."""
+"""The signed parts of the objective over the iterations. Areas below zero are negative risk."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def risk_chart(
     x_range: tuple[float, float] | None = None,
     revision: str = "terms",
 ) -> charts.Figure:
-    """Return the parts as areas on top of each other, above zero and below, with their sum, the objective, and other lines."""
+    """Return the parts as stacked areas above and below zero, with their sum (the objective) and other lines."""
     total = sum(parts.values(), np.zeros(len(t)))
     objective = charts.Curve("objective", t, total, charts.INK[theme])
     figure = charts.line_chart([objective, *lines], title=TITLE, note=note, x_range=x_range, revision=revision)
-    # At the same iterations: areas on top of each other need that.
+    # Stacked areas need the same iterations.
     kept = np.unique(np.linspace(0, len(t) - 1, min(len(t), charts.MAX_POINTS_PER_TRACE)).round().astype(int))
     areas = [
         area
@@ -41,7 +41,7 @@ def risk_chart(
 
 
 def _areas(name: str, t: NDArray, y: NDArray, color: str) -> list[dict[str, Any]]:
-    """Return what of a part is above zero and what is below, each where there is some; one of them in the legend."""
+    """Return the positive and the negative area of a part, without empty ones. Only one of them is in the legend."""
     sides = {"positive": np.maximum(y, 0.0), "negative": np.minimum(y, 0.0)}
     there = [(group, side) for group, side in sides.items() if np.any(side)] or [("positive", y)]
     return [

@@ -1,4 +1,4 @@
-"""Which colour a thing has by its role: the same in the whole app."""
+"""The colour of each role, the same in the whole app."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROLE_COLORS = {"positive": charts.POSITIVE, "negative": charts.NEGATIVE, "unlabe
 
 
 def color_of(role: panels.Role, theme: str) -> str:
-    """Return the colour of what is drawn."""
+    """Return the colour of a role."""
     if role.kind == "rank":
         return charts.ordered_colors(role.n)[role.number]
     if role.kind == "class":

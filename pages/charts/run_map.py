@@ -1,4 +1,4 @@
-"""The map of a run: its training points, as the method sees them, over what has been learned on a plane through them."""
+"""The map of a run: its training points as the method sees them, over the learned function on a plane through them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dsgcore.experiments import Plane, Run
 from pages.charts import figures as charts
 from pages.charts.class_charts import class_color, class_symbol
 
-# How much of a class's colour its region has; the rest is the ground.
+# The share of a class's colour in its region; the rest is the background.
 REGION_SHARE = {"light": 0.35, "dark": 0.45}
 NO_LINKS = np.zeros((0, 2), dtype=int)
 
@@ -35,13 +35,14 @@ def surface_on(plane: Plane, z: NDArray, grid: int) -> charts.Surface:
 
 
 def lead(scores: NDArray) -> NDArray:
-    """Return by how much the highest score of several classes leads over the next one, of scores (n, K)."""
+    """Return the difference between the highest and the second highest score of each point, for scores of shape (n, K)."""
     two = np.partition(scores, -2, axis=-1)[..., -2:]
     return two[..., 1] - two[..., 0]
 
 
 def region_heat(codes: charts.Surface, colors: Sequence[str], theme: str) -> dict[str, Any]:
-    """Return the trace of the regions of classes, each in a pale shade of its colour; a code that is NaN is of none."""
+    """Return the trace of the regions of the classes, each in a pale shade of its colour. A code that is NaN belongs to no
+    class."""
     k, shades = len(colors), [_blended(color, theme) for color in colors]
     return {
         "type": "heatmap",
@@ -72,7 +73,7 @@ def _as_hex(color: str) -> str:
 
 
 def colors_of(run: Run) -> list[str]:
-    """Return the colours of the classes that a run tells apart."""
+    """Return the colours of the classes of a run."""
     names = run.split.class_names
     if run.problem.decision == "ranks":
         return charts.ordered_colors(len(names))
@@ -80,14 +81,14 @@ def colors_of(run: Run) -> list[str]:
 
 
 def point_sets(run: Run, plane: Plane) -> list[charts.PointSet]:
-    """Return the training points as they are drawn: what the method sees of their labels."""
+    """Return the training points with the labels that the method sees."""
     xy, y = plane.project(run.split.X_train), run.split.y_train
     unlabeled = charts.PointSet("unlabeled", xy[y < 0], charts.UNLABELED, "circle-open", size=5, opacity=0.55)
     return [unlabeled, *(_pairs(xy, y) if run.problem.labels == "pairs" else _classes(run, xy, y))]
 
 
 def _classes(run: Run, xy: NDArray, y: NDArray) -> list[charts.PointSet]:
-    """Return the labeled points of each class; of two, the positive ones first."""
+    """Return the labeled points of each class; with two classes, the positive ones first."""
     names, colors, size = run.split.class_names, colors_of(run), 9.0 if run.problem.decision == "highest" else 7.0
     made = [
         charts.PointSet(name, xy[y == label], color, class_symbol(label, len(names)), size)
@@ -97,7 +98,7 @@ def _classes(run: Run, xy: NDArray, y: NDArray) -> list[charts.PointSet]:
 
 
 def _pairs(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
-    """Return the members of each pair next to each other, to be joined by a line."""
+    """Return the members of each pair next to each other, so that a line can join them."""
     members = np.flatnonzero(y >= 0)
     members = members[np.argsort(y[members], kind="stable")]
     return [charts.PointSet("similar pairs", xy[members], charts.PREDICTED, "diamond", is_paired=True)]

@@ -1,4 +1,4 @@
-"""Numbers as charts send them: short enough for several times a second."""
+"""Numbers with four digits, short enough for charts that change several times a second."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _POWERS = np.array([float(10**k) for k in range(23)])
 
 
 def four_digits(values: NDArray) -> list[Any]:
-    """Return numbers short enough to send several times a second, in lists nested like the array; None where not finite."""
+    """Return numbers with four digits, in lists nested like the array; None for values that are not finite."""
     values = np.asarray(values, dtype=np.float64)
     short, is_sure = _rounded(values)
     if is_sure.all():
@@ -22,10 +22,10 @@ def four_digits(values: NDArray) -> list[Any]:
 
 
 def _rounded(values: NDArray) -> tuple[NDArray, NDArray]:
-    """Return numbers of four digits, and where they surely are the nearest ones, as text would give them.
+    """Return numbers with four digits, and a mask of those that are surely the nearest such numbers.
 
-    A power of ten up to 10^22 is exact, so whole digits times or by one are rounded once, as text is when it is read. Not
-    sure are very small and large numbers, and those that may lie in the middle between two of four digits.
+    A power of ten up to 10^22 is exact, so the product or quotient of whole digits and a power is rounded only once, like
+    text that is read. Very small and very large numbers are not sure, nor are numbers near the middle between two results.
     """
     is_usual = (np.abs(values) >= 1e-18) & (np.abs(values) < 1e25)
     size = np.where(is_usual, np.abs(values), 1.0)

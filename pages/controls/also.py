@@ -1,4 +1,4 @@
-"""Fields of a spec that no control says: a line of text that sets them, in the link too."""
+"""A line of text, also in the link, that sets the fields of a spec which have no control."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopS
 from pages.controls.control import leave_out
 
 ALSO = "also"
-# Of the data, what names a file is no part of it: the file's own line in the link says that.
+# The fields that name a file have their own line in the link.
 _OF_THE_FILE = ("name", "path", "sha256", "recipe")
 _SECTIONS = ("problem", "data", "solver", "stop", "diagnostics")
 LINE = Text(
@@ -22,7 +22,7 @@ LINE = Text(
     "",
     label="Also set",
     sentence="Fields that no other control sets, with commas between them, such as "
-    "solver.dtype=float64,diagnostics.n_probes=0. They hold whatever the other controls say.",
+    "solver.dtype=float64,diagnostics.n_probes=0. They override the other controls.",
 )
 
 
@@ -39,7 +39,7 @@ def parameters_of(problem: type[Setting]) -> dict[str, Parameter]:
 
 
 def what_differs(spec: Spec, other: Spec) -> str:
-    """Return the line that makes `other` the spec, but for its changes, kernel, seed and file."""
+    """Return the line that turns `other` into the spec, without its changes, kernel, seed and file."""
     wanted, there = spec.to_dict(), other.to_dict()
     fields = [
         f"{section}.{name}={_text(value)}"
@@ -55,7 +55,7 @@ def what_differs(spec: Spec, other: Spec) -> str:
 
 
 def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
-    """Return the values that a line sets, by section and name; raise `SpecError` if it is not valid."""
+    """Return the values that a line sets, by section and name; raise `SpecError` if the line is not valid."""
     known, found = parameters_of(problem), dict[str, dict[str, Any]]()
     for field in _fields(text):
         name, sign, value = field.strip().partition("=")
@@ -73,7 +73,7 @@ def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
 
 
 def refused_also(problem: type[Setting], key: str, given: Mapping[str, str]) -> list[str]:
-    """Check the line of a link; if it is not valid, leave it out and return a sentence that says why."""
+    """Check the line of a link; if it is not valid, leave it out and return a sentence with the reason."""
     text = given.get(key, "")
     try:
         read_also(problem, text)
@@ -97,7 +97,7 @@ def with_also(problem: type[Setting], sections: Mapping[str, Any], text: str) ->
 
 
 def _text(value: Any) -> str:
-    """Return a value as the line says it: a word as it is, unless it would be read as something else."""
+    """Return a value as it appears in the line: a word without quotes, unless it would be read as another type."""
     is_plain = isinstance(value, str) and value.isprintable() and _value(value) == value
     return value if is_plain else json.dumps(value)
 

@@ -1,4 +1,4 @@
-"""What can be wrong with what a person asks for: said in a sentence, and never a traceback."""
+"""The errors in a reader's input, which pages show as a sentence instead of a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of what was moved during a run, as a link says it."""
+"""The record of changes during a run, as text for the link."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def changes_to_text(spec: Spec) -> str:
 
 
 def with_changes(spec: Spec, text: str) -> Spec:
-    """Return the spec with a link's record of changes; raise `SpecError` where it does not fit the sliders.
+    """Return the spec with a link's record of changes; raise `SpecError` if the record does not fit the sliders.
 
-    The sliders show the values at the end; the record holds those at the start and every change since.
+    The sliders show the values at the end. The record holds the values at the start and all changes.
     """
     if not text:
         return spec
@@ -36,7 +36,7 @@ def with_changes(spec: Spec, text: str) -> Spec:
     for name, value in end.items():
         if now.get(name) != value:
             raise SpecError(
-                f"In the link, the record of changes ends with {name} {shown(value)}, but the slider does not."
+                f"In the link, the record of changes ends with {name} {shown(value)}, but the slider has another value."
             )
     for name, value in start.items():
         plain["solver" if name in plain["solver"] else "problem"][name] = value

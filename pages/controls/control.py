@@ -1,4 +1,4 @@
-"""One parameter as a widget: its key, which is also its name in the link, its stops, and what it shows."""
+"""A parameter as a widget: its key, which is also its name in the link, its stops, and its value as text."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, Text
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
 
-# The stop of a slider at which the value is None: the run, the method or the data find it by themselves.
+# The stop of a slider for the value None: the run, the method or the data choose the value.
 AUTOMATIC = "auto"
-# Streamlit takes None for "nothing is chosen yet", and leaves it out of the link: a choice's None has this value there.
+# Streamlit takes None for "nothing is chosen yet", and leaves it out of the link. This stands for a choice's None.
 _NONE = ""
 
 
 def key_of(problem: type[Setting], name: str) -> str:
     """Return the key of a setting's widget, which is also its name in the link."""
-    # The same key on two pages would carry one page's value to the other, whose ranges and defaults differ.
+    # Two pages with the same key would share a value, but their ranges and defaults differ.
     return f"{profile_of(problem).prefix}{name}"
 
 
 def shown(value: Any) -> str:
-    """Return a value as text: the shortest that reads back exactly."""
+    """Return a value as the shortest text that reads back exactly."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -36,9 +36,9 @@ def shown(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Control:
-    """One parameter as a widget: its key (and name in the link), its section of the spec, and what it offers.
+    """A parameter as a widget: its key (and name in the link), its section of the spec, and its options.
 
-    `say` gives a choice's options their names, which are also those in the link.
+    `say` returns the name of an option, on the page and in the link.
     """
 
     key: str
@@ -49,7 +49,7 @@ class Control:
 
     @property
     def options(self) -> tuple[Any, ...]:
-        """The values that the widget offers, a link's own value among them."""
+        """The values that the widget offers, including a value from the link."""
         if isinstance(self.parameter, Choice):
             return (None, *self.parameter.options) if self.parameter.optional else self.parameter.options
         if isinstance(self.parameter, Flag):
@@ -67,12 +67,12 @@ class Control:
 
 
 def can_be_automatic(parameter: Parameter) -> bool:
-    """Return whether None is a stop of the parameter's slider."""
+    """Return True if the parameter's slider has a stop for None."""
     return isinstance(parameter, Real) and parameter.optional
 
 
 def automatic_of(parameter: Parameter) -> float | None:
-    """Return about what a parameter is where the run finds it; None where a number must be given."""
+    """Return the approximate value that the run chooses for a parameter, or None if a number must be given."""
     return parameter.automatic if isinstance(parameter, Real) else None
 
 
@@ -81,12 +81,12 @@ def _extra_key(key: str) -> str:
 
 
 def also_offer(key: str, value: float) -> None:
-    """Let the slider of that key stand at a value between its stops."""
+    """Add a value between the stops to the slider with that key."""
     st.session_state.setdefault(_extra_key(key), set()).add(value)
 
 
 def leave_out(key: str, text: str) -> None:
-    """Let the text field of that key count as empty while it holds this text."""
+    """Let the text field with that key count as empty as long as it holds this text."""
     st.session_state[_left_out_key(key)] = text
 
 
@@ -95,7 +95,7 @@ def _left_out_key(key: str) -> str:
 
 
 def number(text: str, parameter: Real | Integer) -> float | None:
-    """Return the number that a text says, None where it says none that the parameter allows."""
+    """Return the number in a text, or None if the parameter does not allow it."""
     try:
         value = float(text)
         return parameter.check(int(value) if isinstance(parameter, Integer) and value.is_integer() else value)
@@ -140,7 +140,7 @@ def _draw_choice(control: Control, common: dict[str, Any]) -> Any:
 
 
 def _keep_between_stops(control: Control) -> None:
-    """Let the slider stand where a lesson has put it, though none of its stops is there: else it would fall back."""
+    """Add a stop for the value that a lesson has set; without it the slider would return to its default."""
     p, value = control.parameter, st.session_state.get(control.key)
     if not isinstance(p, Real | Integer) or not isinstance(value, int | float) or value in control.options:
         return

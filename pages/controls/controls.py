@@ -1,4 +1,4 @@
-"""A spec's parameters as widgets, and back. The only place that knows the widgets' keys, which are also the link's names."""
+"""A spec's parameters as widgets, and the spec of the widgets. Only this module knows the widgets' keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pages.controls.kernel_parameters import (
 from pages.controls.own_file import entry_of
 
 N_HEROES = 3
-# What choices call their options, in the link too.
+# Names of the options of choices, on the page and in the link.
 SAID: dict[str, Callable[[Any], str]] = {
     "schedule": SCHEDULE_WORDS.__getitem__,
     "average": lambda value: "second half" if value else "none",
@@ -39,7 +39,7 @@ SAID: dict[str, Callable[[Any], str]] = {
 
 
 def steerable(problem: type[Setting]) -> tuple[str, ...]:
-    """Return the parameters that a slider can change while the run goes on."""
+    """Return the parameters that a slider can change during the run."""
     return profile_of(problem).steerable
 
 
@@ -49,16 +49,16 @@ def heroes(problem: type[Setting]) -> tuple[str, ...]:
 
 
 def is_prominent(problem: type[Setting], name: str) -> bool:
-    """Whether a parameter of the problem stands beside the first sliders; others are under "More"."""
+    """Return True if a parameter of the problem comes right after the first sliders; the others are under "More"."""
     return name not in profile_of(problem).seldom
 
 
 def controls_for(
     problem: type[Setting], dataset: str, kernel: str | None = None, *, for_lesson: bool = False
 ) -> dict[str, Control]:
-    """Return the controls of a setting with a data set and a kernel (by default the usual one), by the parameters' names.
+    """Return the controls of a setting for a data set and a kernel (by default the usual one), by parameter name.
 
-    Lessons begin on every set with the values that they were made for, whatever is usual there.
+    In a lesson they start with the values that the lesson was made for, on every data set.
     """
     default = default_spec(problem.name)
     sections: dict[str, Sequence[Parameter]] = {
@@ -84,7 +84,7 @@ def controls_for(
 
 
 def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:
-    """Return the picker of the kernel, where there is one, and the controls of a kernel's own parameters."""
+    """Return the picker of the kernel, if there is a choice, and the controls of the kernel's parameters."""
     picked = {p.name: Control(key_of(problem, p.name), "kernel", p, say=kernel_title) for p in kernel_choices(problem)}
     return picked | {
         p.name: Control(key_of(problem, OWN_KEYS.get((kernel, p.name), p.name)), "kernel", p)
@@ -93,7 +93,7 @@ def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[s
 
 
 def kernel_asked(problem: type[Setting]) -> str:
-    """Return the kernel that the page is to use: the widget's, or before it has been drawn the link's."""
+    """Return the kernel that the page uses: the widget's, or the link's before the widget exists."""
     usual, key = usual_kernel(problem), key_of(problem, PICKER)
     titles = {kernel_title(name): name for choice in kernel_choices(problem) for name in choice.options}
     linked = titles.get(st.query_params.get(key, ""), usual)
@@ -102,12 +102,12 @@ def kernel_asked(problem: type[Setting]) -> str:
 
 
 def kernel_widths(offered: Mapping[str, Control]) -> list[str]:
-    """Return the names of those controls that say how wide the kernel is: they go with the data."""
+    """Return the names of the controls for the width of the kernel, which depends on the data."""
     return [name for name, c in offered.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
 
 
 def _shares_follow(problem: type[Setting], dataset: str) -> Callable[[], None] | None:
-    """Return what to do when the classes are read in another way: of pairs, tell the method the new share of positives."""
+    """Return a callback that follows a new conversion of the classes: for pairs, it sets the share of positives."""
     if problem.labels != "pairs":
         return None
 
@@ -124,14 +124,14 @@ def _shares_follow(problem: type[Setting], dataset: str) -> Callable[[], None] |
 
 
 def _with_defaults(parameters: Sequence[Parameter], owner: object) -> list[Parameter]:
-    """Give parameters the defaults of the setting's first spec."""
+    """Give parameters the defaults of the setting's default spec."""
     return [replace(p, default=getattr(owner, p.name)) for p in parameters]
 
 
 def dataset_choice(problem: type[Setting]) -> Choice:
     """Return the parameter that picks one of the data sets that suit the setting."""
     suiting = [entry for entry in DATASETS.values() if entry.suits(problem.labels)]
-    # Those made for such labels first.
+    # Sets that were made for such labels come first.
     names = tuple(entry.name for entry in sorted(suiting, key=lambda entry: not entry.is_made_for(problem.labels)))
     names = (FILE, *names)
     default = default_spec(problem.name).data.name
@@ -139,7 +139,7 @@ def dataset_choice(problem: type[Setting]) -> Choice:
 
 
 def seed_asked(problem: type[Setting]) -> int:
-    """Return the seed that the page is to use: the widget's, or before it has been drawn the link's."""
+    """Return the seed that the page uses: the widget's, or the link's before the widget exists."""
     key = key_of(problem, "seed")
     linked = number(st.query_params.get(key, ""), SEED)
     return int(st.session_state.get(key, SEED.default if linked is None else linked))
@@ -155,9 +155,9 @@ def half_step(value: float) -> float:
 def to_spec(
     problem: type[Setting], values: Mapping[str, Any], dataset: str, seed: int, own: Mapping[str, Any] | None = None
 ) -> Spec:
-    """Return the spec of the controls' values, without changes; a value that no longer fits raises `SpecError`.
+    """Return the spec of the controls' values, without changes; raise `SpecError` if a value does not fit.
 
-    `own` says of one's own file what no control does.
+    `own` holds the fields for an uploaded file that have no control.
     """
     controls = controls_for(problem, dataset, values.get(PICKER))
     sections: dict[str, dict[str, Any]] = {name: {} for name in ("problem", "kernel", "solver", "stop", "data")}
@@ -169,14 +169,14 @@ def to_spec(
         sections["data"] |= own
         return Spec.from_dict({"setting": problem.name, "seed": seed, **with_also(problem, sections, also)})
     if sections["data"]["n"] == entry.n and entry.option("n").default is None:
-        sections["data"]["n"] = None  # all of it
+        sections["data"]["n"] = None  # None stands for all points
     sections["data"]["name"] = dataset
     sections["data"] |= _read_classes(entry, sections["data"], problem.labels)
     return Spec.from_dict({"setting": problem.name, "seed": seed, **with_also(problem, sections, also)})
 
 
 def _read_classes(entry: DatasetEntry, data: Mapping[str, Any], labels: str) -> dict[str, Any]:
-    """Return how the controls read the set's classes, as a spec says it."""
+    """Return the conversion of the set's classes, as fields of the spec."""
     name = data.get("convert") or entry.conversions_for(labels)[0]
     positive = entry.class_names.index(data["positive"]) if name == ONE_REST and "positive" in data else None
     return {"convert": name, "positive": positive}

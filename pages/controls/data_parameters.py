@@ -1,4 +1,4 @@
-"""The parameters that a data set has in a setting: its own ranges and defaults, and the values that go with it."""
+"""The parameters of a data set in a setting: their ranges and defaults, and the values that suit the set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DataSpec, is_fir
 from dsgcore.settings import profile_of
 from pages.controls.own_file import entry_of, suited_to_own, usual_of_own
 
-# What unlabeled points and the graph may weigh goes with the data: defaults where the setting's do not suit.
+# The weights of unlabeled points and of the graph depend on the data. These defaults replace unsuitable ones.
 SUITED: dict[str, dict[str, float]] = {
     "high_dimensional": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
     "digits": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
@@ -26,20 +26,20 @@ SUITED: dict[str, dict[str, float]] = {
     "friedman": {"C_star": 1.0},
     "ten_digits": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
 }
-# What the app offers of a data set's size: a run of it answers while one looks on.
+# The largest size that the app offers: a run on it still answers while the reader watches.
 MAX_POINTS = 20_000
-# To begin with, at most so much of the training points is labeled, or drawn as pairs; where it would be more, so few.
+# By default at most these shares of the training points are labeled or in pairs; beyond them, the share is FEW.
 SHARE_LABELED, SHARE_IN_PAIRS, FEW = 0.55, 0.2, 0.2
 TEST_SHARE = 0.3
 POSITIVE = "The class that counts as positive. All other classes together are negative."
 
 
 def suited_values(problem: type[Setting], dataset: str, *, for_lesson: bool = False) -> dict[str, Any]:
-    """Return the values that go with a data set, by name; of pairs, also the share of positives that the method is told."""
+    """Return the values that suit a data set, by name; for pairs, also the share of positives."""
     if dataset == FILE:
         return {**elsewhere_values(problem, dataset), **usual_of_own(problem), **suited_to_own(problem)}
     suited = {**elsewhere_values(problem, dataset), **SUITED.get(dataset, {})}
-    suited.pop("n_labeled", None)  # which goes with the set's size, too
+    suited.pop("n_labeled", None)  # it depends on the size of the set
     if not (for_lesson or DATASETS[dataset].is_generated or is_first_set(problem, dataset)):
         entry = entry_of(problem, dataset)
         n_labeled = _few(n_labeled_on(problem, dataset), entry, problem.labels)
@@ -52,7 +52,7 @@ def suited_values(problem: type[Setting], dataset: str, *, for_lesson: bool = Fa
 
 
 def elsewhere_values(problem: type[Setting], dataset: str) -> dict[str, Any]:
-    """Return by name what a setting begins with on any other data set than its first; on that one, nothing."""
+    """Return the setting's defaults for all data sets except its first, by name; for the first set, return nothing."""
     if is_first_set(problem, dataset):
         return {}
     return {name: v for own in profile_of(problem).elsewhere.values() for name, v in own.items()}
@@ -60,7 +60,7 @@ def elsewhere_values(problem: type[Setting], dataset: str) -> dict[str, Any]:
 
 @cache
 def rarest_share(dataset: str, labels: str) -> float:
-    """Return the share of a set's rarest class, its classes read the usual way for such labels."""
+    """Return the share of a set's rarest class, after the default conversion for such labels."""
     entry = DATASETS[dataset]
     made = convert(load(dataset, **entry.usual_options(labels)), entry.conversions_for(labels)[0], 0)
     return float(np.min(np.unique(made.y[made.y >= 0], return_counts=True)[1]) / np.sum(made.y >= 0))
@@ -68,14 +68,14 @@ def rarest_share(dataset: str, labels: str) -> float:
 
 @cache
 def share_of_positives(dataset: str, conversion: str, positive: int) -> float | None:
-    """Return the share of positives of a set read so, in hundredths; None where it is one half, of which pairs say nothing."""
+    """Return the share of positives after a conversion, in hundredths, or None for one half, about which pairs say nothing."""
     made = convert(load(dataset, **DATASETS[dataset].usual_options("pairs")), conversion, positive)
     share = round(float(np.mean(made.y == 1)), 2)
     return None if share == 0.5 else share
 
 
 def data_parameters(problem: type[Setting], dataset: str, default: DataSpec) -> list[Parameter]:
-    """Return the parameters of the data that this set takes, with its own ranges and defaults."""
+    """Return the data parameters of this set, with its own ranges and defaults."""
     entry = entry_of(problem, dataset)
     own = {option.name: option.default for option in entry.options} | entry.usual_options(problem.labels)
     if default.name == dataset:
@@ -107,7 +107,7 @@ def _option_parameters(p: Parameter, entry: DatasetEntry, own: Mapping[str, floa
 
 
 def _class_parameters(p: Parameter, entry: DatasetEntry, labels: str) -> list[Parameter]:
-    """Return how the set's classes can be read, and which of them can be positive, where there is something to choose."""
+    """Return the choices of the conversion and of the positive class, if there is more than one."""
     allowed = entry.conversions_for(labels)
     if p.name == "convert" and len(allowed) > 1:
         return [replace(p, default=allowed[0], options=allowed, optional=False)]  # type: ignore[call-arg]
@@ -118,7 +118,7 @@ def _class_parameters(p: Parameter, entry: DatasetEntry, labels: str) -> list[Pa
 
 
 def _few(usual: int, entry: DatasetEntry, labels: str) -> int:
-    """Return how many labels or pairs to begin with: the setting's number, or fewer where the set is small."""
+    """Return the default number of labels or pairs: the setting's, or fewer if the set is small."""
     n_train = entry.n * (1 - TEST_SHARE)
     if usual <= n_train * (SHARE_IN_PAIRS if labels == "pairs" else SHARE_LABELED):
         return usual

@@ -1,4 +1,4 @@
-"""The picker of the data set at a setting page's side: what goes with the data follows the choice."""
+"""The picker of the data set in the sidebar. Values that depend on the data follow the choice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATA_PAGE = "pages/data.py"
 
 
 def draw_dataset(problem: type[Setting]) -> str:
-    """Draw the picker of the data set with the way to the gallery, and return its name."""
+    """Draw the picker of the data set and a link to the gallery, and return the name of the set."""
     choice = dataset_choice(problem)
     dataset = st.selectbox(
         choice.label,
@@ -38,13 +38,13 @@ def draw_dataset(problem: type[Setting]) -> str:
 
 
 def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
-    """Say what is made of the set's classes where they are not used as they are."""
+    """Show how the set's classes are converted, unless they are used unchanged."""
     usual = entry.conversions_for(problem.labels)[0]
     key = key_of(problem, "convert")
     name = st.session_state.get(key, st.query_params.get(key))
     conversion = name if name in entry.conversions_for(problem.labels) else usual
     key = key_of(problem, "positive")
-    named = st.session_state.get(key, st.query_params.get(key))  # before the first drawing, the link's
+    named = st.session_state.get(key, st.query_params.get(key))  # before the first drawing, the link's value
     positive = named if named in entry.class_names else entry.class_names[0]
     if conversion == ONE_REST:
         st.caption(f"{positive} against the rest (see Data options).")
@@ -53,7 +53,7 @@ def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
 
 
 def _use_suited(problem: type[Setting]) -> None:
-    """After a choice of data, give what goes with the data the value that suits them."""
+    """After a choice of data, set the controls that depend on the data to suitable values."""
     dataset = st.session_state[key_of(problem, "data")]
     st.session_state[seen_key(problem)] = dataset
     for control in _going_with(problem, dataset):
@@ -61,7 +61,7 @@ def _use_suited(problem: type[Setting]) -> None:
 
 
 def _notice_dataset(problem: type[Setting], dataset: str) -> None:
-    """Do the same where a link within the app has chosen other data, but for what the link itself says."""
+    """Do the same after a link within the app has chosen other data, except for values that the link holds."""
     before = st.session_state.get(seen_key(problem), dataset)
     st.session_state[seen_key(problem)] = dataset
     if before != dataset:
@@ -71,12 +71,12 @@ def _notice_dataset(problem: type[Setting], dataset: str) -> None:
 
 
 def seen_key(problem: type[Setting]) -> str:
-    """Return where a session keeps the data set whose values the controls have."""
+    """Return the key of the data set for which the controls were set, in the session's state."""
     return f"_dataset_{problem.name}"
 
 
 def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
-    """Return the controls whose value goes with the data; of the kernel that is chosen, its width."""
+    """Return the controls that depend on the data, including the width of the current kernel."""
     names = {name for suited in SUITED.values() for name in suited}
     names |= {name for own in profile_of(problem).elsewhere.values() for name in own}
     names |= set(profile_of(problem).usual(1, 1, 0.5))

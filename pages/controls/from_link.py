@@ -1,4 +1,4 @@
-"""What a link says of the controls: read, checked, and refused in a sentence."""
+"""The controls' values in a link: read, checked, and refused with a sentence."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SHOWN_FROM_LINK = 40
 
 
 def read_controls(offered: Mapping[str, Control], given: Mapping[str, str]) -> list[str]:
-    """Check what a link says for these controls; return a sentence for each value that is not good."""
+    """Check a link's values for these controls; return a sentence for each value that is not valid."""
     sentences = (_read_one(control, given[control.key]) for control in offered.values() if control.key in given)
     return [sentence for sentence in sentences if sentence]
 
 
 def in_link(value: Any) -> str:
-    """Return a control's value as a link says it."""
+    """Return a control's value as it appears in a link."""
     return str(value).lower() if isinstance(value, bool) else shown(value)
 
 
@@ -39,7 +39,7 @@ def _read_one(control: Control, text: str) -> str | None:
         also_offer(control.key, value)
     elif isinstance(parameter, Choice):
         if text in parameter.options and control.say(text) != text:
-            st.session_state[control.key] = text  # as links said it before, and specs do
+            st.session_state[control.key] = text  # specs, and links of earlier versions, hold the option itself
             return None
         named = replace(parameter, options=tuple(map(control.say, control.options)))
         return None if text in named.options else refusal(control.key, named, text)
@@ -49,16 +49,16 @@ def _read_one(control: Control, text: str) -> str | None:
 
 
 def without_bad_seed(given: Mapping[str, str], key: str) -> dict[str, str]:
-    """Return a link without a seed that is none: a number without end would be an error of the widget's."""
+    """Return a link without an invalid seed, because the widget would fail for a number such as infinity."""
     return {name: text for name, text in given.items() if name != key or number(text, SEED) is not None}
 
 
 def refusal(key: str, parameter: Parameter, given: str) -> str:
-    """Say that a link's value is not allowed, and what is."""
+    """Return a sentence with the link's value and the allowed values."""
     allowed = parameter.allowed().removesuffix(" or null")
     return f"In the link, {key} must be {allowed}, got {refused(given)}; the default is used."
 
 
 def refused(given: str) -> str:
-    """Return what a link gives as a sentence shows it: in quotes, and not all of it where it is long."""
+    """Return a link's value for a sentence: in quotes, and shortened if it is long."""
     return repr(given if len(given) <= SHOWN_FROM_LINK else given[:SHOWN_FROM_LINK] + "…")

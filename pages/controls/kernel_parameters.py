@@ -1,4 +1,4 @@
-"""The kernels that a page offers, and their parameters with the defaults that go with the data."""
+"""The kernels that a page offers, and their parameters with defaults that suit the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dsgcore.experiments.widths import usual_width_of
 from pages.controls.own_file import own_file
 
 PICKER = "kernel"
-# Parameters of one name that say something else of each kernel are controls of their own.
+# Parameters with the same name but another meaning in each kernel have separate controls.
 OWN_KEYS = {
     ("laplacian", "sigma"): "laplacian_sigma",
     ("dot_product", "sigma"): "dot_product_sigma",
@@ -22,12 +22,12 @@ OWN_KEYS = {
 
 
 def usual_kernel(problem: type[Setting]) -> str:
-    """Return the name of the kernel that a setting begins with."""
+    """Return the name of a setting's default kernel."""
     return str(default_spec(problem.name).kernel.name)
 
 
 def kernel_choices(problem: type[Setting]) -> list[Choice]:
-    """Return the parameter that picks the kernel; none where there is nothing to choose."""
+    """Return the parameter that picks the kernel, or nothing if there is only one kernel."""
     names = kernel_names(problem)
     if len(names) == 1:
         return []
@@ -37,12 +37,12 @@ def kernel_choices(problem: type[Setting]) -> list[Choice]:
 
 
 def kernel_title(name: str) -> str:
-    """Return the name of a kernel that people see."""
+    """Return the name of a kernel that pages show."""
     return words_of(name).title
 
 
 def kernel_parameters(problem: type[Setting], dataset: str, kernel: str) -> tuple[Parameter, ...]:
-    """Return a kernel's own parameters, with the defaults that go with a data set."""
+    """Return a kernel's own parameters, with defaults that suit a data set."""
     own = own_file(problem) if dataset == FILE else None
     width = like_gaussian(kernel, own.sigma, own.d) if own else usual_width_of(problem, dataset, kernel)
     return tuple(replace(p, default=width.get(p.name, p.default)) for p in KERNELS[kernel].parameters)

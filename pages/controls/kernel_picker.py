@@ -1,4 +1,4 @@
-"""The picker of the kernel at a setting page's side, and below it the parameters of the kernel that is chosen."""
+"""The picker of the kernel in the sidebar, and the parameters of the chosen kernel below it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pages.controls.kernel_parameters import PICKER, usual_kernel
 
 
 def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
-    """Draw the picker, what the kernel does in one sentence, and its parameters; return their values by name."""
+    """Draw the picker, a sentence about the kernel, and its parameters; return their values by name."""
     kernel, values = usual_kernel(problem), {}
     offered = controls.kernel_controls(problem, dataset, kernel)
     if PICKER in offered:
@@ -35,7 +35,7 @@ def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
 
 @st.cache_resource(show_spinner="Compiling this kernel, once on this machine")
 def make_ready(kernel: str) -> bool:
-    """Have a kernel's loops compiled, or loaded from the cache, by a run of two iterations; once a process."""
+    """Compile a kernel's loops, or load them from the cache, with a run of two iterations; once in each process."""
     few = {"name": "two_moons", "n": 40, "n_labeled": 4}
     short = {"n_iter": 2, "n_features": 4, "batch_size": 4}
     spec = {"setting": "auc", "kernel": {"name": kernel}, "data": few, "solver": short}
@@ -49,7 +49,7 @@ def _own_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str
 
 
 def _use_defaults(problem: type[Setting], dataset: str) -> None:
-    """Give a kernel that has been picked its defaults; but what the kernel before has as well stays as it is."""
+    """Set the parameters of a newly picked kernel to their defaults, except those that the previous kernel also has."""
     kernel = controls.kernel_asked(problem)
     shared = _own_controls(problem, dataset, st.session_state.get(_drawn_key(problem), kernel))
     for key, control in _own_controls(problem, dataset, kernel).items():
@@ -62,9 +62,10 @@ def _drawn_key(problem: type[Setting]) -> str:
 
 
 def _clean_link(problem: type[Setting], dataset: str, kernel: str) -> None:
-    """Take other kernels' parameters out of the link, where Streamlit has left them after a run that was cut short."""
+    """Remove other kernels' parameters from the link. Streamlit leaves them there after an interrupted run."""
     keys = {key for other in kernel_names(problem) for key in _own_controls(problem, dataset, other)}
     for key in keys - set(_own_controls(problem, dataset, kernel)):
         if key in st.query_params:
-            with suppress(StreamlitAPIException):  # the control was there a moment ago: Streamlit clears it away itself
+            # the control existed a moment ago, and Streamlit removes its value itself
+            with suppress(StreamlitAPIException):
                 del st.query_params[key]

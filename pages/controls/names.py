@@ -1,4 +1,4 @@
-"""The names that a link can hold, and the sentence about those that a page does not know."""
+"""The names in a link, and the sentence about those that a page does not know."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pages.controls.control import key_of
 from pages.controls.from_link import refused
 from pages.controls.kernel_parameters import OWN_KEYS, PICKER
 
-# What a link says of the frame that a page is in, and not of the page.
+# Names for the frame around a page, not for the page itself.
 OF_THE_FRAME = ("hide", "present", "notes", "embed", "embed_options")
 MOST_NAMED = 4
 _OTHERS = (PICKER, "data", "seed", "file")
 
 
 def names_of(problem: type[Setting], prefix: str = "") -> dict[str, str]:
-    """Return the names of a setting's controls in a link, and by other words for them: their symbols and labels."""
+    """Return the names of a setting's controls in a link, by themselves and by synonyms: their symbols and labels."""
     parameters = [*problem.parameters, *solver_parameters(problem), *StopSpec.parameters, *DATA_PARAMETERS, LINE]
     named = [(p.name, p) for p in parameters]
     named += [(OWN_KEYS.get((k, p.name), p.name), p) for k in kernel_names(problem) for p in KERNELS[k].parameters]
@@ -35,7 +35,7 @@ def names_of(problem: type[Setting], prefix: str = "") -> dict[str, str]:
 
 
 def _words(name: str, parameter: Parameter) -> list[str]:
-    """Return other words for a parameter: its own name, its label, and its symbol, spelled out if it is Greek."""
+    """Return synonyms of a parameter: its own name, its label, and its symbol, spelled out if it is Greek."""
     greek = unicodedata.name(parameter.symbol, "") if len(parameter.symbol) == 1 else ""
     spelled = greek.rpartition(" ")[2].lower() if greek.startswith("GREEK SMALL LETTER") else ""
     spelled = {"lamda": "lambda"}.get(spelled, spelled)
@@ -43,13 +43,13 @@ def _words(name: str, parameter: Parameter) -> list[str]:
 
 
 def unknown_names(given: Iterable[str], known: Mapping[str, str]) -> list[str]:
-    """Return a sentence about the names of a link that a page does not know, with the closest that it knows; or none.
+    """Return a sentence about the names in a link that a page does not know, with the closest known names, or nothing.
 
     Parameters
     ----------
     given : iterable of str
     known : mapping of str to str
-        The page's names by themselves, and by other words for them.
+        The page's names, by themselves and by their synonyms.
     """
     unknown = [name for name in given if name not in set(known.values()) and name not in OF_THE_FRAME]
     if not unknown:

@@ -1,4 +1,4 @@
-"""A session's own file of data: what the setting's page needs to know of it. The bytes live in the session alone."""
+"""A session's uploaded file, as a setting's page knows it. Only the session holds the bytes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from pages.controls.reading import ask_apart
 
 TITLE = "Your own file"
 _STORE = "_files"
-# Numbers of labels, or of pairs, that the slider offers.
+# Numbers of labels, or of pairs, at the slider's stops.
 _STOPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
-# Training points are about this part of all; of them, at most so many are labeled, or in pairs, to begin with.
+# The share of training points, and the largest default shares of labeled points and of points in pairs among them.
 _TRAINING, _LABELED, _PAIRS = 0.7, 0.55, 0.2
 
 
 @dataclass(frozen=True)
 class OwnFile:
-    """What a setting's page knows of the file that was read for it."""
+    """The facts about an uploaded file that a setting's page needs."""
 
     name: str
     sha256: str
@@ -46,7 +46,7 @@ class OwnFile:
 
     @classmethod
     def of(cls, dataset: Dataset, name: str, recipe: Recipe) -> OwnFile:
-        """Describe a file by the data set that was made of it."""
+        """Return the description of a file, from the data set that was made of it."""
         known = dataset.y[dataset.y >= 0]
         return cls(
             name=name,
@@ -64,12 +64,12 @@ class OwnFile:
         )
 
     def facts(self) -> dict[str, Any]:
-        """Return what the controls begin with, as a link says it."""
+        """Return the facts from which the controls start, for the link."""
         return {name: getattr(self, name) for name in _FACTS} | {"classes": len(self.class_names)}
 
     @classmethod
     def from_link(cls, linked: Mapping[str, Any]) -> OwnFile | None:
-        """Return a file that is not read yet by what its link says; None if the link does not say enough."""
+        """Return a file that is not read yet, from the facts in its link, or None if the link lacks some."""
         facts = linked.get("facts")
         if not isinstance(facts, dict) or not all(_is_good(name, facts.get(name)) for name in (*_FACTS, "classes")):
             return None
@@ -78,7 +78,7 @@ class OwnFile:
         return cls(linked["name"], linked["sha256"], Recipe(), **own, class_names=class_names)
 
 
-# What a link says of a file, so that the controls begin there with the file's values before it is read.
+# The facts in a link, so that the controls can start from the file's values before it is read.
 _FACTS = ("n", "d", "n_known", "n_pairs", "share", "sigma")
 _MOST = {"n": 10**9, "d": 10**6, "n_known": 10**9, "n_pairs": 10**9, "classes": 1000, "share": 1.0, "sigma": 1e9}
 
@@ -98,53 +98,53 @@ def store() -> FileStore:
 
 @dataclass
 class Choosing:
-    """Where a setting's page is with its file: which one, the recipe that its widgets begin with, and what was read so."""
+    """The state of a setting's page with its file: which file, the recipe that its widgets started from, and the result."""
 
     name: str
     sha256: str
     begun: Recipe
     is_from_link: bool = False
     instead_of: str | None = None  # the file that the link was made for
-    format: Recipe | None = None  # that the roles were guessed for
+    format: Recipe | None = None  # for which the roles were guessed
     label: str | None = None
-    roles: dict[str, str] | None = None  # that the editor began with
+    roles: dict[str, str] | None = None  # that the editor started with
     edited: dict[str, str] | None = None
-    guessed: dict[str, str] = field(default_factory=dict)  # roles by the file alone
-    carried: dict[str, str] = field(default_factory=dict)  # roles that were chosen on another page
+    guessed: dict[str, str] = field(default_factory=dict)  # roles guessed from the file alone
+    carried: dict[str, str] = field(default_factory=dict)  # roles chosen on another page
     version: int = 0
-    visit: int = -1  # in which its widgets were drawn last
-    own: OwnFile | None = None  # as it was read last
-    suited: set[str] = field(default_factory=set)  # the pages whose controls have the values that suit it
+    visit: int = -1  # the visit in which its widgets were last drawn
+    own: OwnFile | None = None  # the result of the last reading
+    suited: set[str] = field(default_factory=set)  # pages whose controls have values that suit the file
 
     @property
     def chosen(self) -> dict[str, str]:
-        """Return the roles that a person has chosen."""
+        """Return the roles that the reader has chosen."""
         return {name: role for name, role in (self.edited or {}).items() if self.guessed.get(name) != role}
 
 
 def choosing_key(problem: type[Setting]) -> str:
-    """Return where a session keeps how far a setting's page is with its file."""
+    """Return the key of a setting's `Choosing` in the session's state."""
     return f"_choosing_{problem.name}"
 
 
 def own_file(problem: type[Setting]) -> OwnFile | None:
-    """Return the file of a setting's page: as it was read, or as the link says of it until then."""
+    """Return the file of a setting's page: the result of reading it, or until then the facts from the link."""
     return read_file(problem) or st.session_state.get(linked_key(problem))
 
 
 def read_file(problem: type[Setting]) -> OwnFile | None:
-    """Return the file that was read for a setting's page, if there is one."""
+    """Return the file that was read for a setting's page, or None."""
     choosing: Choosing | None = st.session_state.get(choosing_key(problem))
     return None if choosing is None else choosing.own
 
 
 def linked_key(problem: type[Setting]) -> str:
-    """Return where a session keeps what a link says of a file that is not read yet."""
+    """Return the key, in the session's state, of the facts from a link about a file that is not read yet."""
     return f"_linked_file_{problem.name}"
 
 
 def entry_of(problem: type[Setting], name: str) -> DatasetEntry:
-    """Return what a data set says of itself; the session's own file is one that suits every setting."""
+    """Return the entry of a data set. The entry of the session's own file suits every setting."""
     if name != FILE:
         return DATASETS[name]
     own = own_file(problem)
@@ -165,23 +165,24 @@ def entry_of(problem: type[Setting], name: str) -> DatasetEntry:
 
 
 def _refuse(**options: float | None) -> NoReturn:
-    raise DataError("a file of one's own is read, not made")
+    raise DataError("an uploaded file is read, it cannot be generated")
 
 
 def suited_to_own(problem: type[Setting]) -> dict[str, float]:
-    """Return the values that go with the file: the kernel's sharpness, how many labels, and of pairs the share of positives."""
+    """Return the values that suit the file: the inverse bandwidth, the number of labels, and for pairs the share of
+    positives."""
     own = own_file(problem)
     if own is None:
         return {}
     suited = {"sigma": own.sigma, "n_labeled": _few(problem, own)}
     share = round(min(max(own.share, 0.02), 0.98), 2)
     if problem.labels == "pairs":
-        suited["prior"] = share if share != 0.5 else 0.51  # of one half, pairs say nothing
+        suited["prior"] = share if share != 0.5 else 0.51  # pairs say nothing about a share of one half
     return suited
 
 
 def usual_of_own(problem: type[Setting]) -> dict[str, Any]:
-    """Return what a run on the file begins with, as the estimator's."""
+    """Return the estimator's default values for the file."""
     own = own_file(problem)
     if own is None:
         return {}
@@ -190,7 +191,7 @@ def usual_of_own(problem: type[Setting]) -> dict[str, Any]:
 
 
 def _few(problem: type[Setting], own: OwnFile) -> int:
-    """Return how many labels or pairs to begin with."""
+    """Return the default number of labels or pairs."""
     usual, k = n_labeled_on(problem, FILE), len(own.class_names)
     if problem.labels == "pairs":
         most = own.n_pairs if own.n_pairs is not None else own.n_known * _TRAINING * _PAIRS
@@ -201,9 +202,9 @@ def _few(problem: type[Setting], own: OwnFile) -> int:
 
 
 def file_in_link(name: str, sha256: str, recipe: Recipe | None, facts: Mapping[str, Any] | None = None) -> str:
-    """Return which file it is, how it is read, and what the controls begin with, as a link says it.
+    """Return the file's name, its recipe, and the facts from which the controls start, as text for the link.
 
-    All of the recipe is there: what is left out would be as it is guessed from the file, not as it was chosen.
+    The recipe is complete, because a missing entry would be guessed from the file again.
     """
     given = {} if recipe is None else recipe.to_dict()
     said = {"name": name, "sha256": sha256, "recipe": given} | ({} if facts is None else {"facts": dict(facts)})
@@ -211,5 +212,5 @@ def file_in_link(name: str, sha256: str, recipe: Recipe | None, facts: Mapping[s
 
 
 def plain(text: str) -> str:
-    """Return text that a page shows as it is: names in a file must not become links, pictures or formulas."""
+    """Escape text, so that names in a file do not become links, pictures or formulas."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""One's own file is read in a process of its own while the page waits, says what is being done, and can give it up."""
+"""The reading of an uploaded file in a separate process, while the page shows the progress and a button to cancel it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TICK_SECONDS = 0.2
 def ask_apart(content: bytes, name: str, question: Question) -> list[Answer]:
     """Answer a question about a file, as `answers` does.
 
-    A click that arrives meanwhile ends this drawing of the page; the next one waits for the same process.
+    A click that arrives meanwhile ends this drawing of the page. The next drawing waits for the same process.
     """
     going: dict[tuple[bytes, Question], Job] = st.session_state.setdefault(_GOING, {})
     wanted = content, question
@@ -33,7 +33,7 @@ def ask_apart(content: bytes, name: str, question: Question) -> list[Answer]:
 
 
 def _wait_in_sight(job: Job) -> None:
-    """Say what is being done until it is over, with the way out."""
+    """Show the progress until the job is over, with a button to cancel it."""
     place = st.empty()
     with place.container():
         bar = st.progress(0.0, text="Reading the file")

@@ -1,4 +1,4 @@
-"""Choices of the view: they change no number of the run."""
+"""Choices of the view, which change no number of the run."""
 
 from __future__ import annotations
 
@@ -53,24 +53,24 @@ COLUMNS = Flag(
     label="Columns and table",
     sentence="Show a summary of each column and the first rows of the set.",
 )
-# How a run is looked at and goes on: of each page its own, as its parameters are. Once they had one name for all pages.
+# Each page has its own view. Links of earlier versions had one name for all pages.
 VIEWS = (SPEED, SLIDER, MAP, CLASS_MAP)
 ONCE_SHARED = ("seed", "columns", "feature", LOG_OBJECTIVE.name, *(choice.name for choice in VIEWS))
 
 
 def map_choice(problem: type[Setting]) -> Choice:
-    """Return what can be shown on the map."""
+    """Return the choice of the function on the map."""
     return CLASS_MAP if problem.decision == "highest" else MAP
 
 
 def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
-    """Return all that can be chosen of the view on a setting's page."""
+    """Return all choices of the view on a setting's page."""
     of_the_map = (CLASS_MAP, GRAPH) if map_choice(problem) is CLASS_MAP else (MAP,)
     return (SPEED, SLIDER, *of_the_map, LOG_OBJECTIVE, PARTS, COLUMNS)
 
 
 def viewed(problem: type[Setting], choice: Choice) -> str:
-    """Return what has been chosen of the view, or of how the run goes on; of a link that leaves it empty, the default."""
+    """Return the chosen option of the view; the default if a link leaves it empty."""
     return str(asked(key_of(problem, choice.name)) or choice.default)
 
 
@@ -89,11 +89,11 @@ def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = Fal
 
 
 def draw_flag(problem: type[Setting], flag: Flag) -> bool:
-    """Draw a choice of the view that is on or off, and return which."""
+    """Draw a choice of the view that is on or off, and return its value."""
     key = key_of(problem, flag.name)
     return st.toggle(flag.label, value=flag.default, key=key, bind="query-params", help=flag.sentence)
 
 
 def is_on(problem: type[Setting], flag: Flag) -> bool:
-    """Whether a choice of the view is on; where it is not drawn, it is not."""
+    """Return True if a choice of the view is on; a choice that is not drawn is off."""
     return bool(asked(key_of(problem, flag.name), flag.default))

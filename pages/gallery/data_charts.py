@@ -1,4 +1,4 @@
-"""Figures of a data set and its split: points in the plane, class shares, distances; plain data in and plain data out."""
+"""Charts of a data set and its split: points in the plane, class shares, distances. Plain data in, plain data out."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pages.charts import class_charts
 from pages.charts import figures as charts
 from pages.charts.detail_charts import Sample, histogram_chart
 
-# In every chart of samples: labeled in ink, unlabeled grey, test in the twin's green.
+# Colours of samples in every chart: ink for labeled, grey for unlabeled, the twin's green for test points.
 SAMPLES = ("labeled", "unlabeled", "test")
 MAX_DOTS = 2000
-# Of a panel's width, what lies between it and the next.
+# Share of a panel's width that separates it from the next.
 PANEL_GAP = 0.12
 
 
 @dataclass(frozen=True, eq=False)
 class PlanePoints:
-    """Training points in two coordinates with their true classes, -1 where none is known, and whether they are labeled."""
+    """Training points in two coordinates, with their true classes (-1 if unknown), and a mask of the labeled ones."""
 
     xy: NDArray
     y: NDArray
@@ -38,9 +38,9 @@ def plane_chart(
     theme: str,
     is_equal: bool = False,
 ) -> charts.Figure:
-    """Return the training points by their true class: small without a label, large and rimmed with one.
+    """Return the training points by their true class: small if unlabeled, large with a rim if labeled.
 
-    `is_equal` says that both axes have the same unit: what is round is then drawn so.
+    If `is_equal` is true, both axes have the same unit, so that circles stay round.
     """
     kept = _evenly(points)
     traces = []
@@ -59,7 +59,7 @@ def plane_chart(
 
 
 def _evenly(points: PlanePoints) -> PlanePoints:
-    """Return all labeled points, and as many of the others as a chart can hold."""
+    """Return all labeled points, and as many others as a chart can hold."""
     labeled, others = np.flatnonzero(points.is_labeled), np.flatnonzero(~points.is_labeled)
     step = max(1, -(-len(others) // MAX_DOTS))
     rows = np.concatenate([labeled[:MAX_DOTS], others[::step]])
@@ -93,7 +93,7 @@ def sample_color(sample: str, theme: str) -> str:
 
 
 def balance_chart(counts: pd.DataFrame, *, theme: str) -> charts.Figure:
-    """Return each class's share of the labeled, unlabeled and test points as bars with the counts, a panel for each sample."""
+    """Return each class's share of the labeled, unlabeled and test points: bars with counts, one panel for each sample."""
     samples = [sample for sample in SAMPLES if sample in counts]
     figure = charts.plain_figure([], title="Class balance")
     layout = figure["layout"] | {"annotations": [], "bargap": 0.3}
@@ -103,9 +103,9 @@ def balance_chart(counts: pd.DataFrame, *, theme: str) -> charts.Figure:
         number = "" if place == 0 else str(place + 1)
         figure["data"].append(_bars(sample, counts[sample], shares, f"x{number}", sample_color(sample, theme)))
         left, right = place / len(samples), (place + 1 - PANEL_GAP) / len(samples)
-        # A third of the room is for the count beside the longest bar.
+        # A third of the width is for the count beside the longest bar.
         longest = float(shares.max(initial=0.0)) or 1.0
-        # One besides 0, and not at the end: there the next panel's 0 stands.
+        # One tick besides 0, and not at the end, because the next panel's 0 is there.
         ticks = {"tickformat": ".0%", "tickvals": [0, round(longest, 1) or longest], "range": [0, 1.5 * longest]}
         layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": "y", **ticks}
         said = f"{sample}: {counts[sample].sum():,}"
@@ -125,7 +125,7 @@ def _bars(sample: str, counts: pd.Series, shares: NDArray, axis: str, color: str
         "x": charts.four_digits(shares),
         "text": [f"{count:,}" for count in counts],
         "textposition": "outside",
-        "showlegend": False,  # its panel is named
+        "showlegend": False,  # the name is above the panel
         "cliponaxis": False,
         "marker": {"color": color},
         "hovertemplate": f"%{{y}}, {sample}: %{{text}} points, %{{x:.1%}}<extra></extra>",
@@ -133,7 +133,7 @@ def _bars(sample: str, counts: pd.Series, shares: NDArray, axis: str, color: str
 
 
 def spread_chart(samples: Sequence[Sample], *, title: str, axis: str, theme: str) -> charts.Figure:
-    """Return histograms with bins as wide as the smallest sample bears."""
+    """Return histograms whose bins suit the smallest sample."""
     smallest = min((len(sample.values) for sample in samples if len(sample.values)), default=1)
     bins = int(np.clip(2 * np.sqrt(smallest), 8, 40))
     return histogram_chart(samples, title=title, axis=axis, theme=theme, bins=bins)

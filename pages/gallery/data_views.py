@@ -1,4 +1,4 @@
-"""What is shown of a data set and of how its labels are hidden: on the data page, and in the workbench's Data tab."""
+"""Views of a data set and of its hidden labels, for the Data page and for the workbench's Data tab."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ HEIGHT = 320
 MAX_ROWS, MAX_COLUMNS, MAX_LISTED = 1000, 100, 20
 AXES = PRINCIPAL_AXES
 CLASS_HEIGHT = 24
-# Nearest to a labeled point of the own class this often, or more: the labels alone nearly do.
+# If the nearest labeled point has the right class this often, the labels alone are almost enough.
 GOOD_COVERAGE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What is known of a split without learning; computed once for each."""
+    """Facts about a split that need no learning, computed once for each split."""
 
     balance: pd.DataFrame
     coverage: inspect.Coverage
@@ -48,7 +48,7 @@ _looks: weakref.WeakKeyDictionary[Split, Look] = weakref.WeakKeyDictionary()
 
 
 def look_at(split: Split, labels: str) -> Look:
-    """Return what is known of a split: computed when it is looked at first, forgotten with it."""
+    """Return the facts about a split. They are computed at the first call, and dropped together with the split."""
     if split not in _looks:
         pairs = inspect.pair_consistency(split) if labels == "pairs" else None
         _looks[split] = Look(inspect.class_balance(split), inspect.coverage(split), inspect.leaks(split), pairs)
@@ -56,7 +56,7 @@ def look_at(split: Split, labels: str) -> Look:
 
 
 def split_views(split: Split, labels: str, theme: str, *, key: str) -> None:
-    """Draw class balance, coverage, pairs and leaks of a split; `key` begins the charts' keys."""
+    """Draw class balance, coverage, pairs and leaks of a split; `key` is the prefix of the charts' keys."""
     look = look_at(split, labels)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -92,7 +92,7 @@ def _coverage(found: inspect.Coverage, theme: str, key: str) -> None:
 def _agreement(share: float) -> str:
     if not np.isfinite(share):
         return (
-            "The source gives no classes for the unlabeled points, so it is not known how often the nearest "
+            "The source gives no classes for the unlabeled points. It is therefore unknown how often the nearest "
             "label is right."
         )
     said = f"For **{share:.0%}** of the unlabeled points the nearest labeled point has their class: "
@@ -107,14 +107,18 @@ def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
     negative, positive = map(plain, names)
     places[0].metric(f"Both {positive}", f"{found.both_positive:,}", help=f"Pairs whose members are both {positive}.")
     places[1].metric(f"Both {negative}", f"{found.both_negative:,}", help=f"Pairs whose members are both {negative}.")
-    places[2].metric("Mixed", f"{found.mixed:,}", help="Pairs of different classes. The method takes them for similar.")
+    places[2].metric(
+        "Mixed",
+        f"{found.mixed:,}",
+        help="Pairs whose members have different classes. The method treats them as similar.",
+    )
     known = found.total - found.unknown
     shared = f"{known - found.mixed:,} of {known:,} pairs share a class"
-    unknown = f", of {found.unknown:,} more it is not known" if found.unknown else ""
+    unknown = f"; for {found.unknown:,} more this is unknown" if found.unknown else ""
     share = found.both_positive / max(1, known - found.mixed)
     st.markdown(
-        f"{shared}{unknown}. Of those, {share:.0%} are {positive}, where π₊² / (π₊² + π₋²) = {found.expected_positive:.0%} is "
-        "expected from the unlabeled points."
+        f"{shared}{unknown}. Of the pairs that share a class, {share:.0%} are {positive}. The expected share is "
+        f"π₊² / (π₊² + π₋²) = {found.expected_positive:.0%}, with the class shares of the unlabeled points."
     )
 
 
@@ -140,7 +144,7 @@ def _leaks(split: Split, found: inspect.Leaks) -> None:
 
 
 def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
-    """Show, when asked for, what the columns of a run's data hold, and the table."""
+    """Show the columns of a run's data and the table, if the reader has asked for them."""
     problem = type(spec.problem)
     if not draw_flag(problem, COLUMNS):
         return
@@ -162,14 +166,14 @@ _datasets: weakref.WeakKeyDictionary[Split, Dataset] = weakref.WeakKeyDictionary
 
 
 def _dataset_of(spec: Spec, split: Split) -> Dataset:
-    """Return the data that a split was made of: loaded when they are looked at first, forgotten with it."""
+    """Return the data set of a split. It is loaded at the first call, and dropped together with the split."""
     if split not in _datasets:
         _datasets[split] = load_dataset(spec, files=store(), fitted_rows=split.train_rows)
     return _datasets[split]
 
 
 def plane_view(dataset: Dataset, split: Split, colors: list[str], theme: str) -> None:
-    """Draw the training points on two features or principal axes, to choose."""
+    """Draw the training points on two features or principal axes, which the reader chooses."""
     offered = [(AXES[0], *dataset.feature_names), (AXES[1], *dataset.feature_names)]
     usual = (1, 2) if len(dataset.feature_names) == 2 else (0, 0)
     with st.container(horizontal=True):
@@ -195,7 +199,7 @@ def _coordinate(dataset: Dataset, split: Split, name: str) -> NDArray:
 
 
 def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, *, key: str) -> None:
-    """Show what each column holds, and one of them by class."""
+    """Show a summary of each column, and one column by class."""
     st.markdown("## Columns")
     summary = inspect.column_summary(dataset)
     histogram = st.column_config.BarChartColumn("distribution", help="Counts in 20 equally wide bins.")
@@ -206,7 +210,7 @@ def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, 
     st.dataframe(summary, hide_index=True, height=height, column_config={"histogram": histogram, **digits})
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        usual = int(np.argmax(split.X_train.var(axis=0)))  # one that is not constant, where there is one
+        usual = int(np.argmax(split.X_train.var(axis=0)))  # a feature that is not constant, if there is one
         name = st.selectbox("Feature", dataset.feature_names, index=usual, key=key, bind="query-params")
     values = dataset.X[split.train_rows, dataset.feature_names.index(name)]
     samples = [
@@ -219,7 +223,7 @@ def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, 
 
 
 def table_view(dataset: Dataset, split: Split) -> None:
-    """Show the first rows as they are in the set, with their class and what they are used for."""
+    """Show the first rows of the set, with their class and their use."""
     st.markdown("## Table")
     n, d = len(dataset.y), len(dataset.feature_names)
     use = np.full(n, "left out", dtype=object)

@@ -1,4 +1,4 @@
-"""The gallery: every data set as a card with a picture, its size, and the ways into the settings."""
+"""The gallery: a card for each data set with a picture, its size, and links to the settings."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ GROUPS = {
 
 
 def gallery(choose: Callable[[str], None]) -> None:
-    """Draw a card for each data set, by what it is made for; `choose` is called with the name of one to look at.
+    """Draw a card for each data set, grouped by its kind of labels. A click calls `choose` with the name of the set.
 
-    One's own file comes first.
+    The card for a file of the reader's comes first.
     """
     with st.container(border=True, key="card-file", horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{OWN_TITLE}**  \nA table with a column of labels: CSV, TSV, Parquet, LIBSVM or .npz.")
@@ -60,7 +60,7 @@ def _picture(name: str) -> str:
 
 
 def facts(entry: DatasetEntry) -> str:
-    """Say a set's size, source and licence."""
+    """Return a set's size, source and licence as text."""
     what = {"regression": "bins of a regression target", "ordinal": "ordered classes"}.get(entry.target, "classes")
     points = f"{entry.n + entry.n_unlabeled:,} points"
     if entry.n_unlabeled:
@@ -72,7 +72,7 @@ def facts(entry: DatasetEntry) -> str:
 
 
 def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | None = None) -> None:
-    """Draw the way to a setting's workbench with this set, or why there is none."""
+    """Draw a link to a setting's workbench with this set, or a grey one with the reason why it does not fit."""
     problem = SETTINGS[setting]
     reason = entry.why_not(problem.labels)
     page = page_of(problem)
@@ -84,7 +84,7 @@ def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | No
 
 
 def _reading(entry: DatasetEntry, labels: str) -> str | None:
-    """Say how the set's classes are read in a setting, where they are not used as they are."""
+    """Return a sentence on how a setting uses the set's classes, or None if it uses them as they are."""
     name = entry.conversions_for(labels)[0]
     if name == ONE_REST:
         return f"{entry.class_names[0]} against the rest, to begin with."

@@ -1,4 +1,4 @@
-"""Small pictures of data sets, as SVG text; they are seen on light and dark ground alike."""
+"""Small pictures of data sets as SVG text, legible on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ DOT = 4.5
 
 
 def class_colors(kind: str, k: int) -> list[str]:
-    """Return a colour for each class: of two classes, of ordered ones, or of several without an order."""
+    """Return a colour for each class: two classes, ordered classes, or several without an order."""
     if k > 2 and kind in ("ordinal", "regression"):
         return charts.ordered_colors(k)
     return [class_charts.class_color(label, k) for label in range(k)]
 
 
 def thumbnail(name: str) -> str:
-    """Draw the points of a data set in the plane, or on its first two principal axes, coloured by class."""
+    """Draw the points of a data set, coloured by class, in the plane or on the first two principal axes."""
     entry, data = DATASETS[name], load(name)
-    rows = np.random.default_rng(0).permutation(len(data.y))[:MAX_DOTS]  # which dots are shown, not what they are
+    rows = np.random.default_rng(0).permutation(len(data.y))[:MAX_DOTS]  # only chooses which dots are shown
     low, width = data.X.min(axis=0), np.ptp(data.X, axis=0)
     X = (data.X - low) / np.where(width > 0, width, 1) if entry.d > 2 else data.X
     xy = _placed(Plane.through(X).project(X))[rows]
@@ -36,7 +36,7 @@ def thumbnail(name: str) -> str:
 
 
 def _placed(xy: NDArray) -> NDArray:
-    """Scale points to the picture, both axes alike, up being up."""
+    """Scale points to the picture, with the same scale on both axes, and y pointing up."""
     low, high = np.quantile(xy, 0.002, axis=0), np.quantile(xy, 0.998, axis=0)
     room = np.array([WIDTH, HEIGHT]) - 2 * MARGIN
     scale = float(np.min(room / np.maximum(high - low, 1e-9)))
@@ -45,6 +45,6 @@ def _placed(xy: NDArray) -> NDArray:
 
 
 def _dots(xy: NDArray, color: str) -> str:
-    """Draw dots as one path of lines without length, whose round ends are the dots."""
+    """Draw dots as one path of lines of length zero, whose round ends are the dots."""
     path = "".join(f"M{x:.0f} {y:.0f}h0" for x, y in xy)
     return f'<path d="{path}" stroke="{color}" stroke-width="{DOT}" stroke-linecap="round" opacity="0.85" fill="none"/>'

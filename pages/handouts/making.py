@@ -1,6 +1,6 @@
-"""What a handout shows, made on the server: the runs of a lesson's steps, a slice at a time, and kept for the next who asks.
+"""The contents of handouts: the runs of a lesson's steps, made a slice at a time on the server, and cached.
 
-There is one run a step, with the seed that pages begin with: a server makes each lesson's once, whoever asks and how often.
+Each step has one run with the default seed, so a server makes each lesson's runs once, for all visitors.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pages.pictures.making import Sheet, picture_of
 from pages.shell.memory import Claim, account
 
 MAP = Sheet(180, 180)
-GROWN = 1e3  # times its start, and an objective is drawn on a logarithmic axis
-# Measures that are seen in the chart of the features' error.
+GROWN = 1e3  # An objective that grows to this multiple of its start is drawn on a logarithmic axis.
+# Measures that the chart of the features' error shows.
 OF_THE_ERROR = ("error", "lag", "overstated", "distance")
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A step for paper: its data before the run, what the run came to, and drawings of that, as SVG.
+    """A step of a handout: its data before the run, the outcome of the run, and drawings of it as SVG.
 
     Attributes
     ----------
@@ -50,12 +50,12 @@ _kept: dict[tuple[str, str], tuple[Shown, ...]] = {}
 
 
 def kept(setting: type[Setting], lesson: GuidedLesson) -> tuple[Shown, ...] | None:
-    """Return what has been made of a lesson; None before that."""
+    """Return the cached contents of a lesson, or None if they are not complete."""
     return _kept.get((setting.name, lesson.name))
 
 
 def spec_at(setting: type[Setting], values: Mapping[str, Any]) -> Spec:
-    """Return the spec that a page's controls say when a lesson has set them to these values."""
+    """Return the spec of the page's controls after a lesson has set them to these values."""
     dataset = values.get("data", controls.dataset_choice(setting).default)
     offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
     given = {name: values.get(name, control.parameter.default) for name, control in offered.items()}
@@ -79,22 +79,22 @@ class Making:
 
     @property
     def is_done(self) -> bool:
-        """Whether all is made, and kept."""
+        """True if all steps are made and cached."""
         return kept(self.setting, self.lesson) is not None
 
     @property
     def share(self) -> float:
-        """How much of it is made."""
+        """The share of the work that is done, from 0 to 1."""
         going = self._live.run.t / self._live.run.n_iter if self._live is not None else 0.0
         return min(1.0, (len(self._made) + going) / len(self.lesson.steps))
 
     def go_on(self, seconds: float) -> None:
-        """Make the iterations of about so many seconds; at the end of a run, its drawings.
+        """Advance the current run for about this many seconds; make its drawings when it ends.
 
         Raises
         ------
         SpecError
-            Where the server has no memory left for the run.
+            If the server has no memory left for the run.
         """
         if self.is_done:
             return
@@ -122,7 +122,7 @@ def _shown(live: LiveRun, step: LessonStep) -> Shown:
 
 
 def _drawings(live: LiveRun, step: LessonStep) -> list[str]:
-    """Return the two charts that a step is about: of the features' error or the objective, and the score."""
+    """Return the two charts of a step: the features' error or the objective, and the score."""
     is_of_the_error = any(measure.startswith(OF_THE_ERROR) for measure in step.measures)
     has_error = "error_mean" in live.run.history.names
     return [_error(live) if is_of_the_error and has_error else _objective(live), _score(live)]

@@ -1,4 +1,4 @@
-"""A lesson as one page of HTML to print: its questions with room for answers, then the answers with what the runs came to."""
+"""A lesson as one page of HTML to print: questions with room for answers, then the answers with the outcomes of the runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pages.handouts.making import Shown
 from pages.handouts.small_charts import Scale, drawing
 
 _STRONG, _EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"(?<!\w)\*(?=\S)(.+?)(?<=\S)\*(?!\w)")
-LINES = 3 * '<div class="why"></div>'  # borders, for browsers print no backgrounds unless told to
+LINES = 3 * '<div class="why"></div>'  # borders, because browsers do not print backgrounds by default
 _STYLE = """
 :root {color-scheme: light}
 body {margin: 0 auto; padding: 1.2rem; max-width: 48rem; background: #FFFFFF; color: #1F2933; font: 15px/1.45 system-ui, sans-serif}
@@ -48,7 +48,7 @@ _HEAD = """<!DOCTYPE html>
 
 @dataclass(frozen=True)
 class Links:
-    """The addresses of one step: with its answer hidden, and with it."""
+    """The addresses of one step: with its answer hidden, and with its answer shown."""
 
     exercise: str
     answer: str
@@ -62,14 +62,14 @@ def handout(setting: type[Setting], lesson: GuidedLesson, shown: Sequence[Shown]
     setting : type of Setting
     lesson : GuidedLesson
     shown : sequence of Shown
-        What has been made of each step.
+        The contents of each step.
     links : sequence of Links
-        Of each step.
+        The links of each step.
 
     Returns
     -------
     str
-        HTML that asks for nothing else: style and drawings are in it.
+        HTML that needs no other file: it contains its style and drawings.
     """
     steps = list(zip(lesson.steps, shown, links, strict=True))
     questions = [
@@ -91,12 +91,12 @@ def handout(setting: type[Setting], lesson: GuidedLesson, shown: Sequence[Shown]
 
 
 def marked(text: str) -> str:
-    """Return a lesson's Markdown as HTML: bold and emphasis, for that is all there is; what is HTML in it is shown as it is."""
+    """Return a lesson's Markdown as HTML. It knows bold and emphasis only, and escapes any HTML in the text."""
     return _EMPHASIS.sub(r"<em>\1</em>", _STRONG.sub(r"<b>\1</b>", escape(text).replace(" %", "&nbsp;%")))
 
 
 def _are_new(shown: Sequence[Shown], number: int) -> bool:
-    """Whether a step has other points than the one before."""
+    """Return True if a step has other points than the step before."""
     return number == 1 or shown[number - 1].points != shown[number - 2].points
 
 
@@ -118,7 +118,7 @@ def _link(said: str, address: str) -> str:
 
 @singledispatch
 def room_for(asks: Any, end: int) -> str:
-    """Return room for the answer to a question: boxes, a line of numbers, or axes to draw on."""
+    """Return the room for an answer: boxes, a number line, or axes to draw on."""
     raise TypeError(type(asks))
 
 
@@ -139,13 +139,14 @@ def _(asks: Curve, end: int) -> str:
 
 @singledispatch
 def drawn_answer(asks: Any, shown: Shown) -> list[str]:
-    """Return what is drawn of the answer to a question: the run's map and charts."""
+    """Return the drawings of an answer: the run's map and charts."""
     return list(shown.drawings)
 
 
 @drawn_answer.register
 def _(asks: Curve, shown: Shown) -> list[str]:
-    """In the place of the chart that it is about, the curve on the axes of the question."""
+    """Return the drawings with the true curve, on the axes of the question, instead of the chart that the question is
+    about."""
     came_to = asks.came_to(shown.outcome)
     if came_to is None:
         return list(shown.drawings)
@@ -167,7 +168,7 @@ def _answer(
 
 
 def _reached(setting: type[Setting], lesson: GuidedLesson, number: int, step: LessonStep) -> str:
-    """Say with which values a goal is reached."""
+    """Return a sentence with the values that reach the goal."""
     assert step.goal is not None
     values = lesson.values_at(number - 1)
     dataset = values.get("data", controls.dataset_choice(setting).default)

@@ -1,4 +1,4 @@
-"""Curves as small drawings for paper: SVG on white, told apart by their dashes, without a script."""
+"""Curves as small drawings for paper: SVG on white, distinguished by their dashes, without a script."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_POINTS = 160
 
 @dataclass(frozen=True)
 class Scale:
-    """Where values lie on a drawing: from `low` to `high`, over iterations up to `end`."""
+    """The axes of a drawing: values from `low` to `high`, iterations up to `end`."""
 
     low: float
     high: float
@@ -27,11 +27,11 @@ class Scale:
     is_log: bool = False
 
     def across(self, t: NDArray) -> NDArray:
-        """Return how far from the left."""
+        """Return the distances from the left."""
         return LEFT + t / self.end * (WIDTH - LEFT - RIGHT)
 
     def down(self, values: NDArray) -> NDArray:
-        """Return how far from the top; what lies outside, at the edge."""
+        """Return the distances from the top; values outside are drawn at the edge."""
         low, high, inside = self._as_drawn(self.low), self._as_drawn(self.high), np.clip(values, self.low, self.high)
         return TOP + (high - self._as_drawn(inside)) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
@@ -40,7 +40,8 @@ class Scale:
 
 
 def scale_of(curves: Sequence[Curve], end: float, always: tuple[float, float], *, is_log: bool = False) -> Scale:
-    """Return a scale that all finite values of the curves lie on and these two; on a logarithmic one those above zero."""
+    """Return a scale for all finite values of the curves and the two given ones; a logarithmic scale ignores values below
+    zero."""
     values = np.concatenate([always, *(curve.y for curve in curves)])
     values = values[np.isfinite(values) & ((values > 0) | (not is_log))]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
@@ -48,7 +49,7 @@ def scale_of(curves: Sequence[Curve], end: float, always: tuple[float, float], *
 
 
 def drawing(title: str, curves: Sequence[Curve], scale: Scale) -> str:
-    """Return curves as a drawing of their own; without any, axes to draw on."""
+    """Return the curves as a drawing; without curves, return axes to draw on."""
     ends = "; ".join(f"{curve.name} ends at {curve.y[-1]:.3g}" for curve in curves if len(curve.y))
     said = escape(f"{title}: {ends or 'axes to draw on'}")
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
@@ -87,7 +88,7 @@ def _stroke(curve: Curve) -> str:
 
 
 def _legend(curves: Sequence[Curve]) -> list[str]:
-    """Name the curves below the axis, each beside a piece of its line, where there are several."""
+    """Name the curves below the axis, each beside a piece of its line, if there are several."""
     if len(curves) < 2:
         return []
     lines, x, y = [], LEFT, HEIGHT - 6

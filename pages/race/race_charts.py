@@ -1,4 +1,4 @@
-"""Figures of a race: scores over iterations or time, the competitor's objective, and maps of the predicted classes."""
+"""Charts of a race: scores over iterations or time, the competitor's objective, and maps of the predicted classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMPETITOR = "#E69F00"
 
 @dataclass(frozen=True)
 class Finish:
-    """What the competitor reached: its name, its score, and the seconds it took."""
+    """The competitor's result: its name, its score, and its seconds of training."""
 
     name: str
     score: float
@@ -23,7 +23,7 @@ class Finish:
 
 
 def finish_line(finish: Finish, end: float) -> dict[str, Any]:
-    """Return the competitor's score as a horizontal line over the iterations, with its name on it."""
+    """Return the competitor's score as a horizontal line over the iterations, with its name."""
     named = {"mode": "lines+text", "text": ["", finish.name], "textposition": "top left", "showlegend": False}
     font = {"color": COMPETITOR}
     return _trace(_stays(finish, 0.0, end)) | named | {"textfont": font, "cliponaxis": False}
@@ -39,13 +39,14 @@ def _trace(curve: charts.Curve) -> dict[str, Any]:
 
 
 def score_by_iteration(run: charts.Curve, finish: Finish, *, title: str, n_iter: int) -> charts.Figure:
-    """Return the run's score over the iterations beside the competitor's, a horizontal line."""
+    """Return the run's score over the iterations, and the competitor's score as a horizontal line."""
     curves = [run, _stays(finish, 0.0, n_iter)]
     return charts.line_chart(curves, title=title, x_range=(0, n_iter), revision="by iteration")
 
 
 def score_by_time(run: charts.Curve, finish: Finish, *, title: str) -> charts.Figure:
-    """Return the run's score over the seconds of its training; the competitor has none until it is done, then one that stays."""
+    """Return the run's score over its seconds of training. The competitor's score is a line that starts when it has
+    finished."""
     end = 1.05 * max(finish.seconds, float(run.x[-1]) if len(run.x) else 0.0)
     curves = [run, _stays(finish, finish.seconds, end)]
     figure = charts.line_chart(curves, title=title, x_range=(0, end), x_title="seconds of training", revision="by time")

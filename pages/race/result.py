@@ -1,4 +1,4 @@
-"""What a competitor has reached, beside the run that it was started for: score, time, memory, curves and maps."""
+"""The result of a race beside the run that it was started for: score, time, memory, curves and maps."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ CURVE_HEIGHT, MAP_HEIGHT = 240, 330
 BY_ITERATION, BY_TIME = "by iteration", "by time"
 SCORE, CLASSES = "score", "classes"
 MAX_NOTES = 3
-# An objective of fewer steps is a number, not a curve.
+# An objective with fewer steps is shown as a number, not as a curve.
 FEWEST_STEPS = 3
-# A smaller difference is none to four digits.
+# A smaller difference is not visible with four digits.
 TIE = 5e-5
 
 
 def draw_result(started: Started, live: LiveRun) -> None:
-    """Draw what the competitor has reached, and how far the run was when this was drawn."""
+    """Draw the competitor's result, and how far the run is at this moment."""
     result: RaceResult = started.job.result
     for note in result.notes[:MAX_NOTES]:
         st.warning(f"{note.rstrip('.')}.", icon=":material/warning:")
@@ -45,14 +45,14 @@ def _theme() -> str:
 
 
 def _numbers(started: Started, run: Run, result: RaceResult) -> None:
-    """Draw the competitor's score, time and memory, each with what to compare it with."""
+    """Draw the competitor's score, time and memory, each with the value to compare it with."""
     name = run.problem.score_name
     score, time, memory = st.columns(3)
     row = run.history.last()
     off: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
     own = run.result_score
     gain = 0.0 if own is None else result.score - own
-    beside = f"{gain:+.4f} vs the run at step {row['t']:.0f}" if row else None
+    beside = f"{gain:+.4f} vs the run at iteration {row['t']:.0f}" if row else None
     score.metric(
         f"Test {name} of {started.title}", f"{result.score:.4f}", delta=beside, **(off if abs(gain) < TIE else {})
     )
@@ -62,7 +62,7 @@ def _numbers(started: Started, run: Run, result: RaceResult) -> None:
         "training time, without measuring."
     )
     time.metric("Time", _seconds(result.seconds), delta=spent, help=help_time, **off)
-    said = f"said beforehand: {_size(result.estimate)}"
+    said = f"estimated: {_size(result.estimate)}"
     help_memory = "Peak memory of the fit, without the program and the data."
     memory.metric("Memory", _size(result.memory), delta=said, help=help_memory, **off)
 
@@ -76,7 +76,7 @@ def _size(n_bytes: int) -> str:
 
 
 def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:
-    """Draw the scores by iteration or by time, and the competitor's own objective where it is a curve."""
+    """Draw the scores by iteration or by time, and the competitor's own objective if it has enough steps for a curve."""
     told = np.isfinite(result.objectives)
     places = st.columns([3, 2], gap="small") if told.sum() >= FEWEST_STEPS else [st.container()]
     with places[0]:
@@ -107,7 +107,7 @@ def _choice(key: str, options: tuple[str, ...]) -> str:
 
 
 def _maps(started: Started, run: Run, result: RaceResult, theme: str) -> None:
-    """Draw the two decision maps beside each other, on the same plane."""
+    """Draw the two decision maps side by side, on the same plane."""
     shown = _choice("race-map", (SCORE, CLASSES))
     plane = _plane(started, run)
     ours = _own_surface(started, run, plane)
@@ -129,7 +129,7 @@ def _plane(started: Started, run: Run) -> Plane:
 
 
 def _own_surface(started: Started, run: Run, plane: Plane) -> NDArray:
-    """Return the run's values on the grid, computed anew only when it has gone on."""
+    """Return the run's values on the grid, computed again only if the run has advanced."""
     if started.maps.get("t") != run.model_t:
         points = np.ascontiguousarray(plane.grid(GRID), dtype=run.split.X_train.dtype)
         started.maps |= {"t": run.model_t, "values": run.result.evaluate(points)}
@@ -139,7 +139,7 @@ def _own_surface(started: Started, run: Run, plane: Plane) -> NDArray:
 def _map(
     run: Run, plane: Plane, values: NDArray, classes: NDArray, *, title: str, shown: str, theme: str
 ) -> charts.Figure:
-    """Return a map of values, or of the classes that they stand for, under the points."""
+    """Return a map of the values, or of the predicted classes, below the training points."""
     if shown == CLASSES:
         heat = region_heat(surface_on(plane, classes, GRID), colors_of(run), theme)
     elif run.problem.decision == "highest":
@@ -151,7 +151,7 @@ def _map(
 
 
 def _centre(z: NDArray, classes: NDArray, decision: str) -> float:
-    """Return the value where the colours change over: between the two classes, or the middle of ordered ones."""
+    """Return the value at which the colours change: between the two classes, or in the middle of ordered classes."""
     above, below = z[classes == 1], z[classes == 0]
     if decision == "ranks":
         return float((z.min() + z.max()) / 2)

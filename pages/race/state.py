@@ -1,4 +1,4 @@
-"""The race that a session has started in a setting, and what it was started for."""
+"""The race that a session has started in a setting, and the run that it was started for."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pages.controls.own_file import plain
 from pages.race.race_charts import Finish, finish_line
 from pages.shell.asked import asked
 
-# Where a session keeps them.
+# Key of the races in the session's state.
 RACES = "_races"
-# So much of a race's name says which it is.
+# Number of characters of a race's name that identify it in a link.
 SHORT = 12
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What stands for the job of a race that ended before: its result was kept."""
+    """A stand-in for the job of an earlier race whose result is stored."""
 
     result: RaceResult
     is_over: bool = True
@@ -38,7 +38,7 @@ class Kept:
     progress: None = None
 
     def keep(self) -> None:
-        """Do nothing: there is nothing that could be given up."""
+        """Do nothing: the job has ended, so it cannot time out."""
 
 
 @dataclass
@@ -49,11 +49,11 @@ class Started:
     title: str
     live: LiveRun
     job: Job | Kept
-    maps: dict[Any, Any] = field(default_factory=dict)  # what has been computed to draw them
+    maps: dict[Any, Any] = field(default_factory=dict)  # cached values for the maps
 
     @property
     def finish(self) -> Finish | None:
-        """What the competitor reached; None where it has not."""
+        """The competitor's result, or None if it has not finished."""
         result = self.job.result
         return None if result is None else Finish(self.title, result.score, result.seconds)
 
@@ -61,19 +61,19 @@ class Started:
 def races() -> dict[str, Started]:
     """Return the session's races, by setting.
 
-    A click or a moved slider can end the drawing of a page at any access to the session's state. Who starts a race asks for
-    this beforehand, and puts the race in at once: else it would go on with nobody knowing of it.
+    A click or a moved slider can end the drawing of a page at any access to the session's state. Call this before you start
+    a race, and add the race at once. Otherwise the race would go on while the session does not know it.
     """
     return st.session_state.setdefault(RACES, {})
 
 
 def started_in(setting: str) -> Started | None:
-    """Return the session's race in a setting."""
+    """Return the session's race in a setting, or None."""
     return asked(RACES, {}).get(setting)
 
 
 def name_in_link(setting: str) -> str:
-    """Return what a link calls the session's finished race in a setting; one on a person's own file is called nothing."""
+    """Return the name that a link gives to the session's finished race in a setting; empty for a race on an uploaded file."""
     started = started_in(setting)
     if started is None or started.job.result is None or started.race.spec.data.name == FILE:
         return ""
@@ -81,20 +81,23 @@ def name_in_link(setting: str) -> str:
 
 
 def keep(race: Race, result: RaceResult) -> None:
-    """Keep a race's result, so that it outlives the session and the server; what comes from a person's own file does not."""
+    """Store a race's result, so that it outlives the session and the server. Results on uploaded files are not stored."""
     if race.spec.data.name != FILE:
-        with suppress(StoreError, sqlite3.Error):  # it is there in this session all the same
+        with suppress(StoreError, sqlite3.Error):  # the session has the result in any case
             keep_race(Store(default_store()), race, result)
 
 
 def bring_back(name: str, live: LiveRun) -> str:
-    """Take up the kept race that a link names, unless the session has one here; say in a sentence where that cannot be."""
+    """Load the stored race that a link names, unless the session has a race in this setting. Return an error message, or
+    ""."""
     known, setting = races(), live.run.problem.name
     if setting in known:
         return ""
     found = _kept(name)
     if found is None or found[0].spec.problem.name != setting:
-        return f"In the link, race must name a race in this server's store, got {name[:SHORT]!r}; none is called so."
+        return (
+            f"In the link, race must name a race in this server's store, got {name[:SHORT]!r}. No race has this name."
+        )
     race, result = found
     known[setting] = Started(race, competitor(setting, race.competitor).title, live, Kept(result))
     return ""
@@ -110,19 +113,19 @@ def _kept(name: str) -> tuple[Race, RaceResult] | None:
 
 
 def same_data(spec: Spec, other: Spec) -> bool:
-    """Whether two runs have the same points and labels, so that their scores can be compared."""
+    """Return True if two runs have the same points and labels, so that their scores can be compared."""
     return (spec.data, spec.seed, spec.problem.name) == (other.data, other.seed, other.problem.name)
 
 
 def add_finish_line(figure: charts.Figure, live: LiveRun) -> None:
-    """Add the competitor's score to the chart of a run's score, where a race on the same data is done."""
+    """Add the competitor's score to the chart of a run's score, if a race on the same data has finished."""
     started = started_in(live.run.problem.name)
     if started is not None and started.finish is not None and same_data(started.race.spec, live.run.spec):
         figure["data"].append(finish_line(started.finish, live.run.n_iter))
 
 
 def whose(started: Started, live: LiveRun) -> str:
-    """Say which run the race was started for."""
+    """Return a sentence on the run that the race was started for."""
     spec = started.race.spec
     title = DATASETS[spec.data.name].title if spec.data.name in DATASETS else plain(str(spec.data.path))
     said = f"{title}, seed {spec.seed}"

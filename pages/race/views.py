@@ -1,4 +1,4 @@
-"""The race in the Compare tab: choose a method that competes with the run's, start it in the background, see what it reached."""
+"""The race in the Compare tab: choose a competitor, start it in the background, and see its result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.race.result import draw_result
 from pages.race.state import Started, keep, races, started_in
 
 TICK_SECONDS = 0.5
-# How long a race goes on after the browser has gone; a connection that breaks off for a moment comes back sooner.
+# Seconds that a race continues without a browser. A connection that breaks for a moment returns sooner.
 LEASE_SECONDS = 20.0
 SECONDS_TO_CANCEL = 2.0
 MEMORY_LIMITS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -31,9 +31,9 @@ Axes = tuple[int | None, int | None]
 
 
 def race(live: LiveRun, axes: Axes = (None, None)) -> None:
-    """Draw the choice of a competitor, and the race that has been started, be it for this run or for one before it.
+    """Draw the choice of a competitor, and the current race, even if it was started for an earlier run.
 
-    `axes` are those of the map: a race that begins has maps on the same plane.
+    `axes` are the axes of the map, so that a new race draws its maps on the same plane.
     """
     setting = live.run.problem.name
     if not competitors(setting):
@@ -51,7 +51,7 @@ def _is_going(setting: str) -> bool:
 
 
 def _choice(live: LiveRun, axes: Axes) -> None:
-    """Draw what is to race: the method, its memory, its parameters; start it where that has been asked for."""
+    """Draw the choice of the method, its memory limit and its parameters; start the race if the button was clicked."""
     setting = live.run.problem.name
     kinds = {kind.__name__: kind for kind in competitors(setting)}
     method, limit = st.columns(2, gap="medium")
@@ -75,7 +75,7 @@ def _choice(live: LiveRun, axes: Axes) -> None:
         help="A fit that expects to need more memory is refused. A fit that takes more is stopped.",
     )
     kind = kinds[name]
-    st.caption(f"{kind.title} {kind.sentence}. {kind.citation}. It may take {gigabytes:g} GB.")
+    st.caption(f"{kind.title} {kind.sentence}. {kind.citation}. Its memory limit is {gigabytes:g} GB.")
     if not any(kind.is_everyday for kind in kinds.values()):
         st.caption("Everyday methods need class labels, so they cannot learn from these data.")
     if note := kernel_note(live.run.spec, kind):
@@ -83,7 +83,7 @@ def _choice(live: LiveRun, axes: Axes) -> None:
     with st.expander("Its parameters. Those that it shares with the run start with the run's values."):
         values = _parameters(f"race-{setting}-{name}", free_parameters(live.run.spec, live.run.split, kind))
     parameters = {**fixed_parameters(live.run.spec, kind), **values}
-    # Not by the button itself: it would be given the values that the inputs had when the page was drawn before the click.
+    # The button does not start the race itself, because it would pass the values from before the click.
     known = races()
     if st.session_state.pop(_WANTED, None) == setting:
         _start(Race(live.run.spec, name, parameters, gigabytes, axes), kind.title, live, known)
@@ -98,7 +98,7 @@ def _choice(live: LiveRun, axes: Axes) -> None:
 
 
 def _listed(kind: type[Any]) -> str:
-    """Return a competitor's name in the list: the papers' come first, then what people install."""
+    """Return a competitor's name in the list. Methods from the papers come first, then everyday ones."""
     return f"{kind.title} (everyday)" if kind.is_everyday else kind.title
 
 
@@ -107,14 +107,14 @@ def _want(setting: str) -> None:
 
 
 def _parameters(key: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """Draw a row of inputs for every few parameters, and return their values; what is a list stays as it is."""
+    """Draw the parameters in rows of inputs, and return their values; parameters that are lists stay unchanged."""
     values = {p.name: p.default for p in parameters}
     shown = [p for p in parameters if isinstance(p, Choice) or not isinstance(p.default, tuple | str)]
     for first in range(0, len(shown), PARAMETERS_A_ROW):
         row = shown[first : first + PARAMETERS_A_ROW]
         for place, p in zip(st.columns(PARAMETERS_A_ROW), row, strict=False):
             with place:
-                # Another run brings another default, and with it a new input.
+                # Another run has another default, so it needs a new input.
                 values[p.name] = _input(p, f"{key}-{p.name}-{p.default}")
     return values
 
@@ -136,7 +136,7 @@ def _input(p: Parameter, key: str) -> Any:
 
 
 def _step(p: Real) -> float:
-    """Return a tenth of the default's power of ten, so that the arrows make a difference and no leap."""
+    """Return a tenth of the default's power of ten, so that the arrows change the value in visible, small steps."""
     return 10.0 ** (int(f"{abs(p.default):e}".split("e")[1]) - 1) if p.default else 0.1
 
 
@@ -145,9 +145,9 @@ def _help(p: Parameter) -> str:
 
 
 def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) -> None:
-    """Start the race, unless one is going on: a second click may reach the server before the page is drawn again.
+    """Start the race, unless one is in progress: a second click may reach the server before the page is drawn again.
 
-    Until it is among the `known`, the session's state is left alone: a slider moved meanwhile would end this drawing there.
+    Do not access the session's state until the race is in `known`: if a slider has moved, the access ends this drawing.
     """
     setting = asked.spec.problem.name
     if setting in known and not known[setting].job.is_over:
@@ -170,12 +170,12 @@ def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) ->
 
 
 def _is_watched(session: str) -> bool:
-    """Whether a browser is there. Streamlit keeps the state of a session that has none, and tells nobody of its end."""
+    """Return True if a browser is connected. Streamlit keeps the state of a session without one, and reports no end of it."""
     return not exists() or get_instance().is_active_session(session)
 
 
 def _panel(setting: str, live: LiveRun, is_ticking: bool) -> None:
-    """Draw the race as it stands: a fragment that ticks while the race goes on."""
+    """Draw the current state of the race, in a fragment that ticks while the race is in progress."""
     started = started_in(setting)
     if started is None:
         return
@@ -190,11 +190,11 @@ def _panel(setting: str, live: LiveRun, is_ticking: bool) -> None:
     elif not is_ticking:
         draw_result(started, live)
     if job.is_over and is_ticking:
-        st.rerun()  # once, so that the ticking ends and the charts get their line
+        st.rerun()  # once, to stop the ticking and to add the line to the charts
 
 
 def _going(started: Started) -> None:
-    """Draw how far the competitor is, and the way to end it."""
+    """Draw the competitor's progress and a button to cancel it."""
     job = started.job
     progress: RaceProgress = job.progress or RaceProgress()
     share = min(1.0, progress.step / progress.total) if progress.total else 0.0

@@ -1,4 +1,4 @@
-"""What a session keeps of one setting's page."""
+"""The state that a session keeps for one setting's page."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from pages.shell.turns import turns
 from pages.workbench.lesson_place import Place
 from pages.workbench.preparing import Preparation, prepare
 
-# The most that the run of one page may cost: many share the server.
+# The largest cost of a page's run, because many sessions share the server.
 BUDGET = Budget(memory=GIGABYTE, seconds=1.0)
-# Seconds of a way to an iteration that a link names, in one drawing of the page.
+# Seconds that one drawing of the page may spend on the way to an iteration from a link.
 LONGEST_GO = 1.0
 MOST_DIGITS = 9
-# Seconds after which a run goes on though no curve is there: the browser may have no way to tell.
+# Seconds after which a run continues without a report of the first curve, because some browsers cannot report it.
 LONGEST_WAIT = 30.0
 
 
-# While a run goes on, follows in its link the iteration that it had reached.
+# While a run is in progress, the link adds this to the iteration that the run has reached.
 PLAYING = "-playing"
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A remedy that was clicked: for the run of that number, what the gauge read before, and what it was expected to read then."""
+    """A remedy that was clicked: the number of its run, the gauge's value before, and the expected value."""
 
     number: int
     name: str
@@ -46,73 +46,73 @@ class Tried:
 
 @dataclass
 class Bench:
-    """The run of one setting's page, and how it stands.
+    """The run of one setting's page, and its state.
 
-    Buttons write to it and to nothing else: a moved slider that arrives meanwhile ends a callback at any access to the
-    session's state, and what is left of the click would be lost.
+    Buttons write to this object and to nothing else. A moved slider ends a callback at any access to the session's state,
+    so the rest of the click would be lost.
     """
 
-    files: FileStore  # the session's own
+    files: FileStore  # the session's files
     live: LiveRun | None = None
-    preparation: Preparation | None = None  # of the next run
-    asked: Spec | None = None  # the controls' spec that `live` was made for, or steered to
+    preparation: Preparation | None = None  # for the next run
+    asked: Spec | None = None  # the controls' spec for which `live` was started, or to which it was steered
     is_playing: bool = True
-    surface: Any = None  # the map as it was drawn last
-    number: int = 0  # of the run: charts let go of zoom when it changes
+    surface: Any = None  # the last drawn map
+    number: int = 0  # of the run; charts reset their zoom when it changes
     tried: Tried | None = None
-    look: int = 0  # the earlier iteration that is looked at; 0: the run as it is now
-    is_showing: bool = False  # from one to the next by itself
-    view: Any = None  # the run as it was then
-    diagnosis: Any = None  # what has been found out of what limits a run
-    suggested: Any = None  # values for the controls that were asked for
+    look: int = 0  # an earlier iteration that the page shows; 0 for the present
+    is_showing: bool = False  # moves through the iterations by itself
+    view: Any = None  # the run at that iteration
+    diagnosis: Any = None  # the result on what limits a run
+    suggested: Any = None  # the suggested values for the controls
     notices: list[str] = field(default_factory=list)
-    drawn: int = 0  # how often the whole page has been drawn
-    has_empty_boxes: bool = False  # at its side, to be filled when the first curve is there
-    answered: int = -1  # the drawing whose buttons have been answered last
-    wants_restart: bool = False  # with the controls as they will be when the page is drawn next
-    given: dict[str, Any] = field(default_factory=dict)  # values of controls, to be set when the page is drawn next
-    race: str = ""  # the name of the one that the link names, until it has been brought back
-    link: dict[str, str] = field(default_factory=dict)  # what it said when the page was drawn last
-    visit: int = -1  # of the session, that the page was drawn in last
-    wants_link: bool = False  # the link is to be read, and may say another run than `live`
-    at: str = ""  # where the link says that the run is
-    going_to: int = 0  # the iteration that the run is brought to, as a link says it; 0 when it is there
-    plays_on: bool = False  # whether it goes on from there
-    at_noted: float = -math.inf  # when it was written there
-    since: float = field(default_factory=time.monotonic)  # when the page was come to
-    opened: set[str] = field(default_factory=set)  # its tabs that have been looked at
-    is_seen: bool = False  # the browser has drawn the curves since then
-    n_shown: int = 0  # drawings of the curves that the browser was asked to tell of
+    drawn: int = 0  # number of drawings of the whole page
+    has_empty_boxes: bool = False  # boxes in the sidebar that are filled after the first curve is drawn
+    answered: int = -1  # the last drawing whose button was answered
+    wants_restart: bool = False  # with the values that the controls have at the next drawing
+    given: dict[str, Any] = field(default_factory=dict)  # values of controls to set at the next drawing
+    race: str = ""  # name of the race in the link, until it is loaded
+    link: dict[str, str] = field(default_factory=dict)  # the link at the last drawing
+    visit: int = -1  # the session's visit in which the page was last drawn
+    wants_link: bool = False  # the link must be read, and may describe another run than `live`
+    at: str = ""  # the run's iteration in the link
+    going_to: int = 0  # the iteration from the link that the run must reach; 0 after it has
+    plays_on: bool = False  # True if the run continues from there
+    at_noted: float = -math.inf  # time at which `at` was last written
+    since: float = field(default_factory=time.monotonic)  # time at which the reader opened the page
+    opened: set[str] = field(default_factory=set)  # tabs that have been opened
+    is_seen: bool = False  # True after the browser has drawn the curves
+    n_shown: int = 0  # drawings of the curves that the browser was asked to report
     claim: Claim = field(default_factory=Claim)  # on the server's memory, for the run
-    session: str = field(default_factory=lambda: token_hex(8))  # under which it waits for its turn to compute
-    hold: Hold = field(default_factory=Hold)  # of its script, or of a tick
-    ticker: Ticker | None = None  # what answers its ticks
-    noted: Mapping[str, Any] = field(default_factory=dict)  # what its controls have said, for a tick
-    theme: str = "light"  # that it was drawn in
-    hidden: Set[str] = frozenset()  # parts
-    sent: dict[str, Any] = field(default_factory=dict)  # the charts that ticks have brought, by key
-    drawn_at: float = -math.inf  # when its script has drawn the run
+    session: str = field(default_factory=lambda: token_hex(8))  # the name under which it waits for its turn to compute
+    hold: Hold = field(default_factory=Hold)  # by the script, or by a tick
+    ticker: Ticker | None = None  # answers its ticks
+    noted: Mapping[str, Any] = field(default_factory=dict)  # the controls' values, for a tick
+    theme: str = "light"  # at the last drawing
+    hidden: Set[str] = frozenset()  # parts of the page
+    sent: dict[str, Any] = field(default_factory=dict)  # the charts that ticks have sent, by key
+    drawn_at: float = -math.inf  # time at which the script last drew the run
     drawn_health: Any = None
     place: Place | None = None  # in a guided lesson
-    room: Key | None = None  # of the class that it is shown to
-    ticket: Ticket | None = None  # by which the browser keeps the room's key
-    asked_room: Asked | None = None  # what that room was asked last
+    room: Key | None = None  # the class's room
+    ticket: Ticket | None = None  # with which the browser keeps the room's key
+    asked_room: Asked | None = None  # the last question to that room
 
     @property
     def spec(self) -> Spec | None:
-        """What the run is, or the one that is to begin."""
+        """The spec of the run, or of the next run."""
         if self.preparation is not None:
             return self.preparation.spec
         return None if self.live is None else self.live.run.spec
 
     @property
     def is_held(self) -> bool:
-        """Whether the run waits for the answer to a lesson's question."""
+        """True if the run waits for the answer to a lesson's question."""
         return self.place is not None and self.place.waits
 
     @property
     def about(self) -> frozenset[str]:
-        """The controls that a lesson's step is about, by name."""
+        """The names of the controls that the lesson's step uses."""
         return frozenset() if self.place is None else frozenset(self.place.step.controls)
 
     @property
@@ -121,17 +121,18 @@ class Bench:
         return None if self.live is None else _shape(self.live.run.split)
 
     def see(self) -> None:
-        """Note that the browser has drawn the curves: what happens from now on is seen."""
+        """Record that the browser has drawn the curves."""
         self.is_seen = True
 
     def occasion(self, page: str) -> Occasion | None:
-        """Return what the browser is to tell of this drawing of the curves, if anything: each time another, for one may be lost."""
+        """Return the drawing of the curves that the browser must report, or None. Each has a new number, because one may be
+        lost."""
         self.n_shown += not self.is_watched
         return None if self.is_watched else Occasion(page, self.n_shown)
 
     @property
     def is_watched(self) -> bool:
-        """Whether the browser has drawn what there is to see, so that the run need not wait for it."""
+        """True if the browser has drawn the curves, so that the run need not wait for it."""
         return self.is_seen or time.monotonic() - self.since > LONGEST_WAIT
 
 
@@ -140,9 +141,9 @@ def _shape(split: Split) -> tuple[int, int]:
 
 
 def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) -> None:
-    """Begin a run, with the one before as its ghost; where it needs long work beforehand, begin that in the background.
+    """Start a run, with the previous one as a pale line. If it needs long preparation, start that in the background.
 
-    `at` is the iteration at which a link wants it, as the link says it; `split` are the data, where they are there already.
+    `at` is the iteration from a link, as text; `split` are the data if they are already loaded.
     """
     check_cost(spec, BUDGET)
     split = split_for(spec, bench.live, bench.files) if split is None else split
@@ -163,21 +164,21 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
 
 
 def give_up(bench: Bench) -> None:
-    """End the work for a run that has not begun."""
+    """Cancel the preparation of a run."""
     if bench.preparation is not None:
         bench.preparation.job.cancel()
         bench.preparation = None
 
 
 def try_again(bench: Bench) -> None:
-    """Do the work once more that was cancelled or has failed."""
+    """Start the preparation again after it was cancelled or has failed."""
     if bench.preparation is not None:
         given_up = bench.preparation
         bench.preparation = prepare(given_up.spec, given_up.split, given_up.work, given_up.at)
 
 
 def begin_prepared(bench: Bench) -> None:
-    """Begin the run whose work has been done."""
+    """Start the run whose preparation is done."""
     assert bench.preparation is not None
     done = bench.preparation
     done.work.keep(done.job.result)
@@ -186,13 +187,13 @@ def begin_prepared(bench: Bench) -> None:
 
 
 def begin_again(bench: Bench) -> None:
-    """Begin the same run again, its recorded changes included: the same numbers."""
+    """Start the same run again with its recorded changes; its numbers are the same."""
     if bench.live is not None:
         begin(bench, bench.live.run.spec)
 
 
 def _go_to(bench: Bench, at: str) -> None:
-    """Make the run's iterations up to the one that a link names, and pause there if the run was paused."""
+    """Advance the run to the iteration from a link, and pause there if it was paused."""
     assert bench.live is not None
     number = at.removesuffix(PLAYING)
     is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
@@ -205,13 +206,13 @@ def _go_to(bench: Bench, at: str) -> None:
 
 
 def go_on(bench: Bench, until: Callable[[], bool] = lambda: False) -> None:
-    """Bring the run towards the iteration that a link names, for a moment; there it pauses or goes on, as the link says."""
+    """Advance the run towards the iteration from a link for a moment; there it pauses or continues, as the link says."""
     with turns.turn():
         go_further(bench, until)
 
 
 def go_further(bench: Bench, until: Callable[[], bool]) -> None:
-    """Do that in a turn that has begun."""
+    """Do the same within a turn that has begun."""
     assert bench.live is not None
     bench.live.go_to(bench.going_to, LONGEST_GO, until)
     if bench.live.has_reached(bench.going_to):
@@ -219,9 +220,9 @@ def go_further(bench: Bench, until: Callable[[], bool]) -> None:
 
 
 def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any) -> None:
-    """Carry out a button's action, once for a click on the page as it was drawn the `drawn`-th time.
+    """Carry out a button's action once for each drawing of the page, where `drawn` is the number of the drawing.
 
-    While the page ticks, a click can reach the server twice: in its own request and in that of a tick sent beside it.
+    While the page ticks, a click can reach the server twice: in its own request and in the request of a tick.
     """
     with bench.hold.taken():
         if drawn != bench.answered:

@@ -1,4 +1,4 @@
-"""What the multi-class page shows below its map: the singular values of the weights, and the error of random features."""
+"""The charts below the map of the multi-class page: singular values of the weights, and the error of random features."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pages.charts.live_plotly import Chart, encoded
 from pages.workbench.marks import marks_of
 
 BELOW_HEIGHT = 250
-# On a log axis, numbers this much smaller than the largest are zeros with rounding.
+# On a log axis, values below this share of the largest are zeros with rounding errors.
 SMALLEST_SHARE = 1e-9
 
 
 def engine_of(run: Run) -> MultiClassEngine:
-    """Return the engine of a run whose method is this one: what is drawn here, no other method has."""
+    """Return the engine of a multi-class run; only such runs are drawn here."""
     return cast(MultiClassEngine, run.engine)
 
 
 def below(live: LiveRun, theme: str, revision: str) -> list[Chart]:
-    """Return the charts of the singular values and, of random features, their error."""
+    """Return the chart of the singular values and, with random features, the chart of their error."""
     figure = encoded(spectrum_figure(live, theme, revision))
     made = [Chart("chart-spectrum", alt_spectrum(live), figure, BELOW_HEIGHT)]
     if engine_of(live.run).twin is not None:
@@ -35,7 +35,7 @@ def below(live: LiveRun, theme: str, revision: str) -> list[Chart]:
 
 
 def error_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
-    """Return the chart of |f - h|^2 beside |h|^2: the features stay the same, so it does not average out."""
+    """Return the chart of |f - h|^2 beside |h|^2. The features never change, so the error does not average out."""
     history = live.run.history
     t = history.column("t")
     curves = [
@@ -57,7 +57,7 @@ def error_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
 
 
 def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
-    """Return the chart of the singular values of W over the iterations, those of the tail in another colour."""
+    """Return the chart of the singular values of W over the iterations, with the tail in another colour."""
     run, history = live.run, live.run.history
     n_kept = engine_of(run).n_kept
     columns = [name for name in history.names if name.startswith("singular value")]
@@ -66,7 +66,7 @@ def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
         is_tail = number >= n_kept
         curves.append(
             charts.Curve(
-                "tail, pulled to zero" if is_tail else "left alone",
+                "tail, penalised" if is_tail else "not penalised",
                 history.column("t"),
                 _visible(history, column),
                 charts.NEGATIVE if is_tail else charts.INK[theme],
@@ -104,7 +104,7 @@ def _ghost_spectrum(ghost: History | None, columns: list[str]) -> list[charts.Cu
 
 
 def alt_spectrum(live: LiveRun) -> str:
-    """Say the singular values in words."""
+    """Return the singular values in words."""
     row = live.run.history.last()
     if not row:
         return "Singular values of the weights: no iteration yet."
@@ -118,6 +118,6 @@ def rank(run: Run) -> str:
 
 
 def tail(run: Run) -> str:
-    """Say the sum of the tail of the singular values."""
+    """Return the sum of the tail of the singular values in words."""
     row = run.history.last()
     return f"tail {row['tail_sum']:.3g}" if row else ""

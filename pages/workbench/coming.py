@@ -1,4 +1,4 @@
-"""Coming to a setting's page, for the first time, by a link, by Back or through the menu; and what the link keeps for that."""
+"""Opening a setting's page: the first time, from a link, with Back or from the menu; and the run's position in the link."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from pages.workbench.layout import refused_parts
 from pages.workbench.lesson_place import place_in
 from pages.workbench.presenting import is_presented
 
-# While a run goes on, the link says where it is so often.
+# Seconds between updates of the iteration in the link during a run.
 SECONDS_BETWEEN_PLACES = 3.0
 
 
 def bench_key(name: str) -> str:
-    """Return where a session keeps the bench of the setting `name`."""
+    """Return the key of the bench of the setting `name` in the session's state."""
     return f"_bench_{name}"
 
 
 def hold_of(name: str) -> Hold:
-    """Return who has the run of that setting in hand; nobody, where there is none yet."""
+    """Return the hold on the run of that setting; a free one if there is no run yet."""
     bench: Bench | None = st.session_state.get(bench_key(name))
     return Hold() if bench is None else bench.hold
 
 
 def bench_of(problem: type[Setting]) -> Bench:
-    """Return the session's state of this page, with the controls set to what buttons, or a visit before, have given them."""
+    """Return the session's bench for this page, and set the controls to values from buttons or from an earlier visit."""
     key = bench_key(problem.name)
     if key not in st.session_state:
         st.session_state[key] = Bench(store())
@@ -55,7 +55,7 @@ def bench_of(problem: type[Setting]) -> Bench:
 
 
 def _enter(problem: type[Setting], bench: Bench) -> None:
-    """Take the page up as its link says it; where the link says nothing, as it was left."""
+    """Open the page with the values of its link; without any, as the reader left it."""
     bench.is_seen, bench.since = False, time.monotonic()
     given = st.query_params.to_dict()
     own = link.in_own_names(problem, given)
@@ -69,11 +69,11 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
     own = without_bad_seed(own, key_of(problem, "seed"))
     if own != given:
         st.query_params.from_dict(own)
-        st.rerun()  # controls are set by a link that they are drawn with first
+        st.rerun()  # only a link that is there at the first drawing sets controls
 
 
 def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) -> None:
-    """Take the place in a guided lesson that the link names; where it says no control's value, with the step's."""
+    """Take the place in a guided lesson from the link. If the link sets no control, set the step's values."""
     text = own.get(key_of(problem, link.LESSON), "") or _first_of(problem) * is_presented()
     if bench.place is not None and text == bench.place.text:
         return
@@ -88,7 +88,7 @@ def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) ->
 
 
 def _take_room(problem: type[Setting], bench: Bench, own: dict[str, str]) -> None:
-    """Take up the class's room that the link names; leave in the link nothing but the room's code."""
+    """Take the class's room from the link, and leave only the room's code in the link."""
     name = key_of(problem, link.ROOM)
     if name not in own:
         return
@@ -96,7 +96,8 @@ def _take_room(problem: type[Setting], bench: Bench, own: dict[str, str]) -> Non
     bench.room = kept_key(code) or bench.room
     if code and is_presented() and (bench.room is None or bench.room.code != code):
         bench.notices.append(
-            f"In the link, room must be one that this browser has opened, got {refused(code)}; ask the class to open another."
+            f"In the link, room must be one that this browser has opened, got {refused(code)}; "
+            "press 'Ask the class' to open another."
         )
 
 
@@ -107,13 +108,15 @@ def _first_of(problem: type[Setting]) -> str:
 def _no_lesson(problem: type[Setting], text: str) -> str:
     known = [lesson.name for lesson in profile_of(problem).guided]
     allowed = (
-        f"one of {', '.join(known)}, and after a colon one of its steps" if known else "left out: there is none here"
+        f"one of {', '.join(known)}, and after a colon one of its steps"
+        if known
+        else "left out, because this page has no lessons"
     )
-    return f"In the link, lesson must be {allowed}, got {refused(text)}; the page begins without."
+    return f"In the link, lesson must be {allowed}, got {refused(text)}; the page starts without a lesson."
 
 
 def _take_given(bench: Bench) -> None:
-    """Set the controls to what they are given; one at a time, for this may end at any of them and be taken up again."""
+    """Set the controls to the given values, one at a time, because a rerun may interrupt this at each of them."""
     while bench.given:
         key = next(iter(bench.given))
         st.session_state[key] = bench.given[key]
@@ -121,7 +124,7 @@ def _take_given(bench: Bench) -> None:
 
 
 def bring_back(bench: Bench) -> None:
-    """Bring back the race that the link names, now that there is a run to stand beside it."""
+    """Load the race that the link names, after there is a run to compare it with."""
     if bench.race and bench.live is not None:
         named, bench.race = bench.race, ""
         notice = bring_back_race(named, bench.live)
@@ -129,7 +132,7 @@ def bring_back(bench: Bench) -> None:
 
 
 def keep_place(problem: type[Setting], bench: Bench) -> None:
-    """Keep in the link what was changed during the run, and where it is: at rest, and every few seconds while it goes on."""
+    """Write the changes and the run's iteration into the link: when the run pauses, and every few seconds during it."""
     kept = place_of(problem, bench)
     keep_in_link(problem.name, kept, bench.session)
     said = st.query_params.to_dict()
@@ -137,7 +140,7 @@ def keep_place(problem: type[Setting], bench: Bench) -> None:
 
 
 def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
-    """Return what the link is to say of the run besides its controls."""
+    """Return the run's entries in the link besides its controls."""
     assert bench.spec is not None
     _note_place(bench)
     lesson = bench.place.text if bench.place is not None else ""

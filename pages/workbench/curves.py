@@ -1,4 +1,4 @@
-"""The run's curves as figures, and in words: the objective, the score, and the error of the random features."""
+"""The run's curves as charts and in words: the objective, the score, and the error of the random features."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def alt_error(live: LiveRun) -> str:
 
 
 def _is_bounded(history: History) -> bool:
-    """Whether the features are bounded: those of the dot product kernel are not, and no lemma bounds their error."""
+    """Return True if the features are bounded. Features of the dot product kernel are not, and no lemma bounds their error."""
     return "bound" in history.names and bool(np.isfinite(history.column("bound")).any())
 
 
 def _curves(history: History | None, column: str, name: str, color: str, **style: Any) -> list[charts.Curve]:
-    """Return a history's column as a curve; none where it has not been recorded."""
+    """Return a history's column as a curve, or nothing if it was not recorded."""
     if history is None or column not in history.names:
         return []
     return [charts.Curve(name, history.column("t"), history.column(column), color, **style)]
@@ -58,7 +58,7 @@ def _ghost(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
 
 
 def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
-    """Return the mean of the second half's iterates as a curve, thicker than the iterate's, from where there is one."""
+    """Return the averaged iterate as a curve, from the second half on, thicker than the iterate's curve."""
     if column not in run.history.names:
         return []
     t, values = run.history.column("t"), run.history.column(column)
@@ -67,7 +67,7 @@ def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
 
 
 def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
-    """Return the chart of the objective: of the training data, of the batches, and of the previous run."""
+    """Return the chart of the objective: training data, mini-batches, and the previous run."""
     history, ink = live.run.history, charts.INK[theme]
     curves = _ghost(live, "objective", ink)
     batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6}
@@ -86,7 +86,7 @@ def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
 
 
 def _outgrows(run: Run) -> bool:
-    """Whether the objective has grown so far that on a linear axis it is nothing but its last step."""
+    """Return True if the objective has grown so much that a linear axis would show only its last step."""
     values = run.history.column("objective")
     return bool((values > GROWTH_SEEN_ON_LOG_AXIS * run.start_objective()).any())
 
@@ -117,7 +117,7 @@ def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
 
 
 def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
-    """Add a star where the test score was highest: in the colour of its curve, hollow so that it is seen on it."""
+    """Add a hollow star at the highest test score, in the colour of its curve."""
     scores = history.column("score_test")
     best = int(np.nanargmax(scores)) if np.isfinite(scores).any() else 0
     figure["data"].append(
@@ -139,7 +139,7 @@ def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
 
 
 def error_figure(live: LiveRun, revision: str) -> charts.Figure:
-    """Return the log-log chart of |f - h|^2: measured, the paper's bound and the calibrated band."""
+    """Return the log-log chart of |f - h|^2: the measured error, the paper's bound, and the calibrated band."""
     history = live.run.history
     t, band = history.column("t"), history.column("band")
     curves = _ghost(live, "error_mean", charts.EXACT)

@@ -1,4 +1,4 @@
-"""The Details tab: what only one setting has to show. Drawn when the page is, not while the run goes on."""
+"""The Details tab, with the charts that only one setting has. It is drawn with the page, not during the run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEIGHT = 320
 
 
 def details(bench: Bench, run: Run, *, theme: str) -> None:
-    """Draw the details of the run's setting, f and its twin on the map, and what f is made of."""
+    """Draw the details of the run's setting, f and its twin on the map, and the parts of f."""
     if not run.t:
         st.caption("There is nothing to show before the first iteration. Press Play or Step, then Pause.")
         return
@@ -40,12 +40,12 @@ def details(bench: Bench, run: Run, *, theme: str) -> None:
 
 
 def _is_finite(run: Run) -> bool:
-    """Whether all scores are: those of a run that has diverged need not be."""
+    """Return True if all scores are finite; the scores of a diverged run may not be."""
     return all(np.isfinite(f).all() for f in (run.test_values, run.labeled_values, run.unlabeled_values))
 
 
 def _key(name: str, drawn: Counter[str]) -> str:
-    """Return a chart's key: its kind, and from the second one on its number."""
+    """Return a chart's key: its kind, followed by a number from the second one on."""
     drawn[name] += 1
     return name if drawn[name] == 1 else f"{name}-{drawn[name]}"
 
@@ -91,7 +91,7 @@ def _curves(panel: panels.Curves, run: Run, theme: str) -> charts.Figure:
 
 
 def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
-    """Draw a number, or where it has not been asked for yet, the button that computes it."""
+    """Draw a number, or a button that computes it on request."""
     if isinstance(item, panels.Metric):
         st.metric(item.label, item.value)
         return

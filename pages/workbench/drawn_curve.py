@@ -1,4 +1,4 @@
-"""A guess drawn as a curve, by mouse, finger or arrow keys; and laid over what came of the run."""
+"""A guess drawn as a curve, by mouse, finger or arrow keys, and drawn over the outcome of the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLACES = tuple("at the start" if not share else f"after {share:.0%} of the iter
 
 
 def draw_curve(asks: Curve, *, key: str, page: str) -> tuple[float, ...] | None:
-    """Let the reader draw; return what has been drawn, None before anything was."""
+    """Let the reader draw a curve; return it, or None before anything was drawn."""
     st.markdown(asks.text)
     component = _component()
     if component is None:
@@ -32,11 +32,11 @@ def draw_curve(asks: Curve, *, key: str, page: str) -> tuple[float, ...] | None:
 
 
 def _heard() -> None:
-    """Do nothing: the page is drawn anew, and reads what was drawn."""
+    """Do nothing: streamlit draws the page again, and the page then reads the curve."""
 
 
 def _checked(asks: Curve, drawn: Any) -> tuple[float, ...] | None:
-    """Return what the browser says if it is a curve on the axis, for anybody can send anything."""
+    """Return the browser's values if they are a curve on the axis. They are checked, because anyone can send anything."""
     try:
         return None if drawn is None else asks.read(asks.say(drawn))
     except (TypeError, ValueError):
@@ -44,14 +44,14 @@ def _checked(asks: Curve, drawn: Any) -> tuple[float, ...] | None:
 
 
 def _by_sliders(asks: Curve, key: str) -> tuple[float, ...]:
-    """Return a slider's value a place, where this streamlit has no components of that kind."""
+    """Return the values of sliders, one for each place, if this streamlit has no such components."""
     middle = (asks.low + asks.high) / 2
     labels = [f"{asks.words}, {place}" for place in _PLACES]
     return tuple(st.slider(label, asks.low, asks.high, middle, key=f"{key}-{label}") for label in labels)
 
 
 def lay_over(asks: Curve, guess: Sequence[float], came_to: Sequence[float], *, key: str) -> None:
-    """Draw the guess, dashed with open marks, and what came, full."""
+    """Draw the guess as a dashed line with open marks, and the outcome as a solid line."""
     said = "; ".join(f"{p}: guess {g:.2f}, outcome {c:.2f}" for p, g, c in zip(_PLACES, guess, came_to, strict=True))
     inside = [min(asks.high, max(asks.low, value)) for value in came_to]
     component = _component()
@@ -63,7 +63,7 @@ def lay_over(asks: Curve, guess: Sequence[float], came_to: Sequence[float], *, k
 
 
 def show_curve(asks: Curve, came_to: Sequence[float] | None, *, key: str) -> None:
-    """Draw what came, alone."""
+    """Draw the outcome alone."""
     component = _component()
     if came_to is None or component is None:
         return

@@ -1,4 +1,4 @@
-"""The tab "Limits": what limits the run by intervention, four runs over seeds in the background, and what a change has brought."""
+"""The Limits tab: what limits the run, found by intervention with four runs over seeds, and the effect of a change."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ READ = (
 
 @dataclass
 class Diagnosis:
-    """The four runs of one run, and what they were before a change that was taken from there."""
+    """The four runs for one run, and the result from before a change that was applied."""
 
     job: Job
-    number: int  # of the run
+    number: int  # number of the run
     before: Limits | None = None
     is_taken: bool = False
 
 
 def four_runs_tab(bench: Bench, theme: str) -> None:
-    """Offer the four runs, show how far they are, and what they say."""
+    """Offer the four runs, and show their progress and their result."""
     assert bench.live is not None
     run = bench.live.run
     try:
         check_possible(run.spec)
     except DiagnosticsError as error:
-        st.info(f"Not here: {plain(str(error))}.", icon=":material/info:")
+        st.info(f"Not available: {plain(str(error))}.", icon=":material/info:")
         return
     st.caption(WHAT)
     found: Diagnosis | None = bench.diagnosis
     if found is not None and found.is_taken and bench.number > found.number:
-        _begin(bench, found.job.result)  # the change's own run: what has it brought?
+        _begin(bench, found.job.result)  # the run after the change: find its effect
     found = bench.diagnosis
     is_going = found is not None and not found.job.is_over
     _button(bench, is_going=is_going)
@@ -66,7 +66,7 @@ def _button(bench: Bench, *, is_going: bool) -> None:
     arguments = (bench, bench.drawn, _begin, bench)
     is_first = bench.diagnosis is None
     st.button(
-        "Find out" if is_first else "Measure again, for the present run",
+        "Find out" if is_first else "Measure again, for the current run",
         key="find-limits",
         icon=":material/troubleshoot:",
         type="primary" if is_first else "secondary",
@@ -93,7 +93,7 @@ def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
     if found is None:
         return
     if bench.wants_restart:
-        st.rerun()  # "Do it" has moved a slider outside, and a run that stands still draws nothing by itself
+        st.rerun()  # the button has moved a slider outside, and a paused run draws nothing by itself
     job = found.job
     job.keep()
     if not job.is_over:
@@ -105,7 +105,7 @@ def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
     elif not is_ticking:
         _result(bench, found, theme)
     if job.is_over and is_ticking:
-        st.rerun()  # once, so that the ticking ends
+        st.rerun()  # once, to stop the ticking
 
 
 def _going(job: Job) -> None:
@@ -140,7 +140,7 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
 
 
 def _relative(runs: list[Any], name: str) -> NDArray:
-    """Return a part's root mean square relative to the optimum, (seeds, iterations)."""
+    """Return a part's root mean square relative to the optimum, of shape (seeds, iterations)."""
     return np.array([np.sqrt(getattr(run, name) / run.scale) for run in runs])
 
 
@@ -154,8 +154,8 @@ def _brought(before: Limits, now: Limits) -> str:
     expected = f"expected {before.expected:.3g}, " if before.expected is not None else ""
     was, is_now = before.parts["together"], now.parts["together"]
     was_said = f"{was:.3g}" if np.isfinite(was) and was < 1e4 else "growing without bound"
-    now_said = f"{expected}it is {is_now:.3g} of the optimum's size"
-    return f"What the change has brought: the distance to the optimum was {was_said}; {now_said}."
+    now_said = f"{expected}it is now {is_now:.3g} of the optimum's size"
+    return f"Effect of the change: the distance to the optimum was {was_said}; {now_said}."
 
 
 _LEADS = {
@@ -169,15 +169,17 @@ _LEADS = {
 def _words(bench: Bench, found: Diagnosis, limits: Limits) -> None:
     has_grown = any(run.has_grown for run in limits.runs)
     state = "It has converged" if limits.converged else "It has not converged"
-    distance = f"{state}: at the end, f is {limits.parts['together']:.3g} of the optimum's size away from it."
+    distance = (
+        f"{state}: at the end, the distance to the optimum is {limits.parts['together']:.3g} of the optimum's size."
+    )
     lead = "The run grows without bound." if has_grown else f"{distance} {_LEADS[limits.leading]}."
     st.markdown(f"**{lead}** {plain(limits.remedy)}")
     if limits.changes and found.number == bench.number:
-        st.button("Do it", key="do-it", icon=":material/build:", on_click=once, args=(bench, bench.drawn, _take, bench))
+        st.button("Apply", key="do-it", icon=":material/build:", on_click=once, args=(bench, bench.drawn, _take, bench))
 
 
 def _take(bench: Bench) -> None:
-    """Set the controls to the remedy; the run that begins is looked at in the same way."""
+    """Set the controls to the remedy; the next run is analysed in the same way."""
     found: Diagnosis | None = bench.diagnosis
     if found is not None:
         found.is_taken = True

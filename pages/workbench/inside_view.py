@@ -24,7 +24,7 @@ FEATURE, POINT, ALL = "one feature", "one point", "all coefficients"
 
 
 def look_inside(bench: Any, run: Run, theme: str) -> None:
-    """Draw what is chosen of the inside of a run's function; nothing where it has none, or went back to its beginning."""
+    """Draw the chosen view inside a run's function; draw nothing if it has none, or before its first iteration."""
     if not has_inside(run) or not run.model_t:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="part-inside"):
@@ -47,13 +47,13 @@ def _feature(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
         return
     wave, way = feature_wave(run.model, t, number, _grid(bench, run)), feature_way(run.model, t, number)
     curve = charts.Curve("coefficient", np.arange(len(way)), way, charts.EXACT, in_legend=False)
-    note = f"drawn at iteration {t}; {_left(way, t):.0%} of it is left"
+    note = f"drawn at iteration {t}; {_left(way, t):.0%} of it remains"
     _beside(bench, run, wave, f"Contribution of feature {number} of iteration {t} to f", curve, note, theme)
     total = sum(block.shape[1] for block in run.model.blocks)
     st.caption(
-        f"After step {run.model_t} f is a sum of {total:,} random features, drawn anew in every iteration. This one adds "
-        f"{np.abs(wave).max():.2g} at most here: none of them looks like f, all together make it. Its coefficient was set when it "
-        "was drawn, and has only shrunk since, by step size times ridge an iteration."
+        f"After step {run.model_t}, f is a sum of {total:,} random features. Each iteration draws new ones. This one adds at most "
+        f"{np.abs(wave).max():.2g} here. No feature looks like f, but together they make f. Its coefficient was set when it "
+        "was drawn. Since then, each iteration has only shrunk it, by the step size times the ridge."
     )
 
 
@@ -70,22 +70,22 @@ def _point(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
     star = charts.PointSet(f"point {row + 1}", xy, charts.INK[theme], "star", size=15)
     curve = charts.Curve("coefficient", t, coefficients, charts.EXACT, in_legend=False)
     note = f"{coefficients[-1]:.3g} now"
-    _beside(bench, run, pull, f"What point {row + 1} adds to h", curve, note, theme, star)
+    _beside(bench, run, pull, f"Contribution of point {row + 1} to h", curve, note, theme, star)
     way = "up" if coefficients[-1] > 0 else "down"
-    said = f"This is the share of point {row + 1} ({_kind(run, row)}): it pulls h {way} around it"
+    said = f"Point {row + 1} ({_kind(run, row)}) pulls h {way} around it"
     st.caption(
-        f"{words.H} After step {run.model_t} h is a sum of one kernel round each training point. "
-        f"{said if coefficients[-1] else f'Point {row + 1} ({_kind(run, row)}) adds nothing yet'}. Unlike a feature's, its "
-        "coefficient changes whenever the point is in a batch; shown at the iterations that the run keeps."
+        f"{words.H} After step {run.model_t}, h is a sum with one kernel around each training point. "
+        f"{said if coefficients[-1] else f'Point {row + 1} ({_kind(run, row)}) adds nothing yet'}. Its "
+        "coefficient changes whenever the point is in a mini-batch. The curve shows it at the recorded iterations."
     )
 
 
 def _kind(run: Run, row: int) -> str:
-    """Return what the method knows of a training point."""
+    """Return a training point's label as the method knows it."""
     label = int(run.split.y_train[row])
     if label < 0:
         return "unlabeled"
-    return "of a similar pair" if run.problem.labels == "pairs" else plain(run.split.class_names[label])
+    return "in a similar pair" if run.problem.labels == "pairs" else plain(run.split.class_names[label])
 
 
 def _all(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
@@ -97,7 +97,7 @@ def _all(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
     ]
     figure = charts.line_chart(
         curves,
-        title="Sizes of the coefficients that each iteration has left in f",
+        title="Sizes of each iteration's coefficients in f",
         x_range=(0, run.n_iter),
         x_title="iteration that drew the features",
         is_log_y=True,
@@ -105,9 +105,9 @@ def _all(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
     said = f"of iteration {found.t[-1]} the median is {found.sizes['median'][-1]:.2g}"
     live_chart(figure, key="chart-inside-all", alt=f"Sizes of the coefficients by iteration: {said}.", height=HEIGHT)
     st.caption(
-        f"After step {run.model_t}, of each iteration's features: the largest coefficient, and those that 90 %, half and 10 % of "
-        "them are below. Where the first iterations stand out, f still lives on its first steps; level curves are steps that still "
-        "change f as much as the first ones did."
+        f"After step {run.model_t}: for the features of each iteration, the largest coefficient and three quantiles (90 %, 50 %, "
+        "10 %). If the first iterations are the largest, f still depends on its first steps. If the curves are level, later steps "
+        "change f as much as the first ones."
     )
 
 

@@ -1,4 +1,4 @@
-"""Which parts of a setting's page are shown, and where they stand: all of them in one window of 1280 x 900."""
+"""The parts of a setting's page, and their layout: all of them fit in a window of 1280 x 900."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import streamlit as st
 
 from pages.controls.from_link import refused
 
-ANSWER = "answer"  # to a lesson's question or goal
+ANSWER = "answer"  # the answer to a lesson's question or goal
 PARTS = ("sidebar", "transport", "view", "tiles", "limits", "map", "curves", "error", "tabs", ANSWER)
-# Drawn all the same, for a control that is not drawn has no value.
+# Hidden by style only, because a control that is not drawn has no value.
 _SELECTORS = {
     "sidebar": ('[data-testid="stSidebar"]', '[data-testid="stExpandSidebarButton"]'),
     "transport": ('[data-testid="stLayoutWrapper"]:has(> .st-key-part-transport)',),
@@ -23,12 +23,12 @@ _SELECTORS = {
 
 
 def hidden_parts() -> set[str]:
-    """Return the parts that the link's `hide=` names: for teaching, and for pages that embed this one."""
+    """Return the parts that the link's `hide=` names, for teaching and for pages that embed this one."""
     return set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
 
 
 def refused_parts() -> list[str]:
-    """Say in a sentence what the link's `hide=` names that is no part of the page."""
+    """Return a sentence about names in the link's `hide=` that are no part of the page."""
     unknown = set(",".join(st.query_params.get_all("hide")).split(",")) - {*PARTS, ""}
     if not unknown:
         return []
@@ -37,7 +37,7 @@ def refused_parts() -> list[str]:
 
 
 def lay_out(hidden: Set[str]) -> None:
-    """Leave out what is hidden, and give what is left its room."""
+    """Hide these parts, and give their room to the others."""
     selectors = [selector for part in sorted(hidden) for selector in _SELECTORS.get(part, ())]
     style = f"{', '.join(selectors)} {{display: none !important}}" * bool(selectors)
     style += "".join(_ROOM[part] for part in sorted(hidden & set(_ROOM)))
@@ -54,7 +54,7 @@ _ROOM = {
     "tabs": '[data-testid="stLayoutWrapper"]:has(> .st-key-part-health) {position: fixed !important; right: 1rem !important; '
     "bottom: 1rem !important; height: auto !important; margin: 0 !important; background: var(--ground) !important}",
 }
-# The error stands beside the map: its switch is on its corner there, and there is no objective to have one.
+# The error is beside the map, so its switch moves to the corner of the map. There is no objective to have a switch.
 _BESIDE = """@media (min-width: 961px) {
     .st-key-part-view > [class*="parts"] {top: 0 !important}
     .st-key-part-view > [class*="log_objective"] {display: none}

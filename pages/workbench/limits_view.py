@@ -1,4 +1,4 @@
-"""The strip "What limits this run": a light for each cause, its sentence, and the remedy as a button."""
+"""The strip "What limits this run": for each cause a light, a sentence, and the remedy as a button."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.controls.controls import controls_for
 from pages.workbench.bench import Bench, Tried, once
 from pages.workbench.looking_back import seen
 
-# Told apart by their shape, not by colour alone.
+# The marks differ in shape, not only in colour.
 MARKS = {
     Light.UNKNOWN: "…",
     Light.GOOD: ":green[✓]",
@@ -24,7 +24,7 @@ MARKS = {
 
 
 def limits_strip(bench: Bench, place: DeltaGenerator) -> None:
-    """Draw the gauges, and what leads with its remedy."""
+    """Draw the gauges, and the most important remedy."""
     assert bench.live is not None
     live = seen(bench)
     shown = strip(live.run, twin=live.supervised)
@@ -35,7 +35,7 @@ def limits_strip(bench: Bench, place: DeltaGenerator) -> None:
 
 
 def step_limits(bench: Bench, place: DeltaGenerator) -> None:
-    """Say below the step's slider what "auto" is here, and above which value a run diverges."""
+    """Show the value of "auto" below the step's slider, and the value above which the run diverges."""
     if bench.live is None or bench.preparation is not None:
         return
     run = bench.live.run
@@ -58,7 +58,7 @@ def _gauge(bench: Bench, gauge: Gauge) -> None:
 
 
 def _verdict(bench: Bench, shown: Strip) -> None:
-    """Offer the way out of what limits most; after it was taken, say what it has brought."""
+    """Offer the remedy for the strongest limit; after it was applied, show its effect."""
     brought = _brought(bench, shown)
     if brought:
         st.markdown(brought, width="content")
@@ -71,7 +71,7 @@ def _verdict(bench: Bench, shown: Strip) -> None:
 
 
 def _brought(bench: Bench, shown: Strip) -> str:
-    """Return what the gauge read before the remedy that began this run, what it reads now and what it was to read."""
+    """Return the gauge's value before the remedy, its value now, and the expected value."""
     tried = bench.tried
     if tried is None or tried.number != bench.number:
         return ""
@@ -91,13 +91,13 @@ def _remedy(bench: Bench, gauge: Gauge, where: str) -> None:
 
 
 def _apply(bench: Bench, gauge: Gauge) -> None:
-    """Take a gauge's remedy; remember what it read, to say what that has brought."""
+    """Apply a gauge's remedy, and keep the gauge's value, to show the effect."""
     bench.tried = Tried(bench.number + 1, gauge.name, gauge.value, gauge.expected)
     take(bench, gauge.changes)
 
 
 def take(bench: Bench, changes: Mapping[str, Any]) -> None:
-    """Set the controls of the solver to other values, and begin again."""
+    """Set controls of the solver to other values, and start again."""
     if bench.live is None:  # other data were chosen at the same moment
         return
     spec = bench.live.run.spec

@@ -1,4 +1,4 @@
-"""A session's link: what is not good in it, in a sentence each, and what it keeps of a run besides its controls."""
+"""A session's link: a sentence for each invalid value, and the entries for a run besides its controls."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from pages.controls.own_file import entry_of
 from pages.controls.view_choices import ONCE_SHARED, SPEED, choices_of
 from pages.workbench.map_axes import AXES
 
-# What no control holds: the changes made during the run, where it is, which earlier step is looked at, where the reader is in
-# a guided lesson, which race has ended, and the code of a class's room, whose key is in no link.
+# The entries without a control: the changes during the run, its iteration, the earlier step that the page shows, the place
+# in a guided lesson, the finished race, and the code of a class's room. No link holds the room's key.
 LESSON, RACE, ROOM = "lesson", "race", "room"
 KEPT = (CHANGES, "at", "look", LESSON, RACE, ROOM)
 
 
 def kept(problem: type[Setting], **values: str) -> dict[str, str]:
-    """Return what the link says of a run besides its controls, each of `KEPT`, by its names there."""
+    """Return the run's entries besides its controls, one for each name in `KEPT`, by their names in the link."""
     assert values.keys() == set(KEPT)
     return {key_of(problem, name): values[name] for name in KEPT}
 
 
 def without_others(page: str, given: dict[str, str]) -> dict[str, str]:
-    """Return a link without what was kept there of the runs of other pages."""
+    """Return a link without the entries for the runs of other pages."""
     others = {key_of(problem, name) for problem in SETTINGS.values() if problem.name != page for name in KEPT}
     return {name: text for name, text in given.items() if name not in others}
 
 
 def in_own_names(problem: type[Setting], given: dict[str, str]) -> dict[str, str]:
-    """Return a link with this page's names in place of those that all pages once shared."""
+    """Return a link with this page's names instead of the names that all pages once shared."""
     shared = {name: key_of(problem, name) for name in ONCE_SHARED}
     renamed = {shared[name]: text for name, text in given.items() if name in shared}
     kept = {name: text for name, text in given.items() if name not in shared or name in shared.values()}
@@ -45,7 +45,8 @@ def in_own_names(problem: type[Setting], given: dict[str, str]) -> dict[str, str
 
 
 def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
-    """Check the link that a page is opened with: keep good values that no slider stop has; say in a sentence what is not good."""
+    """Check the link of a page: add slider stops for valid values between stops, and return a sentence for each invalid
+    one."""
     choice = controls.dataset_choice(problem)
     titles = {entry_of(problem, name).title: name for name in choice.options}
     data_key = key_of(problem, "data")
@@ -71,7 +72,7 @@ def _known_names(problem: type[Setting]) -> dict[str, str]:
 
 
 def link_to_lesson(problem: type[Setting]) -> dict[str, str]:
-    """Return what a link to a setting's first lesson says."""
+    """Return the query of a link to a setting's first lesson."""
     values = dict(profile_of(problem).lessons[0].values)
     if "data" in values:
         values["data"] = DATASETS[values["data"]].title
@@ -79,5 +80,5 @@ def link_to_lesson(problem: type[Setting]) -> dict[str, str]:
 
 
 def link_to_guided(problem: type[Setting], name: str) -> dict[str, str]:
-    """Return what a link to the first step of a guided lesson says."""
-    return {key_of(problem, LESSON): name, key_of(problem, SPEED.name): "fast"}  # a run is waited for
+    """Return the query of a link to the first step of a guided lesson."""
+    return {key_of(problem, LESSON): name, key_of(problem, SPEED.name): "fast"}  # because the reader waits for the run

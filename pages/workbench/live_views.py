@@ -1,4 +1,4 @@
-"""What the workbench shows of a run while it goes on: status, tiles, map and curves."""
+"""The live views of a run in the workbench: status, tiles, map and curves."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ LIGHTS = {Health.GOOD: "green", Health.STARTING: "gray", Health.GROWING: "orange
 
 
 def status(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> None:
-    """Say where the run is."""
+    """Show the run's position and state."""
     health = live.run.health
     said = status_words(live, is_playing=is_playing, going_to=going_to)
     st.caption(f":{LIGHTS[health]}[●] {said}", help=health.value)
 
 
 def status_words(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> str:
-    """Say in words where the run is."""
+    """Return the run's position and state in words."""
     run = live.run
     state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
     if run.stop_reason is not None:
@@ -75,14 +75,14 @@ def tiles(live: LiveRun) -> None:
 
 
 def score_label(live: LiveRun) -> str:
-    """Return what the score's tile is called: with that of the average, once there is one."""
+    """Return the label of the score's tile, with the average's score in the second half of the run."""
     run, name = live.run, live.run.problem.score_name
     averaged = run.history.last().get("score_average") if run.t > tail_start(run.n_iter) else None
     return f"Test {name}" if averaged is None else f"Test {name}, average {averaged:.3f}"
 
 
 def tile_values(live: LiveRun) -> tuple[str, str, str]:
-    """Return the three numbers to watch as they are shown."""
+    """Return the three numbers to watch, as text."""
     run, row = live.run, live.run.history.last()
     return (
         _number(row.get("objective", run.start_objective())),
@@ -92,7 +92,7 @@ def tile_values(live: LiveRun) -> tuple[str, str, str]:
 
 
 def tile_notes(live: LiveRun) -> tuple[tuple[str, TileColor], ...]:
-    """Return what stands beside each of the three numbers, and in which colour; "" where nothing does."""
+    """Return the note beside each of the three numbers, or "", and its colour."""
     run, row = live.run, live.run.history.last()
     probes = f"at {words.probes(run)}" if row else ""
     third = class_views.tail(run) if is_multiclass(run) else probes
@@ -100,7 +100,7 @@ def tile_notes(live: LiveRun) -> tuple[tuple[str, TileColor], ...]:
 
 
 def _comparison(live: LiveRun) -> tuple[str, TileColor]:
-    """Say how the score compares with the twin's, where there is one."""
+    """Return the comparison of the score with the twin's, if there is one."""
     made = compare(live.run, live.supervised) if live.supervised is not None else None
     if made is None:
         return "", "gray"
@@ -108,7 +108,7 @@ def _comparison(live: LiveRun) -> tuple[str, TileColor]:
 
 
 def comparison_words(made: Comparison, twin: str) -> str:
-    """Say how the score compares with the twin's: a verdict where the test points allow one."""
+    """Return the comparison of the score with the twin's, with a verdict if the test points allow one."""
     if made.verdict is None:
         return made.reason
     return f"{made.verdict.value} {twin} ({round(made.difference, 3) + 0.0:+.3f} ± {made.half_width:.3f})"
@@ -127,7 +127,7 @@ def _third_help(run: Run) -> str:
 
 
 def is_multiclass(run: Run) -> bool:
-    """Whether the run has a score for each of several classes."""
+    """Return True if the run has a score for each of several classes."""
     return run.problem.decision == "highest"
 
 
@@ -138,12 +138,12 @@ def _number(value: float | None) -> str:
 
 
 def plots(bench: Any, *, theme: str, hidden: Set[str] = frozenset(), order: float = 0.0) -> None:
-    """Draw the map at the left, the curves at the right and the features' error below; what is left takes up the room."""
+    """Draw the map on the left, the curves on the right and the error below. Remaining parts take the room of hidden ones."""
     has_map, has_curves = "map" not in hidden, "curves" not in hidden
     has_error, is_beside = "error" not in hidden, has_map and not has_curves
     with st.container(key="part-charts"):
         columns = st.columns([5, 6] if has_map and (has_curves or has_error) else 1, gap="small")
-        # The curves first: the map takes time to compute.
+        # The curves come first, because the map takes time to compute.
         if has_curves:
             with columns[-1], st.container(key="part-curves"):
                 _draw_curves(bench, theme, order)
@@ -190,7 +190,7 @@ def _curves(bench: Any, theme: str) -> tuple[Chart, Chart]:
 
 
 def _draw_below(bench: Any, theme: str, order: float) -> None:
-    """Draw what the method is about, beside each other where it is two charts."""
+    """Draw the charts below the map, side by side if there are two."""
     made = _below(bench, theme)
     places: Sequence[AbstractContextManager[Any]]
     places = st.columns(len(made), gap="small") if len(made) > 1 else [nullcontext()]

@@ -1,4 +1,4 @@
-"""The slider that looks back: everything on the page as it was after an earlier iteration, while the run stands still."""
+"""The slider for an earlier iteration: everything on the page shows that iteration while the run pauses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HELP = (
 
 
 def look_back(bench: Bench, place: DeltaGenerator) -> None:
-    """Draw the slider where there is something to look back at, and note what is asked for."""
+    """Draw the slider if there is an earlier iteration, and record the reader's choice."""
     assert bench.live is not None
     run = bench.live.run
     last = run.model_t
@@ -30,10 +30,10 @@ def look_back(bench: Bench, place: DeltaGenerator) -> None:
         bench.look = bench.look if bench.going_to else 0
         return
     key = f"look-{bench.number}-{last}"
-    # At each drawing: a message that is sent once may be lost where the next drawing begins too soon, and the browser would
-    # begin at the left end.
+    # The value is sent at each drawing. A message that is sent once may be lost if the next drawing begins too soon, and
+    # the browser would then start at the left end.
     usual: int | None = min(bench.look, last) or last
-    if bench.is_showing:  # on its own from step to step
+    if bench.is_showing:  # moves by itself from step to step
         bench.look = min(last, (bench.look or 0) + max(1, last // FRAMES))
         bench.is_showing = bench.look < last
         st.session_state[key], usual = bench.look, None
@@ -50,13 +50,13 @@ def look_back(bench: Bench, place: DeltaGenerator) -> None:
 
 
 def _show(bench: Bench) -> None:
-    """Begin to show the run again from its start, or end that."""
+    """Start to show the run again from its beginning, or stop that."""
     bench.is_showing = not bench.is_showing
     bench.look = 0 if bench.is_showing else bench.look
 
 
 def seen(bench: Bench) -> LiveRun:
-    """Return the run as it is looked at: as it is now, or as it was then."""
+    """Return the run at the iteration that the page shows."""
     assert bench.live is not None
     if not bench.look or bench.look >= bench.live.run.model_t:
         return bench.live
@@ -68,7 +68,7 @@ def seen(bench: Bench) -> LiveRun:
 
 
 def marked(figure: Figure, bench: Any) -> Figure:
-    """Return a chart over iterations with a line at the step that is looked at."""
+    """Return a chart over iterations with a line at the iteration that the page shows."""
     if bench.look:
         line = line_at(bench.look)
         figure["layout"].setdefault("shapes", []).append(line | {"line": {"color": "#B4540A", "width": 2}})

@@ -1,4 +1,4 @@
-"""Which two coordinates the map shows of data with more than two: principal axes, or columns that are chosen beside it."""
+"""The two axes of the map for data with more than two coordinates: principal axes, or columns that the reader chooses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Axes = tuple[int | None, int | None]
 
 
 def draw_axes(run: Run) -> None:
-    """Draw the choice of the map's axes, where the data have more than two coordinates."""
+    """Draw the choice of the map's axes, if the data have more than two coordinates."""
     names = run.split.feature_names
     if len(names) <= 2:
         return
@@ -33,7 +33,7 @@ _HELP = "A column, or a principal axis: a direction in which the scaled points s
 
 
 def refused_axes(run: Run) -> list[str]:
-    """Say in a sentence which axes the link asks for that these data do not have, before their choice is drawn first."""
+    """Return a sentence for each axis in the link that these data do not have. Call this before the choice is first drawn."""
     names, problem = run.split.feature_names, type(run.problem)
     sentences = []
     for name, axis in zip(AXES, PRINCIPAL_AXES, strict=True):
@@ -46,7 +46,7 @@ def refused_axes(run: Run) -> list[str]:
 
 
 def axes_asked(run: Run) -> Axes:
-    """Return the columns that are chosen as the map's axes; None for a principal axis."""
+    """Return the columns chosen as the map's axes, with None for a principal axis."""
     names = run.split.feature_names
     chosen = [asked(key_of(type(run.problem), name)) for name in AXES]
     across, up = (names.index(name) if name in names else None for name in chosen)

@@ -1,4 +1,4 @@
-"""The map of the run that goes on: what it has learned is computed anew now and then, and drawn under its points."""
+"""The map of the current run: the learned function, computed again now and then, below the training points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.controls.view_choices import GRAPH, is_on, map_choice, viewed
 from pages.shell.turns import drawing, turns
 from pages.workbench.map_axes import Axes, axes_asked, plane_of
 
-# Points along each axis; fewer, down to the least, where f at all of them would take longer an iteration than a moment.
+# Grid points along each axis. There are fewer, down to the least, if all of them would slow down each iteration.
 GRID, LEAST_GRID = 60, 24
 SECONDS_A_BLOCK = 0.05
 SECONDS_BETWEEN_SURFACES = 1.0
@@ -36,23 +36,23 @@ TITLES = {
 
 @dataclass
 class MapState:
-    """The plane on which a run's data are drawn, and what was computed on it last."""
+    """The plane on which a run's data are drawn, and the values last computed on it."""
 
     plane: Plane
     axes: Axes
-    size: int  # points along each axis
-    surface: Surface | None  # a score's; those of several classes are evaluated at the grid
+    size: int  # grid points along each axis
+    surface: Surface | None  # of one score; the scores of several classes are evaluated at the grid
     values: NDArray
     computed_at: float = 0.0
     computed_t: int = -1
     shown: str = ""
     links: NDArray | None = None
-    drawn: tuple[Any, ...] = ()  # what the figure was made of
+    drawn: tuple[Any, ...] = ()  # the inputs of the figure
     figure: Drawing | None = None
 
 
 def map_chart(bench: Any, run: Run, theme: str) -> Chart:
-    """Return the map: the training points over f, h or the error; of several classes, over their regions or the lead."""
+    """Return the map: the training points over f, h or the error, or for several classes over their regions or the lead."""
     shown = viewed(type(run.problem), map_choice(type(run.problem)))
     state = map_state(bench, run)
     _refresh(run, state, shown, is_playing=bench.is_playing and not bench.look)
@@ -67,7 +67,7 @@ def map_chart(bench: Any, run: Run, theme: str) -> Chart:
 
 
 def map_state(bench: Any, run: Run) -> MapState:
-    """Return the plane of a run's data with the axes that are chosen, and what is known there."""
+    """Return the plane of a run's data with the chosen axes, and the values known there."""
     axes = axes_asked(run)
     if bench.surface is None or bench.surface.axes != axes:
         bench.surface = _new_map(run, axes)
@@ -83,7 +83,7 @@ def _new_map(run: Run, axes: Axes) -> MapState:
 
 
 def _size(run: Run) -> int:
-    """Return how many points along each axis f is to be known at."""
+    """Return the number of grid points along each axis."""
     solver, d = run.spec.solver, run.split.X_train.shape[1]
     each = (
         run.spec.kernel.factors
@@ -94,9 +94,10 @@ def _size(run: Run) -> int:
 
 
 def _refresh(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None:
-    """Compute the values anew: once a second while the run goes on, at once when it stands still or others are asked for."""
+    """Compute the values again: once a second during the run, and at once if the run pauses or the reader chooses other
+    values."""
     now = time.monotonic()
-    # The more sessions wait to be drawn, the less often.
+    # The more sessions wait to be drawn, the longer the pause.
     seconds = SECONDS_BETWEEN_SURFACES * (1 + (drawing.n_waiting + turns.n_waiting) / WAITING_PER_SECOND)
     is_due = now - state.computed_at >= seconds or not is_playing or run.is_finished
     if (state.computed_t == run.model_t and state.shown == shown) or not (is_due or state.shown != shown):
@@ -116,10 +117,10 @@ def _values(run: Run, state: MapState, shown: str) -> NDArray:
 
 
 def heat_of(run: Run, state: MapState, shown: str, theme: str) -> dict[str, Any]:
-    """Return the trace of what lies under the points."""
+    """Return the trace below the points."""
     values = state.values
     if shown == "classes":
-        # Where all scores are zero, before the first iteration, no class is the highest.
+        # Before the first iteration all scores are zero, so no class has the highest score.
         codes = np.where(np.ptp(values, axis=-1) > 0, values.argmax(axis=-1), np.nan)
         return region_heat(surface_on(state.plane, codes, state.size), colors_of(run), theme)
     z = lead(values) if shown == "margin" else values
@@ -128,7 +129,7 @@ def heat_of(run: Run, state: MapState, shown: str, theme: str) -> dict[str, Any]
 
 
 def centre_of(run: Run) -> float:
-    """Return the value where the map's colours change over: the boundary, or half way between the labeled classes' means."""
+    """Return the value at which the map's colours change: the boundary, or the middle between the labeled classes' means."""
     if run.problem.decision == "sign":
         return 0.0
     y, values = run.split.y_train[run.labeled_rows], run.labeled_values
@@ -137,7 +138,7 @@ def centre_of(run: Run) -> float:
 
 
 def _links(run: Run, state: MapState) -> NDArray:
-    """Return the graph's links to draw: none unless there is a graph and they are asked for."""
+    """Return the graph's links to draw, or nothing if there is no graph or the switch is off."""
     if run.problem.decision != "highest" or not is_on(type(run.problem), GRAPH):
         return NO_LINKS
     if state.links is None:

@@ -1,4 +1,4 @@
-"""The marks on the curves where something was changed during the run, named by what was changed."""
+"""The marks on the curves at changes during the run, with the name and values of each change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pages.controls.control import AUTOMATIC
 
 
 def marks_of(run: Run) -> list[Mark]:
-    """Return a mark for each iteration so far that began with other values: "η 0.5 → 1"."""
+    """Return a mark for each iteration so far that started with changed values: "η 0.5 → 1"."""
     times = sorted({change.t for change in run.spec.changes if change.t <= run.t})
     return [Mark(t, _said(run.spec, t)) for t in times]
 

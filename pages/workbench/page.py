@@ -1,4 +1,4 @@
-"""The one skeleton of the setting pages: controls at the side, transport above, the live run, and tabs with the rest."""
+"""The layout that all setting pages share: controls in the sidebar, transport above, the live run, and tabs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from pages.workbench.ticking import advance, can_tick, is_seen, is_ticking, note
 from pages.workbench.transport import transport
 
 OTHER_TABS = ("Details", "Limits", "Compare", "Theory", "Data", "Code")
-Room = DeltaGenerator  # kept on the page for what the fragment draws there
+Room = DeltaGenerator  # a place on the page for the fragment's output
 
 
 def workbench(name: str) -> None:
@@ -75,7 +75,7 @@ def _page(name: str) -> None:
         make_ready(asked.kernel.name)
         follow(problem, bench, asked)
     if bench.has_empty_boxes and bench.live is None:
-        st.rerun()  # there will be no curve that they could wait for
+        st.rerun()  # without a run there is no first curve to wait for
     step_limits(bench, step_place)
     suggest_button(bench, suggest_place)
     head(problem, bench)
@@ -109,14 +109,15 @@ def _page(name: str) -> None:
         st.fragment(_live, run_every=pace[0])(name, pace, status, tiles, limits, look, health)
     bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
     for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
-        # Not before: the page is there sooner, and the browser reads tables and code when there are some to show.
+        # A tab is drawn when it is first opened, so that the page appears sooner and the browser loads tables and code on
+        # demand.
         if tab in bench.opened:
             with place:
                 _draw_tab(tab, bench, problem)
 
 
 def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
-    """Show how far the work is that the next run needs before it can begin."""
+    """Show the progress of the preparation that the next run needs."""
     assert bench.preparation is not None
     keep_place(SETTINGS[name], bench)
     is_going = not bench.preparation.job.is_over
@@ -132,7 +133,7 @@ def _sign(name: str, may_begin: bool) -> None:
 
 
 def _sidebar(problem: type[Setting], bench: Bench, own_file_place: DeltaGenerator) -> tuple[Spec | None, Room, Room]:
-    """Draw the controls; return the spec (None, with a sentence, where it is not valid) and places for what goes with the run."""
+    """Draw the controls; return the spec (None with an error if it is not valid) and places for elements that need the run."""
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)
@@ -153,7 +154,7 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: DeltaGenerato
         with st.expander(title, expanded=not bench.about.isdisjoint(box)):
             values |= {} if bench.has_empty_boxes else {name: draw(c) for name, c in box.items()}
     if dataset == FILE and own_data is None:
-        return None, step_place, suggest_place  # said where the file is asked for
+        return None, step_place, suggest_place  # the upload has its own message
     try:
         asked = controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data)
         return asked, step_place, suggest_place
@@ -163,9 +164,9 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: DeltaGenerato
 
 
 def _may_wait(bench: Bench, dataset: str, boxes: Mapping[str, Control]) -> bool:
-    """Whether the closed boxes can be filled when the first curve is there: the browser has less to do until then.
+    """Return True if the closed boxes can be filled after the first curve, so that the browser has less to do until then.
 
-    Not where one of their controls stands elsewhere than it would by itself, or where a lesson's step opens one of them.
+    That is not possible if one of their controls differs from its default, or if a lesson's step opens one of them.
     """
     is_first = bench.number == 0 and not bench.has_empty_boxes and dataset != FILE
     keys = {c.key for c in boxes.values()}
@@ -175,7 +176,7 @@ def _may_wait(bench: Bench, dataset: str, boxes: Mapping[str, Control]) -> bool:
 
 
 def _halve(bench: Bench, problem: type[Setting]) -> None:
-    """Set the step slider to the stop nearest to half of its value, and begin again."""
+    """Set the step slider to the stop nearest to half of its value, and start again."""
     assert bench.asked is not None
     step = bench.asked.solver.step_size
     if step is None:
@@ -187,7 +188,7 @@ def _halve(bench: Bench, problem: type[Setting]) -> None:
 
 
 def _tabs() -> Any:
-    # Each is drawn anew as it is opened.
+    # Opening a tab draws it again.
     return st.tabs(["Live", *OTHER_TABS], key="tabs", on_change="rerun")
 
 
@@ -211,7 +212,7 @@ def _draw_tab(tab: str, bench: Bench, problem: type[Setting]) -> None:
 
 
 def _view_controls(problem: type[Setting], bench: Bench) -> None:
-    """Draw what changes the view only: the function on the map, the objective's axis, what stands below the map."""
+    """Draw the choices of the view: the function on the map, the objective's axis, and the chart below the map."""
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
         if bench.live is not None and "map" not in bench.hidden:
             draw_choice(problem, map_choice(problem))
@@ -225,9 +226,9 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
 def _live(
     name: str, pace: tuple[float | None, bool], status: Room, tiles: Room, limits: Room, look: Room, health: Room
 ) -> None:
-    """Draw the run, advanced where no ticks do that; status, numbers and health where the page keeps room for them.
+    """Draw the run, and advance it unless ticks do that; status, numbers and health go to their places on the page.
 
-    The page's one fragment.
+    This is the page's only fragment.
     """
     bench: Bench = st.session_state[bench_key(name)]
     with bench.hold.taken():
@@ -238,18 +239,19 @@ def _live(
         keep_place(SETTINGS[name], bench)
         bench.is_playing = bench.is_playing and not bench.live.is_finished
         if bench.wants_restart or pace_of(bench) != pace or (bench.has_empty_boxes and is_seen(bench)):
-            st.rerun()  # a button in here has moved a slider outside, the first curve is there, or a tick was the last
+            # a button in here has moved a slider outside, the first curve is there, or the last tick has arrived
+            st.rerun()
         has_ended = _advance(bench)
         with drawing.turn(is_urgent=not is_a_tick(), look=_gives_way):
             _draw(bench, status, tiles, limits, health)
         if bench.look != before and "Details" in bench.opened and not bench.is_showing:
-            st.rerun()  # they are of the same step
+            st.rerun()  # the details show the same step
         if has_ended:
             st.rerun()  # once, so that the ticking ends and the transport bar shows it
 
 
 def _draw(bench: Bench, status: Room, tiles: Room, limits: Room, health: Room) -> None:
-    """Draw the run as it stands."""
+    """Draw the current state of the run."""
     assert bench.live is not None
     hidden, theme = bench.hidden, _theme()
     note(bench, theme)
@@ -266,7 +268,7 @@ def _draw(bench: Bench, status: Room, tiles: Room, limits: Room, health: Room) -
 
 
 def _advance(bench: Bench) -> bool:
-    """Make the iterations of one drawing, unless ticks do; return whether the run, or its way to an iteration, has ended so."""
+    """Make the iterations of one drawing, unless ticks do; return True if the run, or its way to an iteration, has ended."""
     assert bench.live is not None
     if is_ticking(bench):
         return False
@@ -284,13 +286,13 @@ def _advance(bench: Bench) -> bool:
 
 
 def _gives_way() -> bool:
-    """Let a click or a moved slider that waits end this drawing of the page: any access to the session's state does."""
+    """Access the session's state, so that a waiting click or moved slider can end this drawing of the page."""
     st.session_state.get("speed")
     return False
 
 
 def _health(bench: Bench, place: DeltaGenerator) -> None:
-    """Show the light where the numbers are not well, with the way out."""
+    """Show a warning and a remedy if the numbers grow or have diverged."""
     assert bench.live is not None
     run = bench.live.run
     reason = run.stop_reason if run.stop_reason is StopReason.DIVERGED else None

@@ -1,4 +1,4 @@
-"""The long work before a run can begin: done in a process of its own, shown, and given up for other data or at a click."""
+"""The long preparation before a run can start: a separate process, shown on the page, cancelled by other data or a click."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dsgcore.experiments.jobs import Job, JobState, shared_jobs
 from pages.controls.own_file import plain
 
 TICK_SECONDS = 0.3
-# How long the work goes on after the browser has gone; a hidden tab may ask once a minute only.
+# Seconds that the work continues without a browser; a hidden tab may ask only once a minute.
 LEASE_SECONDS = 90.0
 MEMORY_LIMIT = 4 * 10**9
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """A run that is to begin, and the job that does the work for it."""
+    """The next run, and the job that prepares it."""
 
     spec: Spec
     split: Split
@@ -31,7 +31,7 @@ class Preparation:
 
 
 def prepare(spec: Spec, split: Split, work: LongWork, at: str) -> Preparation:
-    """Begin the work for a run, which is to be shown at the iteration `at`."""
+    """Start the preparation of a run that is to be shown at the iteration `at`."""
     limit, lease = MEMORY_LIMIT, LEASE_SECONDS
     return Preparation(
         spec, split, work, at, shared_jobs().submit(work.function, *work.arguments, memory_limit=limit, lease=lease)
@@ -39,7 +39,7 @@ def prepare(spec: Spec, split: Split, work: LongWork, at: str) -> Preparation:
 
 
 def sign(preparation: Preparation, try_again: Callable[[], None], *, may_begin: bool) -> None:
-    """Draw how far the work is, with the way out; draw the page again when it is done and the run may begin."""
+    """Draw the progress of the preparation and a button to cancel it; draw the page again when it is done."""
     job = preparation.job
     job.keep()
     if job.state is JobState.DONE and may_begin:

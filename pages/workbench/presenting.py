@@ -1,4 +1,4 @@
-"""A guided lesson in front of a class: one thing at a time and large, next and back by keys, notes for who speaks."""
+"""A guided lesson in front of a class: one thing at a time, large, with keys for next and back, and notes for the lecturer."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from pages.workbench.lesson_steps import go_to_step, lesson_button, light_up, sh
 from pages.workbench.room_view import LETTERS, guesses_as_they_come, open_room, tell_the_room, where_to_answer
 
 _STYLE = Path(__file__).with_suffix(".css")
-# Measures that are seen in the error's chart and on the map; all others in the curves.
+# Measures that the error's chart and the map show; the curves show all others.
 _OF_THE_ERROR = ("error_share", "lag", "overstated")
 
 
 def is_presented() -> bool:
-    """Whether the link asks for a lesson in front of a class."""
+    """Return True if the link presents a lesson to a class."""
     return st.query_params.get("present") == "1"
 
 
 def set_stage(bench: Bench) -> None:
-    """Begin a step of a lesson that is presented with its text; one that is not has no stages."""
+    """Start a step of a presented lesson with its text; a lesson that is not presented has no stages."""
     if bench.place is not None and is_presented() == (bench.place.stage is None):
         bench.place.stage = Stage.TEXT if is_presented() else None
 
 
 def left_out(bench: Bench) -> Set[str]:
-    """Return the parts of the page that are not the one thing that is shown now."""
+    """Return the parts of the page to hide at this stage."""
     place = bench.place
     if place is None or place.stage is None:
         return frozenset()
@@ -46,7 +46,7 @@ def left_out(bench: Bench) -> Set[str]:
 
 
 def presented(problem: type[Setting], bench: Bench) -> None:
-    """Draw what is to be seen now, with the keys that lead on and back."""
+    """Draw the current stage, with buttons and keys for next and back."""
     place = bench.place
     assert place is not None
     tell_the_room(problem, bench)
@@ -101,11 +101,11 @@ def _outcome(bench: Bench, place: Place) -> None:
     guesses_as_they_come(bench)
     st.markdown(place.step.explanation)
     if place.is_last:
-        st.markdown(f"**What we learned:** {place.lesson.learned}")
+        st.markdown(f"**What you learned:** {place.lesson.learned}")
 
 
 def _came_to(place: Place) -> str:
-    """Say in a line what the run came to."""
+    """Return the outcome of the run in one line."""
     asks, outcome = place.step.asks, place.outcome
     if outcome is None or asks is None:
         return "Goal reached."
@@ -115,7 +115,7 @@ def _came_to(place: Place) -> str:
         return "None of these. Try another seed." if right is None else f"{letter}. {right.words}"
     if isinstance(asks, Estimate):
         return f"{asks.words[0].upper()}{asks.words[1:]} is {outcome.get(asks.measure, float('nan')):.2f}"
-    return f"{asks.words[0].upper()}{asks.words[1:]}, as it was"
+    return f"{asks.words[0].upper()}{asks.words[1:]}, in this run"
 
 
 def _keys(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -131,7 +131,7 @@ def _keys(problem: type[Setting], bench: Bench, place: Place) -> None:
 
 
 def _next(problem: type[Setting], bench: Bench) -> None:
-    """Show the next thing: the run begins when it is its turn."""
+    """Show the next stage; the run starts at its stage."""
     place = bench.place
     assert place is not None
     if place.stage is Stage.OUTCOME:
@@ -142,7 +142,7 @@ def _next(problem: type[Setting], bench: Bench) -> None:
 
 
 def _back(problem: type[Setting], bench: Bench) -> None:
-    """Show the thing before: the step before begins anew."""
+    """Show the previous stage, or the first stage of the previous step."""
     place = bench.place
     assert place is not None
     if place.stage is Stage.TEXT:

@@ -1,4 +1,4 @@
-"""The parts of the objective as the run goes on, and the risks that are estimated from them."""
+"""The parts of the objective during the run, and the risks that are estimated from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TERM, HEIGHT = "term: ", 250
 
 
 def below(live: LiveRun, theme: str, revision: str) -> list[Chart]:
-    """Return the chart, for where it stands below the map."""
+    """Return the chart of the parts, for the place below the map."""
     return [Chart("chart-risk", alt_risk(live), encoded(risk_figure(live, theme, revision)), HEIGHT)]
 
 
@@ -34,7 +34,7 @@ def _risks(live: LiveRun) -> tuple[Line, ...]:
 
 
 def _note(live: LiveRun) -> str:
-    """Say which estimated risks are below zero now."""
+    """Return a sentence on the estimated risks that are below zero now."""
     lines = _risks(live)
     negative = [f"{line.name} {line.y[-1]:.2g}" for line in lines if line.y[-1] < 0]
     if not lines:
@@ -43,7 +43,7 @@ def _note(live: LiveRun) -> str:
 
 
 def alt_risk(live: LiveRun) -> str:
-    """Say it in words."""
+    """Return the parts in words."""
     row = live.run.history.last()
     said = ", ".join(f"{name.removeprefix(TERM)} {row[name]:.3g}" for name in row if name.startswith(TERM))
     return ". ".join(part for part in (f"{TITLE}: {said or 'no iteration yet'}", _note(live)) if part) + "."

@@ -1,4 +1,4 @@
-"""A class's room on the lecturer's page: where to answer, and the guesses as they come."""
+"""A class's room on the lecturer's page: the address for answers, and the guesses as they arrive."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LETTERS = "ABCDEFGH"
 
 
 def tell_the_room(problem: type[Setting], bench: Bench) -> None:
-    """Put the step's question to the class: open while it is shown, closed as the run begins."""
+    """Send the step's question to the class: open while it is shown, closed when the run starts."""
     place = bench.place
     if bench.room is None or place is None or place.stage is Stage.TEXT or place.step.asks is None:
         return
@@ -57,7 +57,7 @@ def open_room(bench: Bench) -> None:
 
 
 def where_to_answer(room: Key) -> None:
-    """Say where the class answers, and what to do if no phone can come there."""
+    """Show the address for answers, and a remedy if phones cannot reach it."""
     there = for_phones(beside_this_page(ADDRESS, {"code": room.code}))
     shown = plain(f"{there.netloc}{there.path}")
     st.markdown(f"Answer on your phone: **{shown}**, code **{room.code}** ([open]({there.geturl()}))")
@@ -66,7 +66,7 @@ def where_to_answer(room: Key) -> None:
 
 
 def for_phones(there: SplitResult) -> SplitResult:
-    """Return an address as other machines reach it: a name such as localhost gives way to the machine's own address."""
+    """Return an address that other machines can reach: replace a name such as localhost by the machine's own address."""
     if not is_of_this_machine(there.hostname) or (listens_here_alone() and not has_a_proxy()):
         return there
     host = address_in_network()
@@ -77,18 +77,18 @@ def for_phones(there: SplitResult) -> SplitResult:
 def _say_why_no_phone_can() -> None:
     icon = ":material/phonelink_off:"
     if not listens_here_alone():
-        st.warning("Phones cannot come here: this machine has no network.", icon=icon)
+        st.warning("Phones cannot reach this page, because this machine has no network.", icon=icon)
         return
     st.warning(
-        "Phones cannot come here: the server listens on this machine alone. Begin it with this command; "
-        "everyone in your network can then open the app.",
+        "Phones cannot reach this page, because the server listens on this machine only. Start it with this command. Then "
+        "everyone in your network can open the app.",
         icon=icon,
     )
     st.code(command_for_phones(), language=None, wrap_lines=True)
 
 
 def guesses_as_they_come(bench: Bench) -> None:
-    """Draw the guesses, anew twice a second while answers are taken."""
+    """Draw the guesses, updated twice a second while the question is open."""
     is_open = bench.place is not None and bench.place.stage is Stage.QUESTION
     st.fragment(_guesses, run_every=SECONDS_BETWEEN_LOOKS if is_open else None)(bench)
 
@@ -122,7 +122,7 @@ def _draw(place: Place, found: list[Any]) -> None:
 
 
 def _draw_middle(asks: Curve, found: list[Any], came_to: list[float] | None) -> None:
-    """Draw the curve that is in the middle of all guesses at each place, and over it what came."""
+    """Draw the median of all guessed curves at each place, with the outcome over it."""
     if not found:
         return
     middle, key = np.median(np.array(found), axis=0).tolist(), f"room-curve-{len(found)}"
@@ -133,7 +133,7 @@ def _draw_middle(asks: Curve, found: list[Any], came_to: list[float] | None) -> 
 
 
 def bars(rows: list[tuple[str, int]]) -> str:
-    """Return a histogram of rows; each says its number in words as well."""
+    """Return a histogram of rows, each with its number in words as well."""
     most = max([1, *(n for _, n in rows)])
     said = ", ".join(f"{name}: {n}" for name, n in rows)
     lines = "".join(

@@ -1,4 +1,4 @@
-"""F, h and |f − h| side by side on the same plane, at the same step and on one scale of colours."""
+"""F, h and |f − h| side by side on the same plane, at the same step, with one colour scale."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEIGHT = 290
 
 
 def side_by_side(bench: Any, run: Run, theme: str) -> None:
-    """Draw the three maps of a run that has a twin, and how large the error is at its largest."""
+    """Draw the three maps of a run that has a twin, and the largest error."""
     if run.problem.decision == "highest" or not run.t:
         return
     state = map_state(bench, run)
@@ -39,7 +39,8 @@ def side_by_side(bench: Any, run: Run, theme: str) -> None:
             live_chart(figure, key=key, alt=alt, height=HEIGHT)
     largest = drawn["|f − h|"][0].max()
     st.caption(
-        f"After step {run.model_t}, all three on one scale of colours: |f − h| is at most {largest:.2g} here, where f goes from "
+        f"After step {run.model_t}, with one colour scale for all three maps. |f − h| is at most {largest:.2g} here, "
+        f"and f goes from "
         f"{f.min():.3g} to {f.max():.3g}. {words.F} {words.H}"
     )
 

@@ -1,4 +1,4 @@
-"""What moving a control does to the run: nothing, a change from the next iteration on, or a new beginning."""
+"""The effect of a moved control on the run: none, a change from the next iteration on, or a new run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.workbench.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepa
 
 
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
-    """Bring the run in line with what the controls ask for: leave it, steer it, or begin another."""
+    """Bring the run in line with the controls: leave it, steer it, or start another run."""
     try:
         if bench.wants_link or bench.asked is None:
             _follow_link(problem, bench, asked)
@@ -45,7 +45,7 @@ def _wants_new_run(bench: Bench, asked: Spec) -> bool:
         return True
     if bench.live.run.is_finished or not bench.live.run.t:
         return True
-    # What the run is to find by itself is found before it begins; so is a graph that takes long.
+    # Values that the run finds by itself are found before it starts. A graph that takes long is built before, too.
     if any(value is None and bench.asked.values_at(0)[name] is not None for name, value in asked.values_at(0).items()):
         return True
     if long_work(asked, bench.live.run.split) is not None:
@@ -61,10 +61,10 @@ def _without_steerable(spec: Spec) -> dict[str, Any]:
 
 
 def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
-    """Begin the run that the link says, unless it is the one that the page was left with.
+    """Start the run from the link, unless it is the run that the reader left on the page.
 
-    A link that holds an iteration shows the run as it was there. The link is read first: once the run has begun, nothing may
-    end this before it is where the link says.
+    If the link holds an iteration, the run advances to it. The link is read first, because nothing may interrupt the run on
+    the way there.
     """
     changes, at, look = (_linked(key_of(problem, name)) for name in (CHANGES, "at", "look"))
     bench.wants_link = False
@@ -77,7 +77,7 @@ def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         bench.notices.append(str(error))
     begin(bench, spec, at)
     if look.isascii() and look.isdigit() and len(look) <= MOST_DIGITS:
-        bench.look = int(look)  # where the run comes so far
+        bench.look = int(look)  # clipped to the iterations of the run
 
 
 def _linked(key: str) -> str:

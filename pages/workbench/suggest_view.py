@@ -1,4 +1,4 @@
-"""Values that are suggested for the controls: looked for in the background from what may be seen, and set at a click."""
+"""Suggested values for the controls: a search in the background that uses no hidden data, and a button that sets them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HOW = (
 
 @dataclass
 class Asked:
-    """What was asked for: values for that spec, whose data they belong to."""
+    """A search for values, and the spec that it was started for."""
 
     spec: Spec
     job: Job | None
@@ -45,7 +45,7 @@ class Asked:
 
 
 def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
-    """Draw the button that begins the search, with its time beside it."""
+    """Draw the button that starts the search, and the choice of its time."""
     is_going = bench.suggested is not None and bench.suggested.job is not None and not bench.suggested.job.is_over
     with where.container(key="suggest", horizontal=True, vertical_alignment="bottom", gap="small"):
         place = st.container(width="stretch")
@@ -59,7 +59,7 @@ def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
             width=90,
         )
         place.button(
-            "Looking …" if is_going else "Suggest",
+            "Searching …" if is_going else "Suggest",
             key="suggest-values",
             icon=":material/auto_fix_high:",
             help=WHAT,
@@ -83,7 +83,7 @@ def _begin(bench: Bench, seconds: int) -> None:
 
 
 def suggestion(bench: Bench) -> None:
-    """Show how far the search is, and what it has found; nothing where none was asked for, or for other data."""
+    """Show the progress and the result of the search; show nothing without a search, or if it was for other data."""
     asked: Asked | None = bench.suggested
     if asked is None or bench.asked is None:
         return
@@ -113,18 +113,14 @@ def _panel(bench: Bench, is_ticking: bool) -> None:
     elif not is_ticking:
         _found(bench, asked, job.result)
     if job.is_over and is_ticking:
-        st.rerun()  # once, so that the ticking ends
+        st.rerun()  # once, to stop the ticking
 
 
 def _going(job: Job) -> None:
     share, doing = job.progress or (0.0, "starting")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         with st.container(key="suggest-progress", width="stretch"):
-            text = (
-                job.state.value
-                if job.state is JobState.WAITING
-                else f"Looking for values: {doing}, {job.seconds:.0f} s"
-            )
+            text = job.state.value if job.state is JobState.WAITING else f"Searching: {doing}, {job.seconds:.0f} s"
             st.progress(share, text=text)
         st.button("Cancel", key="suggest-cancel", icon=":material/close:", on_click=job.cancel)
 
@@ -160,7 +156,7 @@ def _found(bench: Bench, asked: Asked, found: Suggestion) -> None:
 
 
 def _changes(spec: Spec, found: Suggestion) -> dict[str, Any]:
-    """Return the values to be set: those found that the spec does not have already."""
+    """Return the values to set: those that differ from the spec's values."""
     own, other = _values(spec, found.parameters), _values(with_values(spec, found.parameters), found.parameters)
     return {name: value for name, value in other.items() if value != own[name]}
 
@@ -171,10 +167,10 @@ def _values(spec: Spec, names: Any) -> dict[str, Any]:
 
 
 def _set_button(bench: Bench, asked: Asked, changes: dict[str, Any]) -> None:
-    """Offer to set the values, or once they are, those from before."""
+    """Offer to set the values, or to restore the previous ones after they are set."""
     values = _values(asked.spec, changes) if asked.is_set else changes
     st.button(
-        "Set back" if asked.is_set else "Set these",
+        "Undo" if asked.is_set else "Use these values",
         key="suggest-set",
         icon=":material/undo:" if asked.is_set else ":material/check:",
         type="secondary" if asked.is_set else "primary",
@@ -197,14 +193,14 @@ def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: di
         return f"**The values stay**: {plain(found.sentence())}"
     if not changes:
         best = f" The best one reaches {measured}." if measured else ""
-        return f"**The values stay**: of {n} tried in {found.seconds:.0f} s, none was clearly better on held-out folds.{best}"
+        return f"**The values stay**: none of {n} candidates, in {found.seconds:.0f} s was clearly better on held-out folds.{best}"
     own = _values(asked.spec, changes)
     said = ", ".join(
         f"{offered[k].parameter.label} {offered[k].say(own[k])} → {offered[k].say(v)}" for k, v in changes.items()
     )
     return (
-        f"**{plain(said)}**: {name} {measured} on held-out folds against the values before, the best of {n} tried in "
-        f"{found.seconds:.0f} s. Being the best of many flatters it."
+        f"**{plain(said)}**: {name} {measured} on held-out folds, compared with the current values. It is the best of {n} "
+        f"candidates, tried in {found.seconds:.0f} s, so the real gain is probably smaller."
     )
 
 
@@ -218,7 +214,7 @@ def _row(one: Tried, own: dict[str, Any], offered: dict[str, Control]) -> dict[s
     spread = float(np.std(one.scores, ddof=1) / len(one.scores) ** 0.5) if len(one.scores) > 1 else float("nan")
     is_good = np.isfinite(one.mean)
     return {
-        "": "" if one.parameters else "as it is",
+        "": "" if one.parameters else "current values",
         "score": f"{one.mean:.4f}" if is_good else "diverged",
         "± se": f"{spread:.4f}" if is_good and np.isfinite(spread) else "–",
         "folds": str(len(one.scores)),

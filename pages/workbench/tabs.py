@@ -1,4 +1,4 @@
-"""The tabs beside the live one: compare, theory, data and code."""
+"""The tabs Compare, Data and Code."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from pages.workbench.map_axes import axes_asked
 
 
 def as_of(bench: Bench, tab: str) -> None:
-    """Say of which step a tab is: while the run goes on it stands still, until it is opened or asked for anew."""
+    """Show the step of a tab. During the run a tab changes only when it is opened or updated."""
     assert bench.live is not None
     if not bench.is_playing or bench.live.is_finished:
-        st.caption(f"As of step {bench.look or bench.live.run.model_t}.")
+        st.caption(f"This tab shows step {bench.look or bench.live.run.model_t}.")
         return
     with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
-        st.caption(f"As of step {bench.live.run.t}: this tab does not change while the run goes on.", width="content")
+        st.caption(f"This tab shows step {bench.live.run.t}. It does not change during the run.", width="content")
         st.button("Update", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
 
 
 def compare(live: LiveRun) -> None:
-    """Draw the table of this run, its labels-only twin and the previous run: the settings that differ, and the results."""
+    """Draw the table of this run, its labels-only twin and the previous run: their results, and the parameters that differ."""
     rows = {"this run": _summary(live.run.history)}
     if live.supervised is not None:
         rows[live.run.problem.twin_name] = _summary(live.supervised.history)
@@ -81,7 +81,7 @@ def _differences(live: LiveRun) -> list[dict[str, str]]:
 
 
 def data(live: LiveRun) -> None:
-    """Describe the data and how labels were hidden."""
+    """Describe the data and the hidden labels."""
     run, split = live.run, live.run.split
     conversion = run.spec.data.convert
     if conversion is not None and conversion != AS_IS:
@@ -98,7 +98,7 @@ def data(live: LiveRun) -> None:
 
 
 def code(bench: Bench) -> None:
-    """Offer what can be taken away: history, spec, model, a script that repeats the run, and the frame to embed it."""
+    """Offer downloads: history, spec, model, a script that repeats the run, and the frame to embed it."""
     assert bench.live is not None
     run = bench.live.run
     text = script(run.spec, run.tried)
@@ -139,6 +139,6 @@ def _model_bytes(run: Run) -> bytes:
 
 
 def _framed(link: dict[str, str], room: str) -> dict[str, str]:
-    """Return what the page's link says in a frame: without the class's room, and a run that goes on begins at its start."""
+    """Return the query of the page's link for a frame, without the class's room and without the position of a running run."""
     said = {name: text for name, text in link.items() if text and name != room and not text.endswith(PLAYING)}
     return said | {"hide": "sidebar,tabs"}

@@ -1,4 +1,4 @@
-"""The Theory tab: what the theorem promises and assumes, what it takes to keep to it, and the parts of the risk."""
+"""The Theory tab: the theorem's promise and assumptions, the values that meet them, and the parts of the risk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEEP_HELP = "Starts a new run with values that meet the assumptions, as far as p
 
 
 def theory(bench: Bench) -> None:
-    """Say what the theorem promises and assumes, and whether the run keeps to it; draw the parts of the risk."""
+    """Show the theorem's promise and assumptions and whether the run meets them; draw the parts of the risk."""
     assert bench.live is not None
     live, spec = bench.live, bench.live.run.spec
     said = theory_of(spec)
@@ -47,7 +47,7 @@ def theory(bench: Bench) -> None:
 
 
 def _keep_to(bench: Bench) -> None:
-    """Set the controls to what the theorem assumes, and begin again."""
+    """Set the controls to values that the theorem allows, and start again."""
     assert bench.live is not None
     for control, _, value in _to_keep(bench.live.run.spec):
         bench.given[control.key] = value
@@ -55,7 +55,7 @@ def _keep_to(bench: Bench) -> None:
 
 
 def _to_keep(spec: Spec) -> list[tuple[Control, Any, Any]]:
-    """Return the controls that keep to the theorem at other values, with the value that each has, and that other one."""
+    """Return the controls that must change to meet the assumptions, each with its present value and the new one."""
     offered = controls_for(type(spec.problem), spec.data.name, spec.kernel.name)
     now = spec.to_dict()
     return [
@@ -72,7 +72,7 @@ def _what_it_sets(spec: Spec) -> str:
 
 
 def _what_it_cost(live: LiveRun) -> str:
-    """Compare a run that keeps to the theorem with the one that it was made of; nothing before its end."""
+    """Return the comparison of a run that meets the assumptions with the run before; empty until its end."""
     before, after = live.previous, live.run.history
     if not live.is_finished or before is None or not len(before) or live.previous_spec is None:
         return ""

@@ -1,4 +1,4 @@
-"""A run that goes on between two drawings of its page: advanced by ticks, and what they change of the page."""
+"""The ticks of a run between two drawings of its page: they advance the run and send the changes."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from pages.workbench.looking_back import seen
 from pages.workbench.map_axes import AXES
 
 TICK_SECONDS = 0.25
-# Until the browser says that the first curve is there.
+# Until the browser reports the first curve.
 WAITING_SECONDS = 3.0
 SLICE_SECONDS = 0.08
-# "Fast" takes most of a core that nobody else wants, and is drawn about three times a second.
+# "Fast" uses most of an idle core, and is drawn about three times a second.
 FAST_SECONDS = 0.2
-# Where others wait: an iteration of each now and then is more than two iterations of one and none of another.
+# Shorter slices if others wait: one iteration of each run is better than two of one run and none of another.
 SHORT_SLICE_SECONDS = 0.04
 INSTANT_SECONDS = 2.0
-# At normal speed a run takes about so many ticks, ten seconds.
+# At normal speed a run takes about this many ticks, that is ten seconds.
 NORMAL_TICKS = 40
-# What the first drawing shows of it: a curve, and hardly anything gone by.
+# The first drawing shows a curve with these iterations.
 FIRST_ITERATIONS = 4
-# What ticks do not change, the script draws so often; on a crowded server less often.
+# Seconds between drawings by the script, which draws everything that ticks do not change; longer on a crowded server.
 SECONDS_BETWEEN_DRAWINGS = 3.0
 WAITING_PER_SECOND = 4
 BUSY = b'{"isBusy": true}'
 
 
 def advance(bench: Bench, until: Callable[[], bool]) -> None:
-    """Make the iterations of one drawing; of a run that nobody sees yet, only those of its first curve."""
+    """Make the iterations of one drawing; before the browser has drawn the first curve, only the iterations of that curve."""
     live = bench.live
     assert live is not None
     speed, is_crowded = viewed(type(live.run.problem), SPEED), turns.n_waiting > 0
@@ -66,21 +66,21 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
 
 
 def can_tick() -> bool:
-    """Whether there is a server that ticks can be asked of, and a browser's half that asks."""
+    """Return True if there is a server that answers ticks, and a browser component that asks for them."""
     return are_served() and _component() is not None
 
 
 def is_ticking(bench: Bench) -> bool:
-    """Whether the run goes on by ticks: it plays, and what there is to see has been seen, or a link's iteration is gone to."""
+    """Return True if ticks advance the run: it plays and its curves are drawn, or it is on the way to a link's iteration."""
     if bench.live is None or bench.live.is_finished or not bench.is_playing or bench.is_held or bench.is_showing:
         return False
     return can_tick() and (is_seen(bench) or bench.going_to > 0)
 
 
 def pace_of(bench: Bench) -> tuple[float | None, bool]:
-    """Return how often the script is to advance and draw the run, and whether it goes on by ticks instead.
+    """Return the seconds between two drawings by the script, and True if ticks advance the run instead.
 
-    Seldom while nobody sees it, for each drawing puts off the first curve.
+    Before the browser shows the curves, drawings are rare, because each one delays the first curve.
     """
     if bench.is_showing:
         return TICK_SECONDS, False
@@ -92,12 +92,12 @@ def pace_of(bench: Bench) -> tuple[float | None, bool]:
 
 
 def is_seen(bench: Bench) -> bool:
-    """Whether the browser shows what the run has come to, or is not to."""
+    """Return True if the browser shows the curves, or if they are hidden."""
     return bench.is_watched or "curves" in bench.hidden
 
 
 def note(bench: Bench, theme: str) -> None:
-    """Note, as the script draws the run, what ticks are to go by."""
+    """Keep the values that ticks need, when the script draws the run."""
     assert bench.live is not None
     problem = type(bench.live.run.problem)
     bench.theme = theme
@@ -108,7 +108,7 @@ def note(bench: Bench, theme: str) -> None:
 
 
 def tick_here(page: str, bench: Bench) -> None:
-    """Have the browser ask for ticks while the run goes on."""
+    """Make the browser ask for ticks during the run."""
     component = _component()
     if component is None:
         return
@@ -127,7 +127,7 @@ def tick_here(page: str, bench: Bench) -> None:
 
 
 def _nothing() -> None:
-    """Do nothing: that the page is drawn anew is all that was asked for."""
+    """Do nothing: the only purpose of the call is to draw the page again."""
 
 
 def _answer(kept: weakref.ref[Bench]) -> bytes:
@@ -136,7 +136,7 @@ def _answer(kept: weakref.ref[Bench]) -> bytes:
 
 
 def tick(bench: Bench) -> bytes:
-    """Advance a run by what one drawing shows, and return what has changed of its page; nothing, while its script has it."""
+    """Advance a run by one drawing, and return the changes of its page; return nothing while the script has the run."""
     with turns.turn(), bench.hold.tried() as is_ours:
         if not is_ours:
             return BUSY
@@ -151,7 +151,7 @@ def tick(bench: Bench) -> bytes:
 
 
 def _news(bench: Bench) -> bytes:
-    """Return what has changed of the page: in the first line all but the figures, in each of the others one of them."""
+    """Return the changes of the page: the first line holds everything except the figures, and each other line one figure."""
     live = bench.live
     assert live is not None
     made = [chart for chart in views.charts(bench, theme=bench.theme, hidden=bench.hidden) if _is_new(bench, chart)]
@@ -167,7 +167,7 @@ def _news(bench: Bench) -> bytes:
 
 
 def _said(bench: Bench, shown: LiveRun, *, is_playing: bool) -> dict[str, Any]:
-    """Return in words and numbers where the run is, and what it has come to, as far as that is shown of it."""
+    """Return the run's position and its results in words and numbers, as far as the page shows them."""
     assert bench.live is not None
     problem: type[Setting] = type(bench.live.run.problem)
     return {
@@ -181,18 +181,18 @@ def _said(bench: Bench, shown: LiveRun, *, is_playing: bool) -> dict[str, Any]:
 
 
 def _is_new(bench: Bench, chart: Any) -> bool:
-    """Whether a tick has not brought this drawing of a chart yet: a map stays as it is for a while."""
+    """Return True if no tick has sent this drawing of a chart yet; a map stays the same for a while."""
     is_new = bench.sent.get(chart.key) is not chart.drawing
     bench.sent[chart.key] = chart.drawing
     return is_new
 
 
 def _is_due(bench: Bench) -> bool:
-    """Whether the script is to draw the page, for what ticks do not change."""
+    """Return True if the script must draw the page, for the parts that ticks do not change."""
     assert bench.live is not None
     seconds, health = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND), bench.live.run.health
     is_due = health is not bench.drawn_health or time.monotonic() - bench.drawn_at >= seconds
-    if is_due:  # asked for once
+    if is_due:  # requested only once
         bench.drawn_at, bench.drawn_health = time.monotonic(), health
     return is_due
 

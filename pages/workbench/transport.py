@@ -17,7 +17,7 @@ from pages.workbench.bench import Bench, begin_again, once
 
 
 def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -> DeltaGenerator:
-    """Draw the bar with play, step, reset, speed and seed; return the place in it that says where the run is."""
+    """Draw the bar with play, step, reset, speed and seed; return the place for the run's position."""
     bench.drawn += 1
     is_finished = bench.live is not None and bench.live.run.is_finished
     off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None or bench.is_held}

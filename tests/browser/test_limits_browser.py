@@ -36,7 +36,7 @@ def test_a_run_is_looked_back_at_and_into(open_page, wait_ready):
     page.get_by_role("tab", name="Details", exact=True).click()
     inside = page.locator(".st-key-part-inside")
     inside.get_by_role("radio", name="one point").click()
-    expect(page.get_by_text("it pulls h").or_(page.get_by_text("adds nothing yet"))).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("pulls h").or_(page.get_by_text("adds nothing yet"))).to_be_visible(timeout=LONG)
     inside.get_by_role("radio", name="all coefficients").click()
     expect(page.locator(".st-key-chart-inside-all .js-plotly-plot")).to_be_visible(timeout=LONG)
 
@@ -57,11 +57,11 @@ def test_four_runs_say_what_limits_a_run_and_what_the_change_has_brought(open_pa
     page = open_page(NOISY)
     page.get_by_role("tab", name="Limits", exact=True).click()
     page.get_by_role("button", name="Find out").press("Enter")
-    expect(page.get_by_text("The batches' noise limits it.")).to_be_visible(timeout=2 * LONG)
+    expect(page.get_by_text("The noise of the mini-batches limits it.")).to_be_visible(timeout=2 * LONG)
     expect(page.locator(".st-key-chart-shares .js-plotly-plot")).to_be_visible()
     wait_ready(page)
     found = [line for theme in THEMES for line in found_on(page, theme)]
     assert not found, "\n".join(found)
-    page.get_by_role("button", name="Do it").press("Enter")
+    page.get_by_role("button", name="Apply").press("Enter")
     page.wait_for_url(re.compile(r"batch_size=8"), timeout=LONG)
-    expect(page.get_by_text("What the change has brought")).to_be_visible(timeout=2 * LONG)
+    expect(page.get_by_text("Effect of the change")).to_be_visible(timeout=2 * LONG)

@@ -19,7 +19,7 @@ from test_auc_page import (
 def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, page_health):
     page = open_page("multiclass?speed=slow")
     wait_for_points(page, 4)
-    wait_for_points(page, 4, "chart-spectrum", "tail, pulled to zero")
+    wait_for_points(page, 4, "chart-spectrum", "tail, penalised")
     move_slider(page, "mc_tau_I", 1)
     page.wait_for_url("**mc_changes=0%3Atau_I%3Dauto*")
     assert step_number(page) >= 4  # steered, not begun again

@@ -51,8 +51,8 @@ def move(page, key, *pressed):
     """Press keys, each when the app has taken the value before: it says how much memory there is."""
     slider, part = page.locator(f".st-key-{key} input[type=range]"), page.locator(".st-key-part-race")
     for one in pressed:
-        expect(part).to_contain_text("It may take", timeout=PATIENCE_MS)
-        said = re.search(r"It may take [\d.]+ GB", part.text_content())[0]
+        expect(part).to_contain_text("Its memory limit is", timeout=PATIENCE_MS)
+        said = re.search(r"Its memory limit is [\d.]+ GB", part.text_content())[0]
         slider.focus()
         slider.press(one)
         expect(part).not_to_contain_text(said, timeout=PATIENCE_MS)
@@ -67,7 +67,7 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
 
     move(page, "race-limit-s3vm", "Home")  # from 4 to 0.1 GB, for 3,500 points
     expect(page.locator(".st-key-part-race")).to_contain_text(
-        "It may take 0.1 GB.", timeout=PATIENCE_MS
+        "Its memory limit is 0.1 GB.", timeout=PATIENCE_MS
     )  # the app's word
     start(page)
     sentence = re.compile(r"S3VM-light needs 0\.1\d+ GB for the kernel matrix of 3,500 points; limit 0\.1 GB")
@@ -76,7 +76,7 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
     page_health.assert_clean()
 
     move(page, "race-limit-s3vm", "End", "ArrowLeft", "ArrowLeft")
-    expect(page.locator(".st-key-part-race")).to_contain_text("It may take 4 GB.", timeout=PATIENCE_MS)
+    expect(page.locator(".st-key-part-race")).to_contain_text("Its memory limit is 4 GB.", timeout=PATIENCE_MS)
     choose(page, "s3vm", "BGS3VM")
     give(page, "s3vm", "BGS3VM", "n_passes", 1000)
     start(page)
