@@ -121,7 +121,7 @@ def test_who_stops_it_is_told_that_it_goes_on(data, tmp_path, monkeypatch, capsy
 
     monkeypatch.setattr(Here, "keep", end)
     assert main(command(data, tmp_path, "--every", 10)) == 130
-    assert "checkpoint.npz, and the same command goes on" in capsys.readouterr().err
+    assert "checkpoint.npz, and the same command continues from them" in capsys.readouterr().err
     assert len(load_model(tmp_path / "checkpoint.npz")) == 20
 
 
@@ -141,7 +141,7 @@ def test_on_a_cluster_it_writes_the_same_files_and_after_it_has_gone_away_goes_o
         monkeypatch.setattr(Here, "keep", end)
         assert main(command(data, tmp_path / "dask", "--every", 5, "--dask", cluster.scheduler_address)) == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith("dsgcore: the cluster has gone away; what is made is kept in ")
+    assert said.startswith("dsgcore: the cluster has gone away; the iterations so far are in ")
     monkeypatch.setattr(Here, "keep", keep)
     with cluster_of(2) as cluster:
         assert main(command(data, tmp_path / "dask", "--quiet", "--dask", cluster.scheduler_address)) == 0
