@@ -35,7 +35,7 @@ __all__ = [
     "SpecError",
     "load_model",
 ]
-# Where each name is found when it is first asked for: scikit-learn alone would take more than a second to import.
+# The module of each public name, imported on first use: scikit-learn alone would take more than a second to import.
 _PLACES = {
     **dict.fromkeys(("LRCMC", "PS3VT", "QS3ORAO", "QSGS2AUC", "SSMC", "TSGS3VM", "TSGSU", "LinearMC"), "estimators"),
     **dict.fromkeys(("Run", "Spec", "SpecError"), "experiments"),
@@ -49,7 +49,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name, or a public part of the package, when it is first asked for."""
+    """Import a public name, or a public part of the package, on first use."""
     if name in _PLACES:
         value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
     else:

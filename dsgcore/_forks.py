@@ -1,4 +1,4 @@
-"""A server of forks: a process that has imported what runs need, of which others are made in an instant."""
+"""Fork server: a process that has imported everything that runs need, and is forked quickly."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 FORKED = "forkserver"
 PRELOADED = ["dsgcore.studies.forked"]
-# Whoever looks on has the cores first.
+# Other processes have priority for the cores.
 NICENESS = 10
 
 
-# Set in a process that is a fork itself, of one that has imported nearly all: it forks its own without a server.
+# Set in a process that is itself a fork with nearly all imports: it forks directly, without a server.
 is_a_fork = False
 
 
 def context() -> Any:
-    """Return the context of `multiprocessing` that makes processes for runs: of forks where the system has them."""
+    """Return the context of `multiprocessing` that makes processes for runs: forks if the system has them."""
     if is_a_fork:
         for module in PRELOADED:
             import_module(module)
@@ -32,6 +32,6 @@ def context() -> Any:
 
 
 def give_way() -> None:
-    """Leave the cores to others where they want them: this process and those that it makes."""
+    """Lower the priority of this process and its children."""
     with suppress(AttributeError, OSError):  # not everywhere
         os.nice(NICENESS)

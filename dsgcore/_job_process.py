@@ -1,7 +1,7 @@
-"""The inside of a background process: do one job, and tell how it goes. Begun as `dsgcore.experiments.processes` says.
+"""Main program of a background process: do one job, and report its progress. `dsgcore.experiments.processes` starts it.
 
 It imports the standard library and the errors' base class only. The job imports the rest.
-What comes in through standard input and goes out through standard output is pickled, one message after the other.
+Messages through standard input and standard output are pickled, one after the other.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ READY, PROGRESS, RESULT, ERROR = "ready", "progress", "result", "error"
 
 
 class Outbox:
-    """The way back to the process that asked."""
+    """Stream of messages to the parent process."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._lock = threading.Lock()
 
     def send(self, kind: str, content: Any) -> None:
-        """Send a message; where nobody reads any more, end."""
+        """Send a message; end the process if nobody reads any more."""
         arrays: list[pickle.PickleBuffer] = []
         head = pickle.dumps((kind, content), protocol=5, buffer_callback=arrays.append)
-        raw = [array.raw() for array in arrays]  # as they are: with a copy they might take more than the job may
+        raw = [array.raw() for array in arrays]  # without a copy, which might exceed the job's memory limit
         with self._lock:
             try:
                 self._stream.write(pickle.dumps((head, [part.nbytes for part in raw])))
@@ -53,9 +53,9 @@ def receive(stream: IO[bytes]) -> tuple[str, Any]:
 
 
 def way_back() -> Outbox:
-    """Take standard output for messages: what the job prints is none, and no process that it begins holds the pipe.
+    """Reserve standard output for messages: the job's prints go elsewhere, and its child processes do not hold the pipe.
 
-    The pipe's end is what tells the other side that this process is gone.
+    The end of the pipe tells the parent that this process has ended.
     """
     own = os.dup(1)
     os.dup2(2, 1)
@@ -65,7 +65,7 @@ def way_back() -> Outbox:
 
 
 def main() -> None:
-    """Read the job from standard input, do it, send its result or one sentence, and end."""
+    """Read the job from standard input, do it, send its result or an error message, and end."""
     outbox = way_back()
     sys.path[:], function, arguments, memory_limit, time_limit = _read(sys.stdin.buffer)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -106,14 +106,14 @@ def _do(function: Any, arguments: tuple, memory_limit: int | None, outbox: Outbo
 
 
 def out_of_memory(limit: int | None) -> str:
-    """Return the sentence about a job that needed more than its limit, in bytes."""
+    """Return the error message for a job that needed more memory than its limit, in bytes."""
     if limit is None:
         return "This needs more memory than the machine has."
     return f"This needs more memory than its limit of {limit / 1e9:g} GB."
 
 
 def _end_with_parent() -> None:
-    """Wait until the other end of standard input is closed, which happens however the parent ends; then end."""
+    """Wait until the other end of standard input is closed, which happens when the parent ends; then end."""
     while os.read(0, 1):
         pass
     os._exit(1)

@@ -1,4 +1,4 @@
-"""What memory this process takes, and a wall that it cannot go beyond. Standard library only."""
+"""Memory of this process: measurement and limits. Standard library only."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ SECONDS_BETWEEN_LOOKS = 0.05
 
 
 def forget_peak() -> int:
-    """Let the peak of resident memory be what is resident now, where the system can; return the peak, in bytes."""
+    """Reset the peak of resident memory to the current value, if the system can; return the peak, in bytes."""
     with suppress(OSError), open("/proc/self/clear_refs", "w") as file:
         file.write("5")
     return peak()
 
 
 def peak() -> int:
-    """Return the most memory that has been resident in this process, in bytes; 0 where the system does not say."""
+    """Return the peak of resident memory of this process, in bytes; 0 if the system does not report it."""
     with suppress(OSError, StopIteration):
         return _status("VmHWM")
     with suppress(ImportError):  # not on Windows
         import resource
 
-        # May count what the process had before it was this program.
+        # May include the memory of the process before it started this program.
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return 0
 
 
 def resident() -> int:
-    """Return the memory that is resident in this process now, in bytes; 0 where the system does not say."""
+    """Return the resident memory of this process, in bytes; 0 if the system does not report it."""
     with suppress(OSError, StopIteration):
         return _status("VmRSS")
     return 0
 
 
 def give_back() -> None:
-    """Give memory that is free within this process back to the system, where the C library can (glibc)."""
+    """Return free memory of this process to the system, if the C library can (glibc)."""
     with suppress(OSError, AttributeError, TypeError):
         import ctypes
 
@@ -49,7 +49,7 @@ def give_back() -> None:
 
 
 def of_machine() -> int:
-    """Return the memory that the machine has, in bytes; where the system does not say, 8 GB."""
+    """Return the machine's memory, in bytes; 8 GB if the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on Windows
@@ -57,25 +57,25 @@ def of_machine() -> int:
 
 
 def _status(name: str) -> int:
-    """Return a number of Linux's own account of this process, in bytes."""
+    """Return a number, in bytes, from Linux's status of this process."""
     with open("/proc/self/status", encoding="ascii") as file:
         return 1024 * next(int(line.split()[1]) for line in file if line.startswith(name))
 
 
 def limit_growth(limit: int, give_up: Callable[[], None]) -> None:
-    """Let this process take no more than `limit` bytes beyond what it has now.
+    """Limit this process to `limit` bytes beyond its current memory.
 
-    On Linux the system itself refuses private memory (RLIMIT_DATA), so that an array that is too large raises
-    `MemoryError` before a byte of it is touched. The address space (RLIMIT_AS) would be the wrong thing to limit: threads
-    of BLAS and of the C library reserve far more of it than they use. Elsewhere a thread looks at the peak of resident
-    memory, and calls `give_up` when it is too high.
+    On Linux the system refuses private memory (RLIMIT_DATA), so an array that is too large raises `MemoryError` before
+    a byte of it is touched. The address space (RLIMIT_AS) is not limited: threads of BLAS and of the C library reserve
+    far more of it than they use. On other systems a thread watches the peak of resident memory, and calls `give_up`
+    when it is too high.
 
     Parameters
     ----------
     limit : int
         Bytes.
     give_up : callable
-        Ends the process; called by the thread, where there is one.
+        Ends the process; called by the thread, if there is one.
     """
     try:
         import resource
@@ -89,7 +89,7 @@ def limit_growth(limit: int, give_up: Callable[[], None]) -> None:
 
 
 def limit_time(seconds: float) -> None:
-    """Let this process compute for so many seconds more, where the system can end it: it counts no time spent waiting."""
+    """Limit this process to so many more seconds of computing, if the system can; waiting does not count."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -99,7 +99,7 @@ def limit_time(seconds: float) -> None:
 
 
 def watch(highest: int, give_up: Callable[[], None]) -> None:
-    """Look at the peak of resident memory again and again; call `give_up` once it is above `highest` bytes."""
+    """Check the peak of resident memory repeatedly; call `give_up` once it is above `highest` bytes."""
     while peak() <= highest:
         time.sleep(SECONDS_BETWEEN_LOOKS)
     give_up()

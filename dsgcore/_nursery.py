@@ -1,7 +1,7 @@
-"""A process that is forked for each background job: it has imported what they need, has one thread, and does nothing else.
+"""Fork server for background jobs: it has imported everything they need, has one thread, and does nothing else.
 
-Started by `dsgcore.experiments.processes`, which tells through one socket when to fork, and through another one for each
-job when to kill it, and learns how it ended. Whatever it forked ends when who asked for it does.
+`dsgcore.experiments.processes` starts it. One socket requests forks. Each job has its own socket, which requests its
+end and reports its exit code. All forks end when the client ends.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from importlib import import_module
 
 from dsgcore import _forks, _job_process
 
-# What takes a new process long before it can read a stranger's file, race against a competitor, or carry out a study.
+# Slow imports of a new process that reads a user's file, races against a competitor, or runs a study.
 NEEDED = ("dsgcore.data.reading.looking", "dsgcore.experiments.race", "dsgcore.studies.background")
-# One for the job's standard input and output each, one socket to tell of it.
+# One each for the job's standard input and output, and one socket for its control.
 HANDED_OVER = 3
 CODE = struct.Struct("i")
 
 
 class Nursery:
-    """The forking process: what it watches, and the jobs that it has forked, each with the socket that tells of it."""
+    """The fork server: the sockets that it watches, and its forks, each with its control socket."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel, self._jobs = channel, dict[int, socket.socket]()
@@ -36,23 +36,23 @@ class Nursery:
         for end in (self._ended, wakes):
             end.setblocking(False)
         self._wakes = wakes
-        self._life, self._held = os.pipe()  # held by nobody else: it ends when this process does
+        self._life, self._held = os.pipe()  # held by no other process: it ends when this process does
         self._watched = selectors.DefaultSelector()
         self._watched.register(channel, selectors.EVENT_READ, self._begin)
         self._watched.register(self._ended, selectors.EVENT_READ, self._reap)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks gets it, too, and closes the channel
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client gets it, too, and closes the channel
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
 
     def serve(self) -> None:
-        """Fork and kill as one is told to."""
+        """Fork and kill on request."""
         while True:
             for key, _ in self._watched.select():
                 key.data()
 
     def _begin(self) -> None:
         message, handed, _, _ = socket.recv_fds(self._channel, 1, HANDED_OVER)
-        if not message:  # nobody is there any more
+        if not message:  # the client has ended
             for job in self._jobs:
                 os.kill(job, signal.SIGKILL)
             os._exit(0)
@@ -82,7 +82,7 @@ class Nursery:
                     told_by.send(CODE.pack(os.waitstatus_to_exitcode(status)))
 
     def _become_a_job(self, inbox: int, outbox: int) -> None:
-        """Leave everything of the nursery's behind, and do the job."""
+        """Release all resources of the fork server, and do the job."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -97,7 +97,7 @@ class Nursery:
         _forks.is_a_fork = True
         try:
             _job_process.main()
-        finally:  # whatever it met: it is no nursery
+        finally:  # after any error: this process is not the fork server
             os._exit(1)
 
     def _end_with_nursery(self) -> None:
@@ -106,7 +106,7 @@ class Nursery:
 
 
 def _forked() -> int | None:
-    """Fork; None where the system has no room for another process: who asks learns it from the end of the job's socket."""
+    """Fork; return None if the system has no room for another process. The client sees the end of the job's socket."""
     try:
         return os.fork()
     except OSError:
@@ -114,9 +114,9 @@ def _forked() -> int | None:
 
 
 def main() -> None:
-    """Import what jobs need, and fork them; the channel's number is the program's argument."""
+    """Import everything that jobs need, and fork them; the channel's number is the program's argument."""
     for module in NEEDED:
         import_module(module)
     gc.collect()
-    gc.freeze()  # what is there stays: collections in the forks need not look at it, so its memory remains shared
+    gc.freeze()  # the collector ignores existing objects, so forks continue to share their memory
     Nursery(socket.socket(fileno=int(sys.argv[1]))).serve()

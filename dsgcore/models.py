@@ -1,4 +1,4 @@
-"""The one door to model files, whatever kind of model they hold."""
+"""Loader of model files of every kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MODULES = {"expansion": "dsgcore.core.expansion", "weights": "dsgcore.multiclas
 
 
 def load_model(file: str | Path | IO[bytes]) -> Expansion | Weights:
-    """Read a model that a run, the app or a model's `save` wrote; the file says which kind of model it is.
+    """Read a model that a run, the app or a model's `save` wrote. The file names the kind of model.
 
     Parameters
     ----------
@@ -26,14 +26,14 @@ def load_model(file: str | Path | IO[bytes]) -> Expansion | Weights:
     Returns
     -------
     Expansion or Weights
-        With `evaluate(X)`, for X of shape (n, d): the scores of `Expansion` have shape (n,), those of `Weights`, the
-        multi-class setting's model, (n, K). They are the same, to the bit, as those of the model that was saved.
+        A model with `evaluate(X)`, for X of shape (n, d). The scores of an `Expansion` have shape (n,). Those of
+        `Weights`, the multi-class setting's model, have shape (n, K). They are bit-for-bit identical to those of the
+        saved model.
 
     Raises
     ------
     ModelError
-        In one sentence, if the file is not such a model, or this machine's random numbers are not those that it was
-        trained with.
+        If the file is not such a model, or if this machine draws other random numbers than those of its training.
     """
     held = read(file)
     model: Expansion | Weights = import_module(_MODULES[held.model]).restore(held)

@@ -245,7 +245,7 @@ print(hashlib.sha256(repr([run.history.row(t) for t in range(5)]).encode()).hexd
     assert done.stdout == anew
     for loop in ("gaussian_sums", "accumulate"):
         assert f"what was kept of the loop {loop} cannot be read" in done.stderr
-    assert "compiled anew" in done.stderr
+    assert "compiled again" in done.stderr
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")

@@ -1,4 +1,4 @@
-"""Long runs on many workers: the visited rows are shared out, and the numbers are those of one machine."""
+"""Long runs on many workers: they share the visited rows, and the numbers equal those of one machine, bit for bit."""
 
 from dsgcore.cluster.shared import ClusterError as ClusterError
 from dsgcore.cluster.shared import SharedPoints as SharedPoints

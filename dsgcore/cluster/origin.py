@@ -1,4 +1,4 @@
-"""The record of what a run follows from: a checkpoint holds it, so that no run goes on from the iterations of another one."""
+"""Record of everything that determines a run. A checkpoint holds it, so a run continues only from its own iterations."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 from dsgcore.core.features import as_points
 from dsgcore.core.task import Task
 
-# A longer value, such as a weight for each of many classes, is kept as its digest.
+# A longer value, such as a weight for each of many classes, is stored as its digest.
 LONGEST_VALUE = 60
 ROWS_AT_A_TIME = 2**15
-# If one of these differs, the run visits other rows, or has them in another precision: their points say nothing then.
+# If one of these differs, the run visits other rows, or in another precision: then comparing points is useless.
 _CHOOSES_ROWS = ("labels", "seed", "batch_size", "dtype")
-# Numbers with these names are often found from the data. If the data differ, the numbers are no news.
+# Numbers with these names often come from the data. If the data differ, their difference needs no mention.
 _MAY_FOLLOW = ("sigma", "length", "step_size", "lam", "C", "C_star", "prior")
 # These explain why points differ. By themselves they change no iteration.
 _EXPLAINS = ("columns", "preparation")
 
 
 def origin_of(task: Task, n_iter: int | None = None) -> dict[str, Any]:
-    """Return what a run's iterations follow from, by name: numbers and words as they are, data as digests.
+    """Return everything that determines a run's iterations, by name: numbers and words unchanged, data as digests.
 
-    The points are those that the run visits in `n_iter` iterations, by default all of its own.
+    The points are those that the run visits in `n_iter` iterations, by default in all of its own.
     """
     plan, kernel, problem = task.plan, task.kernel, task.problem
     n_iter = plan.n_iter if n_iter is None else n_iter
@@ -50,7 +50,7 @@ def origin_of(task: Task, n_iter: int | None = None) -> dict[str, Any]:
 
 
 def difference(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Say in words what differs between two runs; empty if one may go on from the other."""
+    """Return the difference between two runs in words; empty if one may continue the other."""
     names = [name for name in dict.fromkeys([*now, *then]) if then.get(name) != now.get(name) and name != "n_iter"]
     if any(name in _CHOOSES_ROWS for name in names):
         names = [name for name in names if name != "points"]
@@ -69,13 +69,13 @@ def _said(name: str, then: object, now: object) -> str:
 
 
 def _short(value: object) -> Any:
-    """Return a value as JSON gives it back, or its digest if it is long."""
+    """Return a value as JSON restores it, or its digest if it is long."""
     text = json.dumps(value)
     return json.loads(text) if len(text) <= LONGEST_VALUE else hashlib.sha256(text.encode()).hexdigest()
 
 
 def _digest_of_rows(rows: Mapping[str, NDArray], n: int) -> str:
-    """Return a digest of which rows belong to which source."""
+    """Return a digest of the rows of each source."""
     digest = hashlib.sha256(f"{n} ".encode())
     for source, own in rows.items():
         digest.update(f"{source} {len(own)} ".encode() + np.asarray(own, dtype="<i8").tobytes())

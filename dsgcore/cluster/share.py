@@ -1,4 +1,4 @@
-"""Some of the visited rows with the model's values at them, as a worker carries them."""
+"""A worker's share of the visited rows, with the model's values at them."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from dsgcore.core.expansion import TILE_ROWS, Expansion
 
 
 class Share:
-    """What one worker does of a run: it takes each iteration's block, and gives f at its points of the next batch.
+    """One worker's share of a run: it takes each iteration's block, and returns f at its points of the next batch.
 
-    Those come first, by themselves, and the block is carried to all other rows while the answer is on its way and the next
+    These points are computed first. The worker adds the block to all other rows while its answer travels and the next
     block is made: see `_first`.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Its rows: those whose last visit is latest come first.
+        Its rows, ordered by their last visit, latest first.
     model : Expansion
-        Of no iteration; frequencies are drawn from it.
+        A model without iterations, from which frequencies are drawn.
     needed : ndarray of shape (T,)
-        How many of the rows are still visited after each iteration.
+        The number of rows that are still visited after each iteration.
     places, ends : ndarray of shape (visits,), (T + 1,)
-        Which rows each iteration's batch has, one iteration after the other, and where each one's begin and the last one's end.
+        The rows of each iteration's batch, one iteration after the other; the start of each, and the end of the last.
     threads : int
-        How many this process may take.
+        The largest number of threads of this process.
     host : int
-        The process that drives the run, whose threads are left alone.
+        The process that drives the run, whose threads are not changed.
     """
 
     def __init__(
@@ -43,13 +43,13 @@ class Share:
             set_workers(threads)
         self.model, self.needed, self.places, self.ends = model, needed, places, ends
         self.carried, self.t = Carried(X, model), 0
-        # Of blocks with so many features: whether a row has the same value in any whole tile.
+        # For each number of features: True if a row has the same value in any whole tile.
         self.same_in_any_tile: dict[int, bool] = {}
         self.thread = ThreadPoolExecutor(1)
         self.carrying: Future[None] | None = None
 
     def catch_up(self, blocks: Sequence[NDArray], decays: Sequence[float]) -> NDArray:
-        """Take all blocks that there are so far; return f at its points of the batch after them."""
+        """Take all blocks so far; return f at its points of the batch after them."""
         for block, decay in zip(blocks, decays, strict=True):
             self._carry(self._frequencies(block), block, decay)
         return self.carried.values[self._batch()]
@@ -84,11 +84,11 @@ class Share:
             self.carried.advance_first(int(self.needed[self.t - 1]), W, block, decay)
 
     def _first(self, W: NDArray, block: NDArray, decay: float) -> NDArray | None:
-        """Return f at the next batch's points after this block, which no row has yet; None where that is no use.
+        """Return f at the next batch's points after this block, which no row has yet; None if this does not help.
 
-        In any whole tile a row has the same value, with the matrix products that we know. Nobody promises it: so the first
-        block of each size is carried as well, and where a bit differs no more comes first. Rows of the last tile, which is
-        not whole, are evaluated where they stand.
+        A row has the same value in any whole tile, with all known matrix products, but no library guarantees it. So the
+        first block of each size is also computed in the usual order. If a bit differs, no later points are computed
+        first. Rows of the last tile, which is not whole, are evaluated in place.
         """
         batch, n = self._batch(), int(self.needed[self.t - 1])
         whole = n // TILE_ROWS * TILE_ROWS
@@ -102,7 +102,7 @@ class Share:
         return values
 
     def _after(self, rows: NDArray | slice, W: NDArray, block: NDArray, decay: float) -> NDArray:
-        """Return f after this block at some rows, which keep the value that they have."""
+        """Return f after this block at some rows, which keep their value."""
         values = self.carried.values[rows].copy()
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             self.carried.feature_map.evaluate(self.carried.X[rows], W, block, decay, values)

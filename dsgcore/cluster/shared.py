@@ -1,8 +1,8 @@
-"""The training points of a run, shared out to actors of a Dask cluster in whole tiles: the same bits for any number of workers.
+"""Training points of a run, shared among actors of a Dask cluster in whole tiles. Any number of workers gives the same bits.
 
-Tiles are dealt out in turn, so that every worker has as many of the rows that are visited longest, and what it still has to
-carry is a prefix of its own rows. An iteration is one message to each worker, the block, and one back, f at its batch points.
-Who dies is replaced: another worker gets the rows, and takes all blocks so far as the first one did.
+Tiles are dealt in turn, so each worker has an equal number of the rows that are visited longest, and its remaining rows
+are a prefix of its own. An iteration is one message to each worker, the block, and one back, f at its batch points. If
+a worker fails, another one gets its rows and repeats all blocks so far.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from dsgcore.core.expansion import TILE_ROWS, Expansion
 from dsgcore.core.features import as_points
 from dsgcore.core.task import Task
 
-# Rows that are dealt out together.
+# Number of rows that are dealt together.
 DEALT_ROWS = 8 * TILE_ROWS
-# Between two looks whether a worker that does not answer is still there.
+# Seconds between two checks that a silent worker still exists.
 SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_TO_BEGIN = 60.0
-# All workers may have died at once, and their cluster be about to begin others in their place.
+# Seconds to wait for new workers: the cluster may replace all of them after a failure.
 SECONDS_WITHOUT_WORKERS = 30.0
 MOST_REPLACED = 100
 
 
 class ClusterError(DSGError):
-    """A run's cluster cannot be used any more; the message says so in one sentence."""
+    """A run's cluster that cannot be used any more. The message gives the reason in one sentence."""
 
 
 @dataclass(eq=False)
 class _Worker:
-    """A share of the rows at the worker that has it now."""
+    """A share of the rows and the worker that has it now."""
 
     places: NDArray
     address: str = ""
@@ -50,7 +50,8 @@ class _Worker:
 class SharedPoints:
     """The visited training points on the workers of a cluster.
 
-    The solver appends to `model`; iterations that it has are made up for. `client` is a distributed.Client.
+    The solver appends to `model`; the workers catch up with iterations that it already has. `client` is a
+    distributed.Client.
     """
 
     def __init__(self, task: Task, model: Expansion, client: Any) -> None:
@@ -68,7 +69,7 @@ class SharedPoints:
             self._begin(worker)
 
     def _lay_out(self) -> None:
-        """Put the rows in the order in which one machine carries them."""
+        """Put the rows in the order in which one machine would track them."""
         task, T = self.task, self.task.plan.n_iter
         if is_dense(task, 0):
             self.rows, self.needed = np.arange(len(task.X)), np.full(T, len(task.X))
@@ -79,7 +80,7 @@ class SharedPoints:
             self.rows[rank] = visited
 
     def _threads(self) -> dict[str, int]:
-        """Return how many threads each worker has that is there now; wait for one where there is none."""
+        """Return the number of threads of each current worker; wait for a worker if there is none."""
         until = time.monotonic() + SECONDS_WITHOUT_WORKERS
         while time.monotonic() < until:
             try:
@@ -102,14 +103,14 @@ class SharedPoints:
             made = self.client.submit(
                 Share, X, **own, threads=threads[worker.address], workers=[worker.address], actor=True, pure=False
             )
-            with self.client.as_current():  # an actor belongs to the client that is current when it is first asked
+            with self.client.as_current():  # an actor belongs to the client that is current at its first use
                 worker.actor = made.result(timeout=SECONDS_TO_BEGIN)
                 worker.answer = worker.actor.catch_up(list(self.model.blocks), list(self.model.decays))
         except Exception as error:
             self._replace(worker, error)
 
     def _own(self, worker: _Worker) -> dict[str, Any]:
-        """Return what a share is made of."""
+        """Return the constructor's arguments of a share."""
         task, places = self.task, worker.places
         local = np.empty(len(self.rows), dtype=np.int32)
         local[places] = np.arange(len(places), dtype=np.int32)
@@ -124,7 +125,7 @@ class SharedPoints:
         }
 
     def _replace(self, worker: _Worker, error: Exception) -> None:
-        """Let another worker take a share whose own has failed."""
+        """Move a failed worker's share to another worker."""
         self.replaced += 1
         if self.client.status != "running":
             raise ClusterError("the cluster has gone away")
@@ -134,7 +135,7 @@ class SharedPoints:
         self._begin(worker)
 
     def _answer(self, worker: _Worker) -> NDArray:
-        """Return a worker's f at its batch points: as soon as it is there, from another one where it has died."""
+        """Return a worker's f at its batch points; if the worker has died, from another one."""
         while True:
             try:
                 return worker.answer.result(timeout=SECONDS_BETWEEN_LOOKS)
@@ -155,7 +156,7 @@ class SharedPoints:
         return dict(zip(batch, f.reshape(len(batch), -1), strict=True))
 
     def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return f: no average is carried."""
+        """Return f: no average is tracked."""
         return self.at(t, batch)
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
@@ -168,7 +169,7 @@ class SharedPoints:
         self.gathered = t, as_points(self.task.X[self.rows[self.positions[t - 1]]], self.task.dtype)
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
-        """Send one iteration's block to all workers; while they take it, gather the next batch's points."""
+        """Send one iteration's block to all workers; gather the next batch's points while they take it."""
         for worker in self.workers:
             self.bytes_taken += block.nbytes
             try:

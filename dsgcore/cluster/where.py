@@ -1,4 +1,4 @@
-"""Where a run is made: here, or on a cluster with its blocks in a file now and then, from which the same run goes on."""
+"""Place of a run: this process or a cluster. Checkpoint files hold its blocks, from which the same run continues."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from dsgcore.core.task import Task
 
 @dataclass(frozen=True)
 class Here:
-    """In the process that asks for it.
+    """Execution in this process.
 
     Attributes
     ----------
     checkpoint : path or None
-        A file where the blocks are kept: written every so many iterations, and where it is there already, gone on from.
+        A checkpoint file. It is written every so many iterations; if it exists already, the run continues from it.
     every : int
+        Iterations between two checkpoints.
     tell : callable, optional
-        Is called after each iteration, with how many are made.
+        Called after each iteration with the number of iterations made.
     origin : dict
-        The record of the run, as of `origin_of`, that the file gets.
+        The record of the run for the file, made by `origin_of`.
     """
 
     checkpoint: str | os.PathLike[str] | None = None
@@ -40,11 +41,11 @@ class Here:
     origin: dict[str, Any] = field(default_factory=dict, kw_only=True)
 
     def of(self, task: Task) -> Self:
-        """Return the same for this task, whose record the file gets."""
+        """Return the same place for this task, whose record the file gets."""
         return self if self.checkpoint is None else replace(self, origin=origin_of(task))
 
     def begun(self, task: Task) -> Expansion:
-        """Return the model that the file holds, or a new one; raise `ModelError` if the file is of another run."""
+        """Return the file's model, or a new one; raise `ModelError` if the file belongs to another run."""
         if self.checkpoint is None or not os.path.exists(self.checkpoint):
             return task.new_model()
         held = read(Path(self.checkpoint))
@@ -66,9 +67,10 @@ class Here:
             )
 
     def training(self, task: Task, model: Expansion) -> TrainingPoints | None:
-        """Return what carries the training points; None: the solver's own.
+        """Return the tracked training points; None: the solver's own.
 
-        After a file's iterations these are the points of the whole run, carried so far: in the same tiles, and so the same bits.
+        After a file's iterations these are the points of the whole run, with the values so far. They use the same
+        tiles, so results are bit-for-bit identical.
         """
         if self.checkpoint is None or not len(model):
             return None
@@ -78,7 +80,7 @@ class Here:
         return training
 
     def keep(self, model: Expansion) -> None:
-        """Write the model's blocks, as a whole or not at all, where it is time for that; tell how many there are."""
+        """Write the model's blocks, completely or not at all, if a checkpoint is due; report their number."""
         if self.checkpoint is not None and len(model) % self.every == 0:
             part = f"{os.fspath(self.checkpoint)}.{os.getpid()}.part"
             with open(part, "wb") as file:
@@ -90,17 +92,17 @@ class Here:
 
 @dataclass(frozen=True, kw_only=True)
 class OnCluster(Here):
-    """The workers of the cluster that `client`, a distributed.Client, is of."""
+    """Execution on the workers of `client`, a distributed.Client."""
 
     client: Any
 
     def training(self, task: Task, model: Expansion) -> TrainingPoints:
-        """Return the training points, shared out to the workers."""
+        """Return the training points, shared among the workers."""
         return SharedPoints(task, model, self.client)
 
 
 def _difference_of_steps(task: Task, model: Expansion) -> str:
-    """Say if the iterations that are made have other steps than the plan has, as where a schedule depends on n_iter."""
+    """Return a message if the finished iterations have other steps than the plan, as when a schedule depends on n_iter."""
     steps = [task.plan.at(t) for t in range(1, len(model) + 1)]
     is_same = (
         len(model) <= task.plan.n_iter
@@ -110,12 +112,12 @@ def _difference_of_steps(task: Task, model: Expansion) -> str:
     return "" if is_same else f"n_iter is {task.plan.n_iter}, and the steps differ"
 
 
-_where: ContextVar[Here] = ContextVar("where", default=Here())  # noqa: B039  (it has nothing that changes)
+_where: ContextVar[Here] = ContextVar("where", default=Here())  # noqa: B039  (it is immutable)
 _EVERY = Integer("every", 50, low=1)
 
 
 def where_made() -> Here:
-    """Return where runs are made now."""
+    """Return the current place of runs."""
     return _where.get()
 
 
@@ -126,7 +128,7 @@ def made_on(
     every: int,
     tell: Callable[[int], object] | None = None,
 ) -> Iterator[None]:
-    """Let runs in the block be made on a cluster; without a client, here."""
+    """Run the block's runs on a cluster; without a client, in this process."""
     how = (checkpoint, _EVERY.check(every), tell)
     token = _where.set(Here(*how) if client is None else OnCluster(*how, client=client))
     try:

@@ -1,5 +1,5 @@
-"""What the papers share: kernels and their random features, the model, the one loop, and what is measured of it.
+"""The parts that all papers share: kernels and their random features, the model, the solver, and measurements.
 
-To read in this order: `dsgcore.problems.auc` (a problem), `solver` (the loop), `kernels`, `_loops` (what is compiled).
-Nothing here imports anything of the package that is not here.
+Read in this order: `dsgcore.problems.auc` (a problem), `solver` (the loop), `kernels`, `_loops` (the compiled code).
+This package imports nothing else of `dsgcore`.
 """

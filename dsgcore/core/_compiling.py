@@ -1,4 +1,4 @@
-"""How loops are compiled: by numba, without the interpreter's lock, and kept on the disk where that can be written and read."""
+"""Compilation of loops with numba: without the interpreter's lock, and cached on disk if possible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from numba import njit
 
 _log = logging.getLogger(__name__)
-# What reading kept code raises where its file is cut off, damaged or another program's, or the disk is ill.
+# Exceptions from reading cached code if its file is cut off, damaged or another program's, or if the disk fails.
 _UNREADABLE = (
     OSError,
     EOFError,
@@ -34,24 +34,24 @@ def _is_cache_writable() -> bool:
 
 
 def _stamp() -> tuple[tuple[float, int], ...]:
-    """Return what changes with any file of loops: one is compiled into another, but numba looks at the caller's file alone."""
+    """Return a stamp of all files of loops: one loop is compiled into another, but numba checks the caller's file alone."""
     found = (file.stat() for file in sorted(Path(__file__).parent.glob("_loops*.py")))
     return tuple((state.st_mtime, state.st_size) for state in found)
 
 
-CACHE = _is_cache_writable()  # without, everything works, compiled anew in every process
+CACHE = _is_cache_writable()  # without a cache everything works, but every process compiles again
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that compiles a loop; options as of numba's `njit`."""
+    """Return a decorator that compiles a loop; options as in numba's `njit`."""
     return lambda function: _forgiving(njit(cache=CACHE, nogil=True, **options)(function))
 
 
 def _forgiving(dispatcher: Any) -> Any:
-    """Let a loop be compiled anew where what was kept of it cannot be read, and work though it cannot be kept."""
+    """Make numba's cache best-effort: recompile if a cached entry cannot be read, and ignore failed writes."""
     cache: Any = getattr(dispatcher, "_cache", None)
     if not (hasattr(cache, "load_overload") and hasattr(cache, "save_overload")):
-        return dispatcher  # not compiled, or by a numba that keeps code in another way
+        return dispatcher  # not compiled, or by a numba version with another cache
     load, save = cache.load_overload, cache.save_overload
     if hasattr(cache, "_cache_file"):
         cache._cache_file._source_stamp = _stamp()
@@ -60,9 +60,7 @@ def _forgiving(dispatcher: Any) -> Any:
         try:
             return load(*arguments)
         except _UNREADABLE as error:
-            _log.warning(
-                "what was kept of the loop %s cannot be read (%s); it is compiled anew", dispatcher.__name__, error
-            )
+            _log.warning("the cached loop %s cannot be read (%s), so it is compiled again", dispatcher.__name__, error)
             with suppress(OSError):
                 cache.flush()
             return None

@@ -1,11 +1,11 @@
 """The compiled loops: sums of cosine features and of Gaussian kernels, one thread each.
 
-Every kernel takes C-contiguous arrays and scalars of one dtype, float32 or float64, and writes into arrays it is
-given. Points are taken in tiles of TILE_ROWS, so splitting them at multiples of TILE_ROWS leaves every bit as it was.
+Every loop takes C-contiguous arrays and scalars of one dtype, float32 or float64, and writes into given arrays. Points
+are processed in tiles of TILE_ROWS. So splitting them at multiples of TILE_ROWS gives bit-for-bit identical results.
 Frequencies and phases are in turns (radians / 2 pi): the range reduction is then one rounding.
 
-What the kernels call is inlined by force. A helper left as a function of its own is compiled with each of its callers, and
-which of these copies a process runs depends on what it compiled itself and what it read from the cache: other bits.
+All helpers are inlined by force. Otherwise each caller gets its own compiled copy of a helper. The cache would then
+decide which copy a process runs, and results could differ in the last bits.
 """
 
 import numpy as np
@@ -14,22 +14,22 @@ from llvmlite.binding import get_host_cpu_features
 from dsgcore.core._compiling import compiled
 from dsgcore.core._loops_waves import FLAGS, cosine, exp2, rescale
 
-TILE_ROWS = 96  # enough to keep packing cheap at large d, few enough that a tile stays in the second-level cache
+TILE_ROWS = 96  # enough to keep packing cheap at large d, few enough that a tile fits in the second-level cache
 _MAX_COLUMNS = 512
-_DIRECT = 4  # the largest d whose distances are summed from differences, and whose products are made on the way
-# On AVX-512 OpenBLAS has a faster product, without packing, for as many multiply-adds at most.
+_DIRECT = 4  # the largest d for which distances are summed from differences, and products are computed in the loop
+# On AVX-512, OpenBLAS has a faster product without packing, for at most this many multiply-adds.
 _MOST_UNPACKED = 1_000_000
 _HAS_UNPACKED = bool(get_host_cpu_features().get("avx512f"))
 
 
 def scratch(dtype):
-    """Return the buffer that a kernel wants as `tile`; one fixed size serves any d and m."""
+    """Return the buffer that a loop needs as `tile`; one fixed size serves any d and m."""
     return np.empty(TILE_ROWS * _MAX_COLUMNS, dtype)
 
 
 @compiled(forceinline=True)
 def _tile(d):
-    """Return how many points and how many features to take at a time; TILE_ROWS is a multiple of the points."""
+    """Return the numbers of points and of features in a tile; TILE_ROWS is a multiple of the former."""
     columns = _MOST_UNPACKED // (TILE_ROWS * d) // 32 * 32
     if columns >= 64:
         return TILE_ROWS, min(columns, _MAX_COLUMNS)
@@ -40,7 +40,7 @@ def _tile(d):
 
 @compiled(forceinline=True)
 def _panels(W, left, right, step):
-    """Return W[:, left:right], `step` columns after `step` columns, each part of it contiguous."""
+    """Return W[:, left:right] in panels of `step` columns, each contiguous."""
     d, panels = W.shape[0], np.empty(W.shape[0] * (right - left), W.dtype)
     for a in range(left, right, step):
         b = min(a + step, right)
@@ -50,7 +50,7 @@ def _panels(W, left, right, step):
 
 @compiled(forceinline=True)
 def _copy(rows, out):
-    """Set the first rows of `out`; as a slice's assignment it would take a quarter of all compiling."""
+    """Set the first rows of `out`; a slice assignment here would take a quarter of the compile time."""
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             out[i, j] = rows[i, j]
@@ -98,7 +98,7 @@ def _with_zeros(rows):
 
 @compiled(fastmath=FLAGS, forceinline=True)
 def _add_cosines_of_few(X, W, amplitude, phase, out):
-    """Add sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])) to out[i], for _DIRECT coordinates at most."""
+    """Add sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])) to out[i], for at most _DIRECT coordinates."""
     d, zero, quarter = X.shape[1], X.dtype.type(0), X.dtype.type(0.25)
     w = _with_zeros(W)
     for i in range(len(X)):
@@ -134,7 +134,7 @@ def _add_waves(turns, weight, cosines, sines):
 
 @compiled(forceinline=True)
 def _centre(X):
-    """Return what to subtract from all points: X[0] where distances come from norms, else 0, which costs no digit."""
+    """Return the value to subtract from all points: X[0] if distances come from norms, else 0, which loses no digit."""
     centre = X[0].copy()
     if len(centre) <= _DIRECT:
         centre[:] = 0
@@ -161,14 +161,14 @@ def _squared_norms(columns):
 
 @compiled(fastmath=FLAGS, forceinline=True)
 def _distances_by_norms(Z, columns, norms, tile):
-    """Return |z|^2 + |x|^2 - 2 z.x, never below 0, in the tile."""
+    """Write |z|^2 + |x|^2 - 2 z.x, never below 0, into the tile."""
     D = _product(Z, columns, tile)
     zero = D.dtype.type(0)
     for p in range(D.shape[0]):
         norm = np.dot(Z[p], Z[p])
         for b in range(D.shape[1]):
             distance = norms[b] + norm - (D[p, b] + D[p, b])
-            D[p, b] = zero if distance < zero else distance  # a NaN stays
+            D[p, b] = zero if distance < zero else distance  # NaN stays NaN
     return D
 
 
@@ -216,7 +216,7 @@ def evaluate(X, W, amplitude, phase, decay, out, tile):
 
 @compiled(fastmath=FLAGS)
 def evaluate_with_squares(X, W, amplitude, phase, decay, out, squares, tile):
-    """Do as `evaluate`, and set squares[i] to sum_j (amplitude[j] cos(...))^2; squares (n,)."""
+    """Set `out` as `evaluate` does, and set squares[i] to sum_j (amplitude[j] cos(...))^2; squares (n,)."""
     rescale(out, decay)
     squares[:] = 0
     rows, step = _tile(W.shape[0])
@@ -264,7 +264,7 @@ def gaussian_sums(X, c, Z, sigma, decay, out, tile):
         norms = _squared_norms(columns)
         for top in range(0, Z.shape[0], rows):
             points = _subtract(Z[top : top + rows], centre)
-            # In few dimensions points have near neighbours, and their distances would cancel.
+            # In few dimensions points have near neighbours, and differences of norms would cancel.
             if d <= _DIRECT:
                 D = _distances_by_difference(points, columns, tile)
             else:

@@ -1,4 +1,4 @@
-"""The compiled loops of structured orthogonal features: rotations by the fast Walsh-Hadamard transform.
+"""Compiled loops for structured orthogonal features: rotations by the fast Walsh-Hadamard transform.
 
 Arguments, dtypes and tiles as in `_loops`.
 """
@@ -8,7 +8,8 @@ import numpy as np
 from dsgcore.core._compiling import compiled
 from dsgcore.core._loops_waves import FLAGS, cosine, rescale
 
-ROTATED_ROWS = 64  # points rotated side by side: several vectors' length, and 1024 coordinates of them fit there
+# number of points rotated together: several vector lengths, and 1024 coordinates of them fit in the cache
+ROTATED_ROWS = 64
 
 
 @compiled(fastmath=FLAGS, forceinline=True)
@@ -38,7 +39,7 @@ def _transpose(X, columns):
     """Set column i of `columns` (p, ROTATED_ROWS) to X[i], padded by zeros."""
     columns[X.shape[1] :] = 0
     columns[:, X.shape[0] :] = 0
-    for left in range(0, X.shape[1], 16):  # a cache line of every point at a time
+    for left in range(0, X.shape[1], 16):  # one cache line of every point at a time
         for i in range(X.shape[0]):
             for k in range(left, min(left + 16, X.shape[1])):
                 columns[k, i] = X[i, k]
@@ -84,7 +85,7 @@ def _sum_waves_of_points(projections, lengths, c, cosines, sines):
 
 @compiled()
 def evaluate_rotated(X, signs, lengths, amplitude, phase, decay, out, squares, tiles):
-    """Do as `evaluate_with_squares`; frequency j is lengths[j] times row j % p of rotation j // p.
+    """Set `out` and `squares` as `evaluate_with_squares` does; frequency j is lengths[j] times row j % p of rotation j // p.
 
     X (n, d), signs (rotations, 3, p), p >= d a power of two, lengths (m,), tiles (2, p, ROTATED_ROWS).
     """
@@ -103,7 +104,7 @@ def evaluate_rotated(X, signs, lengths, amplitude, phase, decay, out, squares, t
 
 @compiled()
 def accumulate_rotated(X, c, signs, lengths, cosines, sines, tiles):
-    """Do as `accumulate`, with frequencies as in `evaluate_rotated`."""
+    """Set `cosines` and `sines` as `accumulate` does, with frequencies as in `evaluate_rotated`."""
     cosines[:] = 0
     sines[:] = 0
     columns, tile = tiles[0], tiles[1]

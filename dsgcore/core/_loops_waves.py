@@ -1,4 +1,4 @@
-"""What the compiled loops are made of: cos(2 pi x) and 2^x as polynomials, for float32 and for float64."""
+"""Parts of the compiled loops: cos(2 pi x) and 2^x as polynomials, for float32 and for float64."""
 
 import numpy as np
 from llvmlite import ir
@@ -7,7 +7,7 @@ from numba.extending import intrinsic, overload
 
 from dsgcore.core._compiling import compiled
 
-# reassoc lets sums vectorise; no flag may assume that NaN and inf do not occur.
+# reassoc lets sums vectorise. No flag may assume that NaN and inf do not occur.
 FLAGS = {"reassoc", "contract", "nsz"}
 
 # sin(2 pi x) on |x| <= 1/4 is x p(x^2), highest power first (Remez; largest error 5.9e-7 and 9.0e-17).
@@ -87,13 +87,13 @@ def _float_of_bits(typing_context, bits, like):
 
 
 def _power_of_two(n):
-    """2^n for an integral n >= _lowest_exponent(n), where it is 0."""
+    """Return 2^n for an integral n >= _lowest_exponent(n), where it is 0."""
     return n.dtype.type(2) ** n if n > _lowest_exponent(n) else n.dtype.type(0)
 
 
 @overload(_power_of_two, jit_options={"fastmath": FLAGS})
 def _compiled_power_of_two(n):
-    # Biased exponent shifted into place. By way of int32, which every vector unit converts to.
+    # The biased exponent is shifted into place, through int32, to which every vector unit can convert.
     shift = np.int64(23 if n == types.float32 else 52)
     return lambda n: _float_of_bits(np.int64(np.int32(n - _lowest_exponent(n))) << shift, n)
 
@@ -108,18 +108,18 @@ def _polynomial(x, coefficients):
 
 @compiled(fastmath=FLAGS, forceinline=True)
 def cosine(turns, quarter):
-    """cos(2 pi turns) = sin(2 pi (1/4 - |turns|)) for |turns| <= 1/2, after taking off whole turns."""
+    """Return cos(2 pi turns) = sin(2 pi (1/4 - |turns|)) for |turns| <= 1/2, after removing whole turns."""
     x = quarter - abs(turns - np.rint(turns))
     return x * _polynomial(x * x, _sine_coefficients(x))
 
 
 @compiled(fastmath=FLAGS, forceinline=True)
 def exp2(x):
-    """2^x for x <= 0, and 0 below the normal range."""
+    """Return 2^x for x <= 0, and 0 below the normal range."""
     lowest = _lowest_exponent(x)
-    x = lowest if x < lowest else x  # a NaN stays
+    x = lowest if x < lowest else x  # NaN stays NaN
     n = np.rint(x)
-    return _polynomial(x - n, _exp2_coefficients(x)) * _power_of_two(n if n > lowest else lowest)  # a NaN goes
+    return _polynomial(x - n, _exp2_coefficients(x)) * _power_of_two(n if n > lowest else lowest)  # NaN is replaced
 
 
 @compiled(forceinline=True)

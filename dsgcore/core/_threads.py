@@ -1,7 +1,7 @@
-"""One pool of worker threads for the whole process, and BLAS kept to one thread while it is at work.
+"""One pool of worker threads for the whole process. BLAS is limited to one thread while it works.
 
-Rows are split into pieces at multiples of a fixed tile, and each piece is worked on by one thread in one order, so results
-do not depend on the number of workers. BLAS would otherwise start its own threads inside each of ours.
+Rows are split into pieces at multiples of a fixed tile. One thread works on each piece in a fixed order, so results do
+not depend on the number of workers. Without the limit, BLAS would start its own threads inside each worker.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from dsgcore.core.pauses import pause
 
 # Work below this many evaluations costs less than handing it to another thread.
 MIN_EVALUATIONS_PER_WORKER = 250_000
-# More than one: a worker that the machine gives less time to takes fewer of them.
+# Pieces per worker. More than one, so that a slow worker can take fewer.
 PIECES_PER_WORKER = 4
-# About 50 ms: between pieces the calling thread pauses where its caller wants that.
+# About 50 ms: between pieces the calling thread may pause.
 MAX_EVALUATIONS_PER_PIECE = 50_000_000
 
 
 def _usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):  # Linux only; it knows what a container allows
+    if hasattr(os, "sched_getaffinity"):  # Linux only; it respects a container's limits
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class _Workers:
-    """The pool, made at first use and made anew when the number of workers changes."""
+    """The pool, made at first use and replaced when the number of workers changes."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -64,7 +64,7 @@ def n_workers() -> int:
 
 
 def set_workers(count: int) -> None:
-    """Set the number of worker threads (results do not depend on it; default: as many as cores)."""
+    """Set the number of worker threads (default: the number of cores); results do not depend on it."""
     if count < 1:
         raise DSGError(f"the number of workers must be at least 1, got {count}")
     _workers.resize(count)
@@ -78,9 +78,9 @@ def _is_inside() -> bool:
 
 
 def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
-    """Split `n` rows at multiples of `tile` into about equal pieces, a few for each worker and none too small.
+    """Split `n` rows at multiples of `tile` into about equal pieces: a few per worker, and none too small.
 
-    Inside of a piece there is no other worker to share it with: it is whole.
+    Inside another piece's work there are no other workers: the result is one piece.
     """
     if _is_inside():
         return [slice(0, n)][: n > 0]
@@ -93,9 +93,9 @@ def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
 
 
 def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
-    """Call `work` on every part: this thread, and as many of the pool as are free, take one after the other.
+    """Call `work` on every part; this thread and all free threads of the pool take one part after the other.
 
-    Inside of such work, all parts are the calling thread's: a pool that waits for itself would wait for ever.
+    Inside such work the calling thread takes all parts: a pool that waits for itself would never finish.
     """
     waiting = iter(parts)
 
@@ -121,7 +121,7 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
         try:
             take(pause)
         finally:
-            # Who has not begun is not needed any more; the others write into the caller's arrays.
+            # Threads that have not begun are not needed any more. The others write into the caller's arrays.
             errors = [future.exception() for future in futures if not future.cancel()]
         for error in errors:
             if error is not None:
@@ -136,7 +136,7 @@ def _blas() -> ThreadpoolController:
 
 
 class _SingleThreadedBlas:
-    """A limit of one thread that lasts from the first caller's entering to the last one's leaving."""
+    """A limit of one BLAS thread that lasts from the first caller's entry to the last one's exit."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -161,5 +161,5 @@ _single_threaded_blas = _SingleThreadedBlas()
 
 
 def single_threaded_blas() -> AbstractContextManager[None]:
-    """Limit BLAS to one thread while at least one caller is inside; what was set before comes back after the last."""
+    """Limit BLAS to one thread while at least one caller is inside; the last exit restores the earlier limit."""
     return _single_threaded_blas

@@ -1,4 +1,4 @@
-"""The step that knows its scale: from the curvature of the batch risk, or from the losses' slope and the features' size."""
+"""Automatic step size, from the curvature of the batch risk, or from the losses' slope and the features' size."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from dsgcore.core.sampling import generator
 from dsgcore.core.schedules import SCHEDULES
 from dsgcore.core.task import Task
 
-# Of the largest step that does not make the iterate grow, a quarter: what is left of the batches' noise is averaged away.
+# A quarter of the largest stable step, so that the remaining mini-batch noise is averaged away.
 SHARE_OF_LARGEST = 0.25
-# Iterations whose batches and features are looked at, points of each source, and steps of the power iteration.
+# Iterations whose batches and features are examined, points of each source, and steps of the power iteration.
 ITERATIONS, POINTS, POWERS = 4, 128, 12
-# More features than these are looked at in part: they change the curvature by little, and the look would take seconds.
+# At most this many features are examined: more change the curvature little, and would take seconds.
 MOST_FEATURES = 8192
-# The largest slope moves a value that is on the wrong side to the other in about one step.
+# The largest slope moves a value from the wrong side to the other in about one step.
 STEPS_ACROSS = 2.0
 LOWEST, HIGHEST = 1e-6, 1e6
-# Values so small that a correction of negative risks, or a kink, is not met on the way.
+# Values so small that a run does not meet a correction of negative risks, or a kink.
 SMALL = 1e-2
 
 
 @dataclass(frozen=True)
 class StepSizes:
-    """What is known of a run's step before it begins."""
+    """Step sizes of a run, known before it begins."""
 
-    automatic: float  # the schedule's theta that "auto" stands for
-    # Above this constant step the iterate grows without end; None where the slopes are bounded, and it cannot.
+    automatic: float  # the schedule's theta that "auto" means
+    # Above this constant step the iterate diverges. None if the slopes are bounded, so that it cannot.
     largest: float | None
 
 
 def step_sizes(task: Task) -> StepSizes:
-    """Return the steps that suit a task: the same numbers for the same data, plan and seed.
+    """Return the steps that suit a task. The same data, plan and seed give the same numbers.
 
-    Squared losses: with mu the largest eigenvalue of Q_B K_w, as the first iterations have batches B and features w (Q the risk's
-    second derivative, K_w the features' kernel), an iteration multiplies errors by up to 1 - eta (lambda + mu). Few
-    features and small batches make mu larger, and so the step smaller, by themselves. Hinge losses have no curvature; there
-    eta times the largest sum of |c_b| times k(x, x) is what a step can move a value by.
+    Squared losses: let mu be the largest eigenvalue of Q_B K_w for the batches B and features w of the first
+    iterations. Q is the risk's second derivative and K_w the features' kernel. An iteration multiplies errors by up to
+    1 - eta (lambda + mu). Few features and small batches make mu larger, and so the step smaller. Hinge losses have no
+    curvature. For them one step moves a value by at most eta times the largest sum of |c_b| times k(x, x).
     """
     plan, slope = task.plan, task.problem.largest_slope
     if slope is None:
@@ -60,7 +60,7 @@ def step_sizes(task: Task) -> StepSizes:
 
 
 def settle_step(task: Task) -> None:
-    """Fill in the automatic step where an iteration of the task's plan has it."""
+    """Fill in the automatic step if an iteration of the task's plan uses it."""
     if task.plan.is_open:
         task.plan.automatic_step = step_sizes(task).automatic
 
@@ -93,7 +93,7 @@ def _curvature(task: Task, t: int) -> float:
 
 
 def _mean_feature_size(task: Task) -> float:
-    """Return the mean of k(x, x) over the first batches, or what it is at most."""
+    """Return the mean of k(x, x) over the first batches, or its upper bound."""
     if np.isfinite(task.kernel.bound):
         return task.kernel.bound
     rows = np.concatenate([rows[:POINTS] for rows in task.batch(1).values()])

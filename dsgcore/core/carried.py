@@ -1,6 +1,6 @@
-"""Points that a run carries along: the model's values at them, brought forward by one block at every iteration.
+"""Points that a run tracks: every iteration adds its block to the model's values at them.
 
-The papers' algorithms sum all earlier blocks again at every batch point. Here the training points that later batches will
+The papers' algorithms sum all earlier blocks again at every batch point. Here the training points that later batches
 visit keep their values, and so do points at which something is measured.
 """
 
@@ -18,24 +18,24 @@ from dsgcore.core import features
 from dsgcore.core.expansion import Expansion
 from dsgcore.core.task import Task
 
-# With more visits a point than this, leaving out points after their last visit saves next to nothing: carry them all.
+# With more visits per point than this, dropping points after their last visit saves next to nothing: track all points.
 MAX_VISITS_PER_POINT = 64
-# With no more rows than this for each visit, marking the visited ones in a table of all rows beats sorting the visits.
+# With at most this many rows per visit, marking visited rows in a table of all rows is faster than sorting the visits.
 ROWS_PER_VISIT_MARKED = 8
-# Rows read from a memory map before its pages are given back.
+# Number of rows read from a memory map before its pages are released.
 ROWS_READ_AT_ONCE = 1024
 
 
 class Advanced(Protocol):
-    """What is brought forward at every iteration."""
+    """Interface of state that every iteration updates."""
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
-        """Add one iteration's block, of frequencies `W`."""
+        """Add one iteration's block, with frequencies `W`."""
         ...
 
 
 class TrainingPoints(Advanced, Protocol):
-    """Where the solver finds its mini-batches: rows, points, and f at them."""
+    """Interface of the solver's source of mini-batches: rows, points, and f at them."""
 
     def batch(self, t: int) -> dict[str, NDArray]:
         """Return the rows of iteration `t`'s mini-batches, source -> (B,)."""
@@ -46,7 +46,7 @@ class TrainingPoints(Advanced, Protocol):
         ...
 
     def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return the averaged f at the batch points of each source, where the plan asks for an average; else f."""
+        """Return the averaged f at the batch points of each source if the plan asks for an average; else f."""
         ...
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
@@ -55,7 +55,7 @@ class TrainingPoints(Advanced, Protocol):
 
 
 class OwnValues:
-    """What is brought forward, and copied now and then: a copy has its own of what is changed in place."""
+    """State that iterations update; its copies own the arrays that change in place."""
 
     changed: ClassVar[tuple[str, ...]] = ()
 
@@ -66,18 +66,18 @@ class OwnValues:
 
 
 class Carried(OwnValues):
-    """A set of points with the model's values at them, brought forward at every iteration.
+    """A set of points with the model's values at them, updated at every iteration.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
     model : Expansion
     with_variance : bool, default False
-        Also carry V, an unbiased estimate of E (f - h)^2 at every point, from the spread of the single features'
-        contributions: V <- (1 - eta lambda)^2 V + Var_j[m p_j] / m, p_j the j-th feature's contribution to the block.
-        The errors of the iterations are martingale differences, so their variances add up.
+        Also track V, an unbiased estimate of E (f - h)^2 at every point, from the spread of the single features'
+        contributions: V <- (1 - eta lambda)^2 V + Var_j[m p_j] / m, with p_j the j-th feature's contribution to the
+        block. The errors of the iterations are martingale differences, so their variances add up.
     average_after : int, optional
-        Also carry the sum of the iterates after so many iterations, for their mean.
+        Also track the sum of the iterates after so many iterations, for their mean.
     """
 
     changed: ClassVar[tuple[str, ...]] = ("values", "variance", "total")
@@ -94,9 +94,9 @@ class Carried(OwnValues):
         self._catch_up(model)
 
     def average_from(self, after: int | None) -> None:
-        """Begin anew to sum up the iterates: those after so many iterations, no fewer than have been made."""
+        """Restart the sum of iterates: it holds those after so many iterations, at least as many as have been made."""
         self.average_after = after
-        # Of the iterates to be averaged, but for the present one.
+        # The sum of the iterates to be averaged, without the current one.
         self.total = None if after is None else np.zeros(len(self.X))
 
     def _catch_up(self, model: Expansion) -> None:
@@ -108,18 +108,18 @@ class Carried(OwnValues):
 
     @property
     def average(self) -> NDArray:
-        """The mean of the iterates to be averaged so far, at all points; f itself before there are any."""
+        """The mean of the averaged iterates so far, at all points; f itself if averaging has not begun."""
         return self.average_of(slice(None))
 
     def average_of(self, rows: NDArray | slice) -> NDArray:
-        """Return the same at some of the points alone."""
+        """Return the same mean at some of the points alone."""
         values = self.values[rows]
         if self.total is None or self.average_after is None or self.t <= self.average_after:
             return values
         return ((self.total[rows] + values) / (self.t - self.average_after)).astype(values.dtype)
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
-        """Add one iteration's block, of frequencies `W`."""
+        """Add one iteration's block, with frequencies `W`."""
         if self.variance is None:
             self.advance_first(len(self.X), W, block, decay)
             return
@@ -134,19 +134,19 @@ class Carried(OwnValues):
             self.variance += np.maximum(spread, 0.0) * np.divide(m, m - 1.0)
 
     def advance_first(self, n: int, W: NDArray, block: NDArray, decay: float) -> None:
-        """Add one iteration's block at the first `n` points alone; without the variance."""
+        """Add one iteration's block at the first `n` points alone, without the variance."""
         self._sum_up(n)
         self.feature_map.evaluate(self.X[:n], W, block, decay, self.values[:n])
 
     def _sum_up(self, n: int) -> None:
-        """Count the present iterate in, before the next one takes its place."""
+        """Add the current iterate to the sum, before the next one replaces it."""
         if self.total is not None and self.average_after is not None and self.t > self.average_after:
             self.total[:n] += self.values[:n]
         self.t += 1
 
 
 class AllPoints(Carried):
-    """The training points, every one carried to the end: their values serve batches and whole-sample measures alike."""
+    """All training points, tracked to the end: their values serve mini-batches and whole-sample measures."""
 
     def __init__(self, task: Task, model: Expansion) -> None:
         super().__init__(task.X, model, average_after=task.plan.average_after)
@@ -166,11 +166,11 @@ class AllPoints(Carried):
 
 
 class VisitedPoints(OwnValues):
-    """The training points that the iterations still to come will visit, and no others.
+    """The training points that future iterations will visit, and no others.
 
-    Index streams are known in advance, so every point's last visit is. With the points ordered by their last visit,
-    latest first, those still needed after iteration t are a prefix: sum over t of its length is at most
-    min(n T, B T^2 / 2) block evaluations, where summing all earlier blocks again costs B T^2 / 2.
+    The index streams are known in advance, and so is every point's last visit. The points are ordered by their last
+    visit, latest first, so the points needed after iteration t are a prefix. The sum of its lengths over t is at most
+    min(n T, B T^2 / 2) block evaluations. Summing all earlier blocks again would cost B T^2 / 2.
     """
 
     changed: ClassVar[tuple[str, ...]] = ("carried",)
@@ -204,21 +204,21 @@ class VisitedPoints(OwnValues):
         return self.carried.X[self._places(t)]
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
-        """Add one iteration's block at the points still to be visited."""
+        """Add one iteration's block at the points that are still to be visited."""
         needed = self.needed_after[self.carried.t - self.start]
         self.carried.advance_first(needed, W, block, decay)
 
 
 def _per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]:
-    """Return what belongs to each source: every batch has the same size."""
+    """Return each source's part: every batch has the same size."""
     return dict(zip(sources, values.reshape(len(sources), -1), strict=True))
 
 
 def visits(task: Task, start: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return what the iterations after `start` visit, at places in the order of the last visits, latest first.
+    """Return the visits of the iterations after `start`, at places in the order of the last visits, latest first.
 
     These are rows in ascending order and the place of each, both (k,); the places of every iteration's batch points,
-    (T, visits); and how many places are still visited after each iteration, (T,).
+    (T, visits); and the number of places that are still visited after each iteration, (T,).
     """
     n_iter = task.plan.n_iter
     streams = np.empty((n_iter - start, task.batch_size * len(task.rows)), dtype=np.int64)
@@ -247,7 +247,7 @@ def _distinct(streams: NDArray, n: int) -> tuple[NDArray, NDArray]:
 
 
 def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) -> NDArray:
-    """Return the ascending `rows` of X, each at its place; of a memory map no more than a few pages stay in memory."""
+    """Return the ascending `rows` of X, each at its place; only a few pages of a memory map stay in memory."""
     ordered, memory_map = np.empty((len(rows), X.shape[1]), dtype=dtype), memory_map_of(X)
     for first in range(0, len(rows), ROWS_READ_AT_ONCE):
         piece = slice(first, first + ROWS_READ_AT_ONCE)
@@ -258,7 +258,7 @@ def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) 
 
 
 def memory_map_of(X: NDArray) -> mmap.mmap | None:
-    """Return the memory map that an array, perhaps a view, looks into; None where it is in memory, or copied on writing."""
+    """Return the memory map behind an array, perhaps a view; None if it is in memory, or copied on writing."""
     base: object = X
     while isinstance(base, np.ndarray) and getattr(base, "mode", "r") != "c":
         base = base.base
@@ -266,11 +266,11 @@ def memory_map_of(X: NDArray) -> mmap.mmap | None:
 
 
 def training_points(task: Task, model: Expansion) -> AllPoints | VisitedPoints:
-    """Return the training points as a run of this length should carry them."""
+    """Return the training points in the form that suits a run of this length."""
     return AllPoints(task, model) if is_dense(task, len(model)) else VisitedPoints(task, model)
 
 
 def is_dense(task: Task, start: int) -> bool:
-    """Whether the iterations after `start` visit the points so often that all are carried."""
+    """Return True if the iterations after `start` visit the points so often that all are tracked."""
     n_visits = (task.plan.n_iter - start) * task.batch_size * len(task.rows)
     return n_visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None

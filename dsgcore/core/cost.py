@@ -1,4 +1,4 @@
-"""The sizes that a run's cost follows from."""
+"""Sizes that determine a run's cost."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run costs: bytes of memory at its highest, and about the seconds of one iteration on one core."""
+    """Cost of a run: peak memory in bytes, and estimated seconds of one iteration on one core."""
 
     memory: int
     seconds: float
 
     def __add__(self, other: Cost) -> Cost:
-        """Return the cost of both."""
+        """Return the sum of both costs."""
         return Cost(self.memory + other.memory, self.seconds + other.seconds)
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything a run has: points, columns, labels, iterations, and the bytes of one number."""
+    """Sizes of a run: points, columns, labels, iterations, and bytes per number."""
 
     n_train: int
     n_test: int
@@ -32,16 +32,17 @@ class Sizes:
     itemsize: int
 
 
-# Seconds for one random feature at one point, of few coordinates, in float32; each coordinate costs a part of a cosine more.
+# Seconds for one random feature at one point with few coordinates, in float32; each coordinate adds a part of a
+# cosine's time.
 SECONDS_A_FEATURE = 1e-9
 COORDINATES_PER_COSINE = 10
 SECONDS_A_DRAW = 1e-8
-# Seconds for one value of a kernel that is made as a matrix in float64, and for each coordinate.
+# Seconds for one value of a kernel matrix in float64, and for each coordinate.
 SECONDS_A_VALUE = 12e-9
 SECONDS_A_DISTANCE = 0.75e-9
 
 
 def seconds_of_features(points: int, d: int, n_features: int, itemsize: int) -> float:
-    """Return about the seconds that so many random features of so many points take, and drawing them."""
+    """Estimate the seconds that so many random features of so many points take, including their draws."""
     each = SECONDS_A_FEATURE * (itemsize / 4) * (1 + d / COORDINATES_PER_COSINE)
     return points * n_features * each + d * n_features * SECONDS_A_DRAW

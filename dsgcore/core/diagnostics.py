@@ -1,4 +1,4 @@
-"""How far the random features are from the exact kernel, how far the iterate is from the optimum, and at what rate."""
+"""Error of the random features against the exact kernel, distance of the iterate from the optimum, and rates."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ MAX_EXACT_POINTS = 6000
 
 
 class DiagnosticsError(DSGError):
-    """A diagnostic cannot be computed for this size or this problem."""
+    """A diagnostic that cannot be computed for this size or this problem."""
 
 
 @dataclass(frozen=True)
 class FeatureError:
-    """The random features' error at the probes after an iteration; all are squared values of f."""
+    """Error of the random features at the probes after an iteration; all values are squares of f."""
 
-    mean: float  # over the probes, of |f - h|^2
+    mean: float  # mean over the probes of |f - h|^2
     largest: float  # of the same
     scale: float  # mean of |h|^2
     bound: float  # the papers' Lemma 1, M^2 (kappa + phi)^2 sum_i |a_t^i|^2, with M the largest sum of |c_b| so far
-    band: float  # mean over the probes of V, whose expectation is that of |f - h|^2
+    band: float  # mean over the probes of V, whose expectation equals that of |f - h|^2
 
 
 class ExactTwin(OwnValues):
-    """The iterate's twin with the exact kernel, h, at some probe points; it folds over the solver's records.
+    """The iterate's twin with the exact kernel, h, at some probe points, updated from the solver's records.
 
     h_{t+1}(x) = (1 - eta_t lambda) h_t(x) - eta_t sum_b c_b k(x_b, x), with the same c_b: the gradient is taken at f_t.
 
@@ -58,17 +58,17 @@ class ExactTwin(OwnValues):
         """Add one iteration: its batch points (B, d), their coefficients (B,), its step and decay."""
         self.kernel.sums(points, weights * weights.dtype.type(-step), self.probes, decay, self.h)
         self.largest_weight = max(self.largest_weight, float(np.abs(weights).sum()))
-        # a_t^i = -eta_i prod_{j > i} (1 - eta_j lambda), so the sum of squares follows a recursion of its own.
+        # a_t^i = -eta_i prod_{j > i} (1 - eta_j lambda), so the sum of squares has its own recursion.
         self.squared_steps = decay**2 * self.squared_steps + step**2
 
     def bound(self) -> float:
         """Return the papers' bound on E |f - h|^2 (their Lemma 1)."""
         bounds = self.kernel.bound + self.kernel.feature_bound
-        # NumPy's float: the square of a Python float that is too large is an error, not infinite.
+        # A NumPy float: the square of a Python float that is too large raises an error instead of becoming infinite.
         return float(np.float64(self.largest_weight * bounds) ** 2 * self.squared_steps)
 
     def compare(self, f: NDArray, variance: NDArray) -> FeatureError:
-        """Measure the error of the values `f` at the probes, of which `variance` is the predicted square."""
+        """Return the error of the values `f` at the probes; `variance` is its predicted square."""
         squared = (f.astype(np.float64) - self.h) ** 2
         return FeatureError(
             mean=float(squared.mean()),
@@ -94,14 +94,14 @@ class SquaredNorm:
         m = block.shape[1]
         inner = float(np.dot(f.astype(np.float64), weights))
         alpha = m * float(np.dot(block[0].astype(np.float64), block[0]))
-        # Zero last: a value that is no number stays one.
+        # Zero last: NaN stays NaN.
         self.value = max(decay**2 * self.value - 2 * decay * step * inner + alpha, 0.0)
 
 
 class AverageNorm:
-    """The same of the mean of iterates, || mean of h_s ||^2.
+    """Estimate, like `SquaredNorm`, for the mean of iterates: || mean of h_s ||^2.
 
-    With P_t the sum of those to be averaged, up to h_t, <P_t, h_{t+1}> = d <P_t, h_t> - eta <P_t, g_t>, where
+    Let P_t be the sum of those to be averaged, up to h_t. Then <P_t, h_{t+1}> = d <P_t, h_t> - eta <P_t, g_t>, where
     <P_t, g_t> = sum_b c_b P_t(x_b), and P_{t+1} = P_t + h_{t+1}.
     """
 
@@ -153,7 +153,7 @@ def alpha(model: Expansion, t: int) -> NDArray:
 
 
 class DualCoefficients(OwnValues):
-    """h as a sum over the n training points, h = sum_i a_i k(x_i, .): its coefficients a, brought forward at every iteration."""
+    """The twin h as a sum over the n training points, h = sum_i a_i k(x_i, .), with its coefficients a after each iteration."""
 
     changed: ClassVar[tuple[str, ...]] = ("values",)
 
@@ -170,17 +170,17 @@ class GradientNorm:
     """The squared norm of the objective's gradient at h, ||grad J(h)||^2 in the kernel's space.
 
     With h = sum_i a_i k(x_i, .), and c_i the derivative of the whole sample's risk by the value h(x_i),
-    grad J(h) = sum_i (c_i + lambda a_i) k(x_i, .). It is what the papers' theorems on non-convex risks speak of.
-    Where a loss has a kink, c is one of its slopes there, so that the norm need not vanish at a minimum.
+    grad J(h) = sum_i (c_i + lambda a_i) k(x_i, .). The papers' theorems on non-convex risks use this norm. At a kink of
+    a loss, c is one of its slopes, so the norm need not vanish at a minimum.
 
     Parameters
     ----------
     problem : Problem
         Bound to its labels.
     rows : source -> ndarray of shape (n_source,)
-        Which of the n training points belong to each source.
+        The training points that belong to each source.
     K : ndarray of shape (n, n)
-        Kernel matrix on the training points; `DiagnosticsError` where they are more than `MAX_EXACT_POINTS`.
+        Kernel matrix on the training points. More than `MAX_EXACT_POINTS` points raise `DiagnosticsError`.
 
     Notes
     -----
@@ -193,7 +193,7 @@ class GradientNorm:
                 f"the gradient's norm needs the kernel matrix of all points; at most {MAX_EXACT_POINTS} points, got {len(K)}"
             )
         self.problem, self.rows, self.K = problem, dict(rows), K
-        # A batch's coefficients may pair points one by one; the quadratic form is that of all pairs.
+        # A batch's coefficients may pair points one by one; the quadratic form uses all pairs.
         self.quadratic = problem.quadratic(self.rows, len(K))
 
     def at(self, dual: NDArray, lam: float) -> float:

@@ -1,7 +1,7 @@
-"""Classes whose parameters are their fields: what one means stands in the docstring, its range beside it, each only there.
+"""Classes whose parameters are their fields. The docstring gives each meaning, the field its range, each only once.
 
-A class's own docstring has under Parameters its fields' names, each with a label and a sentence. From there pages and links
-take them (where Python leaves docstrings out there are none), and from the fields the docstring gets ranges and defaults.
+A class's own docstring lists its fields' names under Parameters, each with a label and a sentence. Pages and links take
+them from there (if Python keeps docstrings), and the docstring gets ranges and defaults from the fields.
 """
 
 from __future__ import annotations
@@ -18,32 +18,33 @@ from dsgcore.core.parameters import PARAMETER
 
 WORDS = "words"
 WIDTH = 116
-# What `random_state` may be.
+# Allowed values of `random_state`.
 SEED = "int, RandomState instance or None"
-# The sections that a class inherits.
+# Sections that a class inherits.
 GATHERED = ("Parameters", "Attributes", "Warns")
 HEADING = re.compile(r"^([A-Z]\w+)\n-+\n", re.MULTILINE)
 Class = TypeVar("Class", bound=type[Any])
 
 
 def told(default: Any, allowed: str, **options: Any) -> Any:
-    """Return a dataclass field that is no parameter of pages or specs, but has its place in the docstring.
+    """Return a dataclass field that pages and specs do not offer, but that the docstring describes.
 
     Parameters
     ----------
     default : object
     allowed : str
-        What it may be; `{cls}` stands for the class.
+        The allowed values; `{cls}` stands for the class.
     **options
-        Of `dataclasses.field`.
+        Options of `dataclasses.field`.
     """
     return field(default=default, metadata={WORDS: allowed}, **options)
 
 
 def documented(cls: Class) -> Class:
-    """Give a dataclass's parameters the sentences of its docstring, and the docstring all their ranges and defaults.
+    """Copy the docstring's sentences to a dataclass's parameters, and all ranges and defaults to the docstring.
 
-    What the docstrings of its bases say of parameters, attributes and warnings is said again, but for what its own says otherwise.
+    Parameters, attributes and warnings of the bases' docstrings are repeated, unless the class's own docstring replaces
+    them.
     """
     if cls.__doc__:
         text, own = _sections(cls)
@@ -61,16 +62,16 @@ def documented(cls: Class) -> Class:
 
 
 def _sections(cls: type) -> tuple[str, dict[str, str]]:
-    """Return a class's own docstring: what stands above the sections, and these by their names."""
+    """Return the text above the sections of a class's own docstring, and the sections by their names."""
     text, *rest = HEADING.split(cleandoc(cls.__dict__.get("__doc__") or ""))
     return text.strip(), {name: body.strip() for name, body in zip(rest[::2], rest[1::2], strict=True)}
 
 
 def _gathered(cls: type, section: str) -> dict[str, str]:
-    """Return the entries of a section by their names, from the docstrings of all bases, the class's own before theirs."""
+    """Return the entries of a section by name, from the class's own docstring and then those of its bases."""
     entries: dict[str, str] = {}
     for base in reversed(cls.__mro__):
-        if "__gathered__" in base.__dict__:  # its docstring is one that was made here
+        if "__gathered__" in base.__dict__:  # this docstring was made here
             entries |= base.__dict__["__gathered__"][section]
         else:
             told = filter(None, re.split(r"\n(?=\S)", _sections(base)[1].get(section, "")))
@@ -79,7 +80,7 @@ def _gathered(cls: type, section: str) -> dict[str, str]:
 
 
 def _worded(own: Field[Any], entry: str) -> Field[Any]:
-    """Return a field whose parameter has the docstring's label and sentence, where there are any."""
+    """Return a field whose parameter has the docstring's label and sentence, if there are any."""
     parameter = own.metadata.get(PARAMETER)
     if parameter is None or not entry:
         return own
@@ -95,7 +96,7 @@ def _sentence(entry: str) -> str:
 
 
 def _entry(cls: type, own: Field[Any], entry: str) -> str:
-    """Return the lines about a field; none about one that is no parameter."""
+    """Return the lines about a field; empty if it is not a parameter."""
     if (parameter := own.metadata.get(PARAMETER)) is not None:
         allowed, sentence = parameter.allowed().replace("or null", "or None"), parameter.sentence
     elif WORDS in own.metadata:

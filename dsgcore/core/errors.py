@@ -2,7 +2,8 @@
 
 
 class DSGError(ValueError):
-    """Error that a person can mend: the input cannot be used, and the message says why in one sentence.
+    """Error that the user can correct: the input cannot be used, and the message gives the reason in one sentence.
 
-    Every error class of the project derives from it. An error of another class is a fault of the program, and keeps its traceback.
+    Every error class of the project derives from it. An error of another class is a bug in the program, and keeps its
+    traceback.
     """

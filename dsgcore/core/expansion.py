@@ -1,4 +1,4 @@
-"""The model f: one block of coefficients per iteration; its random features are drawn again from (seed, t), never stored."""
+"""The model f: one block of coefficients per iteration. Its random features are drawn again from (seed, t), never stored."""
 
 from __future__ import annotations
 
@@ -44,36 +44,37 @@ _HEADER = (
     Choice("dtype", "float32", options=("float32", "float64")),
 )
 _KERNEL = Choice("kernel", "gaussian", options=tuple(KERNELS))
-# For a few points, drawing the frequencies costs more than using them: they are kept, within this many bytes in all.
+# Frequencies for a few points cost more to draw than to use, so they are cached, within this many bytes in all.
 FREQUENCY_CACHE_BYTES = 64 * 2**20
 FEW_POINTS = 256
-# A multiple of every feature map's tile: so that values do not depend on how the points are split.
+# A multiple of every feature map's tile, so that values do not depend on how the points are split.
 TILE_ROWS = 384
-# Points are converted and evaluated in pieces, so that memory does not grow with their number: of so many points at most, for
-# they share the drawing of features, and each thread's call takes so long that the next one does not wait for another thread's.
+# Points are converted and evaluated in pieces of at most this many, so that memory does not grow with their number. A
+# piece shares the drawing of features, and each thread's call is long enough that threads do not wait for each other.
 POINTS_AT_A_TIME = 1024 * TILE_ROWS
 LEAST_AT_A_TIME = 170 * TILE_ROWS
 NUMBERS_AT_A_TIME = 2**23  # 32 MB in single precision
-# The features of several iterations are drawn, and then used by all workers: some 4 MB in single precision.
+# The features of several iterations are drawn, and then used by all workers: about 4 MB in single precision.
 NUMBERS_DRAWN_AT_ONCE = 2**20
 
 
 def points_at_a_time(d: int) -> int:
-    """Return how many points of `d` coordinates are evaluated together."""
+    """Return the number of points with `d` coordinates that are evaluated together."""
     return min(POINTS_AT_A_TIME, max(LEAST_AT_A_TIME, NUMBERS_AT_A_TIME // d // TILE_ROWS * TILE_ROWS))
 
 
 def _parts(n: int, m: int) -> list[slice]:
-    """Split points into pieces for many blocks of `m` features, each of which is a call: threads wait for each other between calls.
+    """Split points into pieces for many blocks of `m` features.
 
-    So there are no more pieces than workers until calls are long; but as many, for a quarter of the work that is worth it once.
+    Each block is a call, and threads wait for each other between calls. So there are more pieces than workers only if
+    calls are long. A quarter of the usual work per worker is enough, because it is done many times.
     """
     for_each_worker = n_workers() * MIN_EVALUATIONS_PER_WORKER
     return pieces(n, TILE_ROWS, max(min(4 * n * m, for_each_worker), n * m // 4))
 
 
 class _FrequencyCache:
-    """The frequencies used last, within a fixed number of bytes."""
+    """Cache of the frequencies used last, within a fixed number of bytes."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes, self.used, self.lock = max_bytes, 0, Lock()
@@ -99,7 +100,7 @@ _frequency_cache = _FrequencyCache(FREQUENCY_CACHE_BYTES)
 
 @dataclass
 class Expansion:
-    """f_{t+1}(x) = (1 - eta_t lambda) f_t(x) + alpha_t' phi_t(x), evaluable anywhere and at any earlier t.
+    """Model f_{t+1}(x) = (1 - eta_t lambda) f_t(x) + alpha_t' phi_t(x), which can be evaluated at any point and earlier t.
 
     Attributes
     ----------
@@ -127,7 +128,7 @@ class Expansion:
         return len(self.blocks)
 
     def append(self, block: NDArray, decay: float) -> None:
-        """Add the coefficients of the next iteration, after everything before them has shrunk by `decay`."""
+        """Append the coefficients of the next iteration; all earlier ones shrink by `decay`."""
         self.blocks.append(block)
         self.decays.append(decay)
 
@@ -136,10 +137,10 @@ class Expansion:
         return block_frequencies(self.kernel, self.seed, t, self.d, m, self.dtype)
 
     def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
-        """Bring the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
+        """Update the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
         largest = max((block.shape[1] for block in self.blocks[start:stop]), default=1)
         parts = _parts(len(X), largest)
-        # Of so many blocks that no piece takes longer than it may: many coordinates cost more than the cosine.
+        # At most so many blocks that no piece takes too long: many coordinates cost more than the cosine.
         each = 1 + self.d // COORDINATES_PER_COSINE
         most = MAX_EVALUATIONS_PER_PIECE * len(parts) // max(1, len(X) * each)
         size = max(1, min(NUMBERS_DRAWN_AT_ONCE // self.d, most) // largest)
@@ -172,13 +173,13 @@ class Expansion:
         Raises
         ------
         ModelError
-            If the points have another shape, or are so far away that the kernel's features overflow.
+            If the points have another shape, or if they are so far away that the kernel's features overflow.
         """
         X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
         check_points(X, self.d)
         values = np.zeros(len(X), dtype=self.dtype)
         size = points_at_a_time(self.d)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found in the values
+        with np.errstate(over="ignore", invalid="ignore"):  # the values show an overflow
             for start in range(0, len(X), size):
                 piece = slice(start, start + size)
                 if said := too_far(X[piece], self.kernel, start):
@@ -193,19 +194,20 @@ class Expansion:
         return Expansion(self.kernel, self.seed, self.d, self.dtype, self.blocks[:t], self.decays[:t])
 
     def tail_average(self, n_last: int) -> Expansion:
-        """Return the mean of the last `n_last` iterates, of those made, a model of the same frequencies and size.
+        """Return the mean of the last `n_last` iterates, a model with the same frequencies and size.
 
         Notes
         -----
-        With K = n_last, block t counts with w_t = (1 / K) sum_{s = max(t, T - K + 1)}^{T} prod_{r = t + 1}^{s} decay_r:
-        what of it is left in each of the iterates that are averaged. The weights are in the amplitudes, so the decays of
-        the average are 1.
+        With K = n_last, block t has the weight w_t = (1 / K) sum_{s = max(t, T - K + 1)}^{T} prod_{r = t + 1}^{s}
+        decay_r: its remaining part in each of the averaged iterates. The weights are in the amplitudes, so the decays
+        of the average are 1.
         """
         if not 1 <= n_last <= len(self):
             raise DSGError(f"n_last must be between 1 and {len(self)}, the iterations made, got {n_last}")
         blocks = [block.copy() for block in self.blocks]
         for block, weight in zip(blocks, self._tail_weights(n_last), strict=True):
-            block[0] *= block.dtype.type(weight)  # the first row is the amplitudes, of products the only one
+            # the first row is the amplitudes; a block of products has no other row
+            block[0] *= block.dtype.type(weight)
         return Expansion(self.kernel, self.seed, self.d, self.dtype, blocks, [1.0] * len(blocks))
 
     def _tail_weights(self, n_last: int) -> list[float]:
@@ -217,19 +219,19 @@ class Expansion:
         return weights[::-1]
 
     def fingerprint(self) -> str:
-        """Return a digest of the first iteration's frequencies: it differs where they cannot be drawn again."""
+        """Return a digest of the first iteration's frequencies, which differs if they cannot be drawn again."""
         if not self.blocks:
             return ""
         return fingerprint(self.kernel, self.seed, 1, self.d, self.blocks[0].shape[1])
 
     def save(self, file: str | Path | IO[bytes], *, run: Mapping[str, Any] | None = None) -> None:
-        """Write the model to a NumPy archive: the coefficients and what is needed to draw the features; no pickle.
+        """Write the model to a NumPy archive: the coefficients, and the values needed to draw the features; no pickle.
 
         Parameters
         ----------
         file : path or binary file
         run : mapping, optional
-            For a checkpoint: what the run follows from, as plain data.
+            For a checkpoint: everything that determines the run, as plain data.
         """
         header = {
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
@@ -251,7 +253,7 @@ class Expansion:
 
 
 def restore(held: ModelFile) -> Expansion:
-    """Return the model that a file holds; raise `ModelError` as `dsgcore.load_model` does."""
+    """Return the model of a file; raise `ModelError` as `dsgcore.load_model` does."""
     of_checkpoint = {RUN} & held.header.keys()
     held.expect(
         {p.name for p in _HEADER} | {"kernel", "fingerprint"} | of_checkpoint, {"sizes", "coefficients", "decays"}
@@ -279,13 +281,13 @@ def _kernel(given: object) -> Kernel:
 
 
 def _blocks(arrays: dict[str, NDArray], dtype: str, n_rows: int) -> list[NDArray]:
-    """Cut the coefficients into blocks, once all arrays have been found to fit together."""
+    """Cut the coefficients into blocks, after a check that all arrays fit together."""
     sizes, coefficients, decays = arrays["sizes"], arrays["coefficients"], arrays["decays"]
     fits = (
         [a.dtype.name for a in (sizes, decays, coefficients)] == ["int64", "float64", dtype]
         and sizes.ndim == 1
         and sizes.shape == decays.shape
-        # Each of them, before their sum: that of huge ones overflows.
+        # Check each coefficient before their sum: the sum of huge ones overflows.
         and ((sizes > 0) & (sizes <= coefficients.size)).all()
         and coefficients.shape == (n_rows, sizes.sum())
     )

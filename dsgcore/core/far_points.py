@@ -1,4 +1,4 @@
-"""Points far from the origin: where a kernel's features are no finite numbers, and where coordinates are rounded too much."""
+"""Points far from the origin, whose kernel features are not finite or whose coordinates are rounded too much."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels_base import Kernel
 
-# So many widths from the origin no precision resolves what a bounded kernel sees. In float32 its features overflow soon after.
+# Beyond so many widths from the origin, no precision resolves a bounded kernel. In float32 its features overflow soon
+# after.
 MOST_WIDTHS = 2.0**64
-# Squares of squares of such numbers, and sums of very many of them, are within float64.
+# Fourth powers of such numbers, and sums of very many of them, stay within float64.
 LARGEST = 1e70
 # Coordinates must be rounded to less than this share of the kernel's width.
 SHARE_OF_WIDTH = 1 / 16
 
 
 class ResolutionWarning(UserWarning):
-    """Coordinates are so large that floating-point numbers round them to steps near the kernel's width."""
+    """Warning that coordinates are so large that rounding steps come near the kernel's width."""
 
 
 def too_far(X: NDArray, kernel: Kernel, first: int = 0) -> str:
-    """Say which of the points (n, d) is out of a bounded kernel's reach, if one is; else return an empty text.
+    """Return a message if one of the points (n, d) is out of a bounded kernel's reach; else an empty text.
 
     The rows are counted from `first`.
     """
@@ -40,7 +41,7 @@ def too_far(X: NDArray, kernel: Kernel, first: int = 0) -> str:
 
 
 def overflowing(X: NDArray, values: NDArray, kernel: Kernel) -> str:
-    """Say at which point an unbounded kernel overflows, so that its value is not finite; else return an empty text."""
+    """Return a message with the first point at which an unbounded kernel overflows; else an empty text."""
     rows = np.flatnonzero(~np.isfinite(values))
     if not len(rows) or np.isfinite(kernel.bound):
         return ""
@@ -54,7 +55,7 @@ def overflowing(X: NDArray, values: NDArray, kernel: Kernel) -> str:
 
 
 def warn_of_rounding(X: NDArray, kernel: Kernel, dtype: np.dtype, names: Sequence[str] | None = None) -> None:
-    """Warn if the precision rounds a column of the points (n, d) to steps that the kernel would tell apart."""
+    """Warn if the precision rounds a column of the points (n, d) to steps that the kernel would distinguish."""
     said = rounded_columns(X, kernel, dtype, names)
     if said:
         warnings.warn(
@@ -66,7 +67,7 @@ def warn_of_rounding(X: NDArray, kernel: Kernel, dtype: np.dtype, names: Sequenc
 
 
 def rounded_columns(X: NDArray, kernel: Kernel, dtype: np.dtype, names: Sequence[str] | None = None) -> str:
-    """Say which columns of the points (n, d) are rounded too much, if any are; else return an empty text."""
+    """Return a message that names the columns of the points (n, d) that are rounded too much; else an empty text."""
     width, eps = kernel.width, float(np.finfo(dtype).eps)
     limit = np.inf if width is None else SHARE_OF_WIDTH * width / eps
     if not len(X) or not _largest(X, None) > limit:
@@ -103,7 +104,7 @@ def _largest(X: NDArray, axis: int | None) -> NDArray:
 
 
 def check_values(values: NDArray) -> NDArray:
-    """Return a model's values (n,) or (n, k) at points; raise DSGError if one is not finite, for no class follows from it."""
+    """Return a model's values (n,) or (n, k) at points; raise DSGError if one is not finite and so gives no class."""
     is_finite = np.isfinite(values)
     if not is_finite.all():
         row = np.argwhere(~is_finite)[0, 0]

@@ -1,8 +1,9 @@
-"""Random features of one iteration: made into coefficients, evaluated anywhere. The one gateway to the compiled loops.
+"""Random features of one iteration: their coefficients and their values. The only gateway to the compiled loops.
 
-A *block* holds what iteration t adds to the model: its random features, drawn again from (seed, t) whenever they are needed,
-and the coefficients alpha_t. With phi(x) = sqrt(1/m) [cos w_j'x .., sin w_j'x ..], alpha' phi(x) = sum_j r_j cos(w_j'x - theta_j):
-one cosine per point and feature. A block's coefficients are stored as these amplitudes r and phases theta (in turns).
+A *block* is the contribution of iteration t to the model: its random features, drawn again from (seed, t) when needed,
+and the coefficients alpha_t. With phi(x) = sqrt(1/m) [cos w_j'x .., sin w_j'x ..], alpha' phi(x) = sum_j r_j cos(w_j'x
+- theta_j): one cosine per point and feature. A block's coefficients are stored as these amplitudes r and phases theta
+(in turns).
 """
 
 from __future__ import annotations
@@ -22,26 +23,28 @@ from dsgcore.core.errors import DSGError
 
 
 class FeatureMap(Protocol):
-    """How a kernel's random features are used: this module (cosines), or another `features_*`, which says what its `W` holds.
+    """Interface of a kernel's random features: this module (cosines), or another `features_*`, which defines its `W`.
 
-    X is of shape (n, d), W (d, m) frequencies in turns per unit where nothing else is said, and a block (BLOCK_ROWS, m).
+    X has shape (n, d). W (d, m) holds frequencies in turns per unit unless defined otherwise. A block has shape
+    (BLOCK_ROWS, m).
     """
 
     BLOCK_ROWS: int
 
     def accumulate(self, X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
-        """Make the block -step * sum_b c_b phi(x_b) of one iteration.
+        """Return the block -step * sum_b c_b phi(x_b) of one iteration.
 
-        Of the batch points X of all sources, and c (n,), the derivative of the batch objective by the model's value at each.
+        X holds the batch points of all sources. c (n,) is the derivative of the batch objective by the model's value at
+        each point.
         """
         ...
 
     def evaluate(self, X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:
-        """Set ``out = decay * out + alpha' phi(X)``, of shape (n,), in place, the rows split over the worker threads."""
+        """Set ``out = decay * out + alpha' phi(X)``, of shape (n,), in place, with the rows split over the worker threads."""
         ...
 
     def evaluate_with_squares(self, X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
-        """Return, for every row, the sum over the features of the block's contributions and the sum of their squares."""
+        """Return, for every row, the sum of the features' contributions to the block, and the sum of their squares."""
         ...
 
     def coefficients(self, block: NDArray) -> NDArray:
@@ -49,26 +52,28 @@ class FeatureMap(Protocol):
         ...
 
     def alone(self, W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDArray]:
-        """Return frequencies and block that have of all features only the `number`-th (from 0) left, of points (n, d)."""
+        """Return frequencies and a block with only the `number`-th feature (from 0), for points (n, d)."""
         ...
 
 
 # Rows of a block: amplitudes and phases.
 BLOCK_ROWS = 2
-# Rows summed in one go when coefficients are accumulated; fixed, so that sums do not depend on the number of threads.
+# Number of rows summed together when coefficients are accumulated; fixed, so that sums do not depend on the number of
+# threads.
 ACCUMULATED_ROWS = 256
 
 
 def as_points(X: NDArray, dtype: np.dtype) -> NDArray:
-    """Return `X` as the loops want it, without a copy where it is so already: C-contiguous, of the model's precision.
+    """Return `X` in the form that the loops need: C-contiguous, in the model's precision. It is copied only if necessary.
 
-    Also writable and aligned, although nothing is written: numba would compile every loop anew for an array that is not.
+    The result is also writable and aligned, although nothing is written: numba would compile every loop again for other
+    arrays.
     """
     return np.require(X, dtype, ["C", "A", "W", "E"])
 
 
 def in_precision(X: NDArray, dtype: np.dtype) -> NDArray:
-    """Return points of another precision, C-contiguous; raise DSGError where a number is too large for it."""
+    """Return points in another precision, C-contiguous; raise DSGError if a number is too large for it."""
     with np.errstate(over="ignore"):
         points = np.ascontiguousarray(X, dtype=dtype)
     if dtype.itemsize < X.dtype.itemsize and not np.isfinite(points).all():
@@ -80,7 +85,7 @@ _thread = threading.local()
 
 
 def scratch_of_this_thread(dtype: np.dtype) -> NDArray:
-    """Return the loops' scratch buffer, made once a thread and precision: fresh memory would cost page faults."""
+    """Return the loops' scratch buffer, made once per thread and precision: fresh memory would cost page faults."""
     buffers = _thread.__dict__.setdefault("buffers", {})
     if dtype not in buffers:
         buffers[dtype] = _loops.scratch(dtype)
@@ -91,7 +96,7 @@ def _work(n: int, W: NDArray) -> int:
     return n * (W.shape[1] + W.size // COORDINATES_PER_COSINE)
 
 
-# Of some points and their weights c, C and S: sum_b c_b cos w_j'x_b and sum_b c_b sin w_j'x_b, both (m,), which it fills in.
+# Fills in C and S for points with weights c: sum_b c_b cos w_j'x_b and sum_b c_b sin w_j'x_b, both (m,).
 Sums = Callable[[NDArray, NDArray, NDArray, NDArray], None]
 
 
@@ -112,7 +117,7 @@ def block_of_cosines(X: NDArray, c: NDArray, m: int, step: float, fill: Sums, ev
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
-    """Make the amplitudes r_j and phases theta_j (in turns) of one iteration, (2, m)."""
+    """Return the amplitudes r_j and phases theta_j (in turns) of one iteration, (2, m)."""
 
     def fill(points: NDArray, weights: NDArray, C: NDArray, S: NDArray) -> None:
         _loops.accumulate(points, weights, W, C, S, scratch_of_this_thread(X.dtype))
@@ -131,7 +136,7 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
-    """Return, for every row, the sum of the features' contributions, and of their squares."""
+    """Return, for every row, the sum of the features' contributions, and the sum of their squares."""
     sums, squares = np.zeros(len(X), dtype=X.dtype), np.empty(len(X), dtype=X.dtype)
     zero, (r, theta) = X.dtype.type(0.0), block
 
@@ -150,7 +155,7 @@ def coefficients(block: NDArray) -> NDArray:
 
 
 def warm_up_steps() -> dict[str, Callable[[], object]]:
-    """Return what compiles every loop, or loads it from the cache, by what the loop is for; each can be called anew."""
+    """Return functions that compile every loop or load it from the cache, by the loop's purpose; each can be called again."""
     X, c = np.zeros((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
     W, out = np.ones((2, 2), dtype=np.float32), np.zeros(2, dtype=np.float32)
     block, one = np.ones((2, 2), dtype=np.float32), np.float32(1)
@@ -170,7 +175,7 @@ def alone(W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDA
 
 @cache
 def warm_up() -> bool:
-    """Make every loop ready, once in this process; returns True."""
+    """Compile or load every loop, once in this process; returns True."""
     for step in warm_up_steps().values():
         step()
     return True

@@ -1,9 +1,9 @@
 """Random cosine features with structured orthogonal frequencies, which cost O(log d) each: the counterpart of `features`.
 
-The frequencies of one rotation are the first d coordinates of the rows of H D3 H D2 H D1, each times a length of its
-own: H the p x p Hadamard matrix of +-1, p the next power of two, D1 .. D3 diagonal of random signs. H is applied by
-the fast Walsh-Hadamard transform. What `W` holds is one array of one dimension, (3 p ceil(m / p) + m,): for each
-rotation its three rows of p signs, then the m lengths.
+The frequencies of one rotation are the first d coordinates of the rows of H D3 H D2 H D1, each times its own length. H
+is the p x p Hadamard matrix of +-1, p the next power of two, and D1 .. D3 are diagonal with random signs. The fast
+Walsh-Hadamard transform applies H. `W` is a one-dimensional array, (3 p ceil(m / p) + m,): for each rotation its three
+rows of p signs, then the m lengths.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BLOCK_ROWS = features.BLOCK_ROWS
 coefficients = features.coefficients
 # With fewer coordinates the rows' directions would be too far from uniform: see `draw`.
 MIN_COORDINATES = 128
-# A feature costs about this many evaluations of points with few coordinates.
+# A feature costs about as much as this many evaluations of points with few coordinates.
 EVALUATIONS_PER_FEATURE = 6
 
 _thread = threading.local()
@@ -49,7 +49,7 @@ def draw(rng: np.random.Generator, d: int, m: int) -> NDArray:
 
 
 def split(W: NDArray, d: int) -> tuple[NDArray, NDArray]:
-    """Return the signs (rotations, 3, p) and the lengths (m,) that `W` holds, for points of `d` coordinates."""
+    """Return the signs (rotations, 3, p) and the lengths (m,) in `W`, for points with `d` coordinates."""
     p = _padded(d)
     n_rotations = -(-len(W) // (4 * p))
     return W[: n_rotations * 3 * p].reshape(n_rotations, 3, p), W[n_rotations * 3 * p :]
@@ -64,7 +64,7 @@ def _tiles_of_this_thread(p: int, dtype: np.dtype) -> NDArray:
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
-    """Make amplitudes and phases as `features.accumulate` does; the lengths in `W` are in turns per unit."""
+    """Return amplitudes and phases as `features.accumulate` does; the lengths in `W` are in turns per unit."""
     signs, lengths = split(W, X.shape[1])
 
     def fill(points: NDArray, weights: NDArray, C: NDArray, S: NDArray) -> None:
@@ -84,7 +84,7 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
-    """Return, for every row, the sum of the features' contributions, and of their squares."""
+    """Return, for every row, the sum of the features' contributions, and the sum of their squares."""
     sums = np.zeros(len(X), dtype=X.dtype)
     return sums, _evaluate(X, W, block, 0.0, sums)
 
@@ -102,7 +102,7 @@ def _evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray
 
 
 def alone(W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDArray]:
-    """Return the rotation that one feature is in, whose other coefficients are zero."""
+    """Return the rotation that holds one feature, with all other coefficients zero."""
     signs, lengths = split(W, d)
     rotation, p = number // signs.shape[2], signs.shape[2]
     own = slice(rotation * p, rotation * p + p)

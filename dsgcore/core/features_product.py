@@ -1,8 +1,8 @@
 """Random features that are products of projections, for dot product kernels: the counterpart of `features`.
 
-phi_j(x) = sqrt(1/m) prod_l w_lj'x with W of shape (p, d, m), the directions of p projections, and a block has one row, the
-products' factors r_j: so that alpha' phi(x) = sum_j r_j prod_l w_lj'x. There is nothing to gain from compiled loops: all is
-matrix products, in tiles of fixed size, so that results do not depend on the number of threads and memory stays small.
+phi_j(x) = sqrt(1/m) prod_l w_lj'x. W has shape (p, d, m), with the directions of p projections. A block has one row,
+the products' factors r_j, so alpha' phi(x) = sum_j r_j prod_l w_lj'x. Compiled loops would gain nothing: everything is
+matrix products in tiles of fixed size. So results do not depend on the number of threads, and memory stays small.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _tiles(part: slice, tile: int) -> list[slice]:
 
 
 def _products(X: NDArray, W: NDArray, part: slice) -> Iterator[tuple[slice, slice, NDArray]]:
-    """Yield rows of a part and features, with prod_l X @ W[l] for them, (rows, features), overwritten by the next."""
+    """Yield rows of a part, features, and prod_l X @ W[l] for them, (rows, features), which the next one overwrites."""
     for rows in _tiles(part, TILE_ROWS):
         buffers = np.empty((2, rows.stop - rows.start, min(TILE_FEATURES, W.shape[2])), dtype=X.dtype)
         for features in _tiles(slice(0, W.shape[2]), TILE_FEATURES):
@@ -41,7 +41,7 @@ def _products(X: NDArray, W: NDArray, part: slice) -> Iterator[tuple[slice, slic
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
-    """Make the factors of one iteration, (1, m)."""
+    """Return the factors of one iteration, (1, m)."""
     m = W.shape[2]
     tiles = _tiles(slice(0, len(X)), TILE_ROWS)
     sums = np.empty((len(tiles), m), dtype=X.dtype)
@@ -69,7 +69,7 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
-    """Return, for every row, the sum of the features' contributions, and of their squares."""
+    """Return, for every row, the sum of the features' contributions, and the sum of their squares."""
     sums, squares = np.zeros(len(X), dtype=X.dtype), np.zeros(len(X), dtype=X.dtype)
 
     def work(part: slice) -> None:

@@ -1,7 +1,7 @@
-"""What can be told of a run's progress and noise while it goes on, for next to nothing: folded over its records.
+"""Cheap gauges of a run's progress and noise, computed from the solver's records while it runs.
 
-All of it is read at a few probes, every eighth iteration: there the values themselves, whether two updates in a row agree, and how
-much variance features and batches have brought into the values so far.
+They are read at a few probes, every eighth iteration: the values there, the agreement of two successive updates, and
+the variance that features and mini-batches have added to the values so far.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from numpy.typing import NDArray
 from dsgcore.core.kernels import Kernel
 from dsgcore.core.solver import Iterate
 
-# So often a reading is taken, at so many probes, of so many places of a batch.
+# Iterations between readings, number of probes, and number of places of a batch.
 STRIDE, PROBES, PLACES = 8, 24, 64
-# Of a batch of one point nothing can be told: so many readings' are taken together.
+# A batch of one point shows no spread, so the points of this many readings are used together.
 POOLED = 32
-# A reading's share of the running mean of how two updates in a row agree.
+# Weight of a reading in the running mean of the agreement of two successive updates.
 FORGETS = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What the gauges read after iteration `t`, which was made with the step size `step`."""
+    """Gauge values after iteration `t`, which was made with the step size `step`."""
 
     t: int
     step: float
     reach: float  # sum of the step sizes so far
     f: NDArray  # values at the probes, of shape (p,)
-    # Mean over the probes of the variance that the random features, and that the batches, have brought into f so far, as if no
-    # later step mended any of it; NaN where there are no random features.
+    # Means over the probes of the variance that the random features, and the batches, have added to f so far, as if no
+    # later step reduced it; NaN without random features.
     features: float
     batches: float
     update: float  # its mean square
-    # Running mean of the cosine between two updates in a row: positive on a way, negative where steps overshoot or noise alone
-    # is left.
+    # Running mean of the cosine between two successive updates: positive on a path, negative if steps overshoot or if
+    # only noise is left.
     agreement: float
 
 
 class BatchSpread:
     """The variance of a batch's gradient at the probes, from the spread over its places.
 
-    g_b(z) = B sum over the sources of c_b k(x_b, z) belongs to one place b of the batch. The sources' points of one place are
-    summed up before the variance is taken, for losses of pairs and triplets bind them together.
+    g_b(z) = B sum over the sources of c_b k(x_b, z) belongs to one place b of the batch. The sources' points of one
+    place are summed before the variance is taken, because losses of pairs and triplets couple them.
     """
 
     def __init__(self, kernel: Kernel, probes: NDArray) -> None:
@@ -63,7 +63,7 @@ class BatchSpread:
 
 
 class Gauges:
-    """Readings of a run at every eighth iteration, of `n` values at up to two dozen probes; of none nothing is read."""
+    """Readings of a run at every eighth iteration, for `n` values at up to two dozen probes. If n is 0, nothing is read."""
 
     def __init__(self, n: int) -> None:
         self.readings: list[Reading] = []
@@ -81,10 +81,10 @@ class Gauges:
         size: int,
         read: Callable[[], tuple[NDArray, float, Callable[[], NDArray]]],
     ) -> None:
-        """Add an iteration of batches of `size`; one that has been added before, as those that are made again are, counts once.
+        """Add an iteration with batches of `size`. An iteration that is repeated counts only once.
 
-        `read` is asked now and then: it returns the values at the probes, the features' variance there, and what returns the
-        gradient of each place of the batch, of shape (places, n).
+        `read` is called now and then. It returns the values at the probes, the features' variance there, and a function
+        that returns the gradient of each place of the batch, of shape (places, n).
         """
         if t <= self.t or not len(self._f):
             return
@@ -105,7 +105,7 @@ class Gauges:
             self._of_gradient = float(each.var(axis=0, ddof=1).mean()) / size
 
     def _note(self, t: int, step: float, f: NDArray, features: float) -> None:
-        """Keep the values two iterations and one before a reading; with the third, take it."""
+        """Store the values two iterations and one iteration before a reading; take the reading with the third."""
         update = f - self._f
         if t % STRIDE == 0:
             self._agreement += FORGETS * (_cosine(update, self._update) - self._agreement)

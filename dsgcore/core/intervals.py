@@ -1,4 +1,4 @@
-"""95 % intervals of what one does better than the other: on the same points, or in the same repetitions."""
+"""95 % intervals of the difference between two methods, on the same points or in the same repetitions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 CONFIDENCE = 0.95
-# Of a normal distribution, that share lies within so many standard deviations.
+# 95 % of a normal distribution lies within so many standard deviations.
 Z = float(ndtri((1 + CONFIDENCE) / 2))
-# Below so many points, of an accuracy, or on one side of an AUC, the normal interval is not to be trusted.
+# Below this many points, in total or on one side of an AUC, the normal interval is unreliable.
 FEWEST_POINTS, FEWEST_ON_A_SIDE = 30, 10
 
 
@@ -26,13 +26,16 @@ def mean_half_width(differences: NDArray) -> float:
 def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
     """Return half of the 95 % interval of the difference of two accuracies on the same points; NaN for fewer than 30.
 
-    `hits` and `others`, of bool and shape (n,), say which points the one and the other have right.
+    `hits` and `others`, bool of shape (n,), mark the points that each method classifies correctly.
 
     Notes
     -----
-    Only points that one has right and the other wrong count, as in McNemar's test. Source: Bonett and Price 2012, Adjusted
-    Wald confidence interval for a difference of binomial proportions based on paired data: one point is added to either
-    kind, without which the interval has no width where there are none. Its centre is taken to be the difference itself.
+    Only points that one method has right and the other wrong count, as in McNemar's test. One point is added to each of
+    the two kinds, because otherwise the interval has no width if there are none. The difference itself is taken as the
+    centre.
+
+    Source: Bonett and Price 2012, Adjusted Wald confidence interval for a difference of binomial proportions based on
+    paired data.
     """
     n = len(hits)
     if n < FEWEST_POINTS:
@@ -43,14 +46,15 @@ def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
 
 
 def auc_half_width(y: NDArray, f: NDArray, g: NDArray) -> float:
-    """Return half of the 95 % interval of the difference of two mean AUCs, of values f and g (n,) at points of class codes y (n,).
+    """Return half of the 95 % interval of the difference of two mean AUCs.
 
-    Of two classes the mean AUC is the AUC. NaN where a class has a single point, or a sub-problem fewer than ten on one side.
+    The scores f and g, and the class codes y, have shape (n,). With two classes the mean AUC is the AUC. The result is
+    NaN if a class has a single point, or if a sub-problem has fewer than ten on one side.
 
     Notes
     -----
-    Source: DeLong, DeLong and Clarke-Pearson 1988; with more than two classes, the same for the sum of the sub-problems'
-    U-statistics: the variance within each class of what a point contributes, added up over the points.
+    Source: DeLong, DeLong and Clarke-Pearson 1988. With more than two classes the same holds for the sum of the
+    sub-problems' U-statistics: the variance within each class of a point's contribution, summed over the points.
     """
     y = np.asarray(y).astype(int)
     counts = np.bincount(y)
@@ -63,11 +67,11 @@ def auc_half_width(y: NDArray, f: NDArray, g: NDArray) -> float:
 
 
 def contributions(y: NDArray, f: NDArray) -> NDArray:
-    """Return what each point contributes to the mean AUC, of shape (n,): each pair in order counts for both its points."""
+    """Return each point's contribution to the mean AUC, of shape (n,): each ordered pair counts for both its points."""
     counts = np.bincount(y)
     n_below = counts.cumsum()[:-1]
     weight = np.concatenate([[0.0], 1.0 / (n_below * (len(y) - n_below) * len(n_below))])
-    # A pair of classes a > b is in order in the sub-problems b < j <= a: the sum of their weights.
+    # A pair of classes a > b is ordered in the sub-problems b < j <= a: the sum of their weights.
     until = weight.cumsum()
     wins = np.zeros(len(y))
     for c in np.flatnonzero(counts):

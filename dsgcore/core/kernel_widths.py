@@ -1,7 +1,7 @@
-"""A kernel's usual width, given the points: the one rule for specs, the command line and the app.
+"""Default width of a kernel for given points: one rule for specs, the command line and the app.
 
-The Gaussian kernel's follows the median distance between points, and on a person's own file the points' variance, as the
-estimators' ``"scale"``, scikit-learn's rule; the others get the one that corresponds to it.
+The Gaussian kernel's width follows the median distance between points. On a user's own file it follows the points'
+variance, like the estimators' ``"scale"``, which is scikit-learn's rule. Other kernels get the corresponding width.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from dsgcore.core.kernels import GAUSSIAN, KERNELS
 from dsgcore.core.parameters import Real, grid
 from dsgcore.core.sampling import evenly_spread
 
-# Times 1 / (median squared distance): about what suits the bundled sets.
+# Times 1 / (median squared distance): roughly suits the bundled sets.
 SHARPNESS = 2.5
 LOWEST, HIGHEST = 1e-3, 100.0
 PROBED_ROWS, SPREAD_ROWS = 300, 10_000
 
 
 def usual_sigma(X: NDArray) -> float:
-    """Return a sharpness of the Gaussian kernel that suits points (n, d) of any units once they are scaled to [0, 1].
+    """Return a σ of the Gaussian kernel that suits points (n, d) of any units once they are scaled to [0, 1].
 
-    It is 2.5 over the median squared distance, as 1, 2 or 5 times a power of 10; 1 where all points are the same.
+    It is 2.5 over the median squared distance, rounded to 1, 2 or 5 times a power of 10; 1 if all points are the same.
     """
     distances = pdist(_unit(X[evenly_spread(len(X), PROBED_ROWS)]), "sqeuclidean")
     median = float(np.median(distances)) if len(distances) else 0.0
@@ -34,9 +34,9 @@ def usual_sigma(X: NDArray) -> float:
 
 
 def scale_sigma(X: NDArray) -> float:
-    """Return what the estimators' "scale" is for points once they are scaled to [0, 1]: about half as sharp as `usual_sigma`.
+    """Return the estimators' "scale" σ for points scaled to [0, 1]; it is about half of `usual_sigma`.
 
-    It is one over d times the variance of all coordinates, rounded as there.
+    It is one over d times the variance of all coordinates, rounded in the same way.
     """
     points = _unit(X[evenly_spread(len(X), SPREAD_ROWS)])
     return _stop(1.0, points.shape[1] * float(np.var(points)))
@@ -50,16 +50,17 @@ def _unit(X: NDArray) -> NDArray:
 
 
 def _stop(times: float, spread: float) -> float:
-    """Return so many times one over the points' spread, as 1, 2 or 5 times a power of 10; 1 where there is none."""
+    """Return a multiple of one over the points' spread, as 1, 2 or 5 times a power of 10; 1 without spread."""
     wanted = min(max(times / spread, LOWEST), HIGHEST) if spread > 1e-9 else 1.0
     exponent = math.floor(math.log10(wanted))
     return _nearest([float(f"{digit}e{e}") for e in (exponent, exponent + 1) for digit in (1, 2, 5)], wanted)
 
 
 def like_gaussian(name: str, sigma: float, d: int) -> dict[str, float]:
-    """Return the width of a kernel, by its parameter's name, that suits where a Gaussian kernel of sharpness `sigma` does.
+    """Return the width of a kernel, by its parameter's name, that corresponds to a Gaussian kernel with this σ.
 
-    For points of `d` coordinates in [0, 1]. What was converted is the stop of a slider, and what cannot be is its default.
+    It holds for points with `d` coordinates in [0, 1]. The result is the stop of a slider, or the default if there is
+    no conversion.
     """
     kernel = KERNELS[name]
     if kernel.family == GAUSSIAN:

@@ -1,4 +1,4 @@
-"""Kernels: exactly, as k(X, Z), and as random features, through the density of their frequencies (Bochner)."""
+"""Kernels, computed exactly as k(X, Z), and as random features through the density of their frequencies (Bochner)."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class Gaussian(Kernel):
             _loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch_of_this_thread(X.dtype))
 
     def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
-        """Return about the seconds in which `sums` makes so many values of the kernel: each as long as a feature takes."""
+        """Estimate the seconds in which `sums` computes so many kernel values: each takes as long as a feature."""
         return seconds_of_features(values, d, 1, itemsize)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
         """Draw float32 frequencies of shape (d, m), in turns per unit."""
-        # float32 draws whatever the model's precision: a model has the same features in both.
+        # float32 draws in any precision: a model has the same features in both.
         W = rng.standard_normal((d, m), dtype=np.float32)
         W *= self._turns()
         return W
@@ -72,10 +72,12 @@ class Gaussian(Kernel):
 @documented
 @dataclass(frozen=True)
 class OrthogonalGaussian(Gaussian):
-    """The Gaussian kernel with structured orthogonal features: each costs O(log d), not O(d), and near points err less.
+    """The Gaussian kernel with structured orthogonal features.
 
-    Made for d >= 128: fewer coordinates are padded to as many. The frequencies of one iteration are not independent, so
-    the band that is made from the spread of its features is on the safe side.
+    Each costs O(log d), not O(d), and near points have smaller errors.
+
+    Suits d >= 128: fewer coordinates are padded to 128. The frequencies of one iteration are not independent, so the
+    error band from the spread of its features is conservative.
     """
 
     name: ClassVar[str] = "orthogonal_gaussian"
@@ -96,5 +98,5 @@ KERNELS: dict[str, type[Any]] = {
 
 
 def block_frequencies(kernel: Kernel, seed: int, t: int, d: int, m: int, dtype: np.dtype) -> NDArray:
-    """Return the frequencies of iteration `t`, of shape (d, m), in turns per unit: the same ones at every call."""
+    """Return the frequencies of iteration `t`, of shape (d, m), in turns per unit; every call gives the same."""
     return kernel.frequencies(generator(seed, FREQUENCIES, t), d, m).astype(dtype, copy=False)

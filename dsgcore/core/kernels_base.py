@@ -1,4 +1,4 @@
-"""What a kernel is: k(x, x') and the distribution of its random features; the rest has fallbacks."""
+"""Interface of a kernel: k(x, x') and the distribution of its random features; the rest has defaults."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from dsgcore.core.features import FeatureMap
 from dsgcore.core.parameters import Checked, Parameter, parameters_of_fields
 from dsgcore.core.pauses import pause
 
-# Kernel values held at a time.
+# Number of kernel values in memory at a time.
 MAX_VALUES = 2**21
 
 
 class Kernel(Checked, Protocol):
-    """What the solver, the model and the diagnostics need of a kernel; a frozen dataclass with two methods fulfils it.
+    """A kernel for the solver, the model and the diagnostics; a frozen dataclass with two methods fulfils it.
 
     Attributes
     ----------
     name : str
     family : str
-        The kernel that it is, whatever its random features, where others are the same; empty: no other is.
+        The name of the exact kernel, if several kernels differ only in their random features; else empty.
     parameters : tuple of Parameter
-        What can be set, with its range: the dataclass's fields that are made by `real`, `choice` and the like.
+        The parameters and their ranges: the dataclass's fields that are made by `real`, `choice` and the like.
     bound : float
         kappa, the largest k(x, x).
     feature_bound : float
         phi, the largest |phi_w(x)' phi_w(x')|.
     feature_map : FeatureMap
-        How its random features are accumulated and evaluated.
+        The module that accumulates and evaluates its random features.
     has_independent_features : bool
-        Whether the features of one iteration are drawn independently of each other.
+        True if the features of one iteration are drawn independently of each other.
     factors : int
-        How many projections one feature is made of.
+        Number of projections in one feature.
     """
 
     name: ClassVar[str]
@@ -50,17 +50,17 @@ class Kernel(Checked, Protocol):
 
     @property
     def width(self) -> float | None:
-        """The distance over which two points become different; None if that depends on where they lie."""
+        """The distance over which two points become different; None if that depends on the points' position."""
         return None
 
     @property
     def factors(self) -> int:
-        """How many projections one feature is made of."""
+        """The number of projections in one feature."""
         return 1
 
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float | None:
-        """Return the width that suits d coordinates in [0, 1] where this Gaussian sharpness does; None: the default."""
+        """Return the width for d coordinates in [0, 1] that corresponds to this Gaussian σ; None: the default."""
         return None
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
@@ -68,7 +68,7 @@ class Kernel(Checked, Protocol):
         ...
 
     def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
-        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place: here by a piece of the matrix at a time."""
+        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place, in pieces of the matrix."""
         size = max(1, MAX_VALUES // max(1, len(X)))
         out *= out.dtype.type(decay)
         with single_threaded_blas():
@@ -77,9 +77,9 @@ class Kernel(Checked, Protocol):
                 pause()
 
     def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
-        """Return about the seconds in which `sums` makes so many values of the kernel at points of `d` coordinates."""
+        """Estimate the seconds in which `sums` computes so many kernel values at points with `d` coordinates."""
         return values * (SECONDS_A_VALUE + d * SECONDS_A_DISTANCE)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
-        """Draw what makes float32 features, (d, m) frequencies in turns per unit or what else `feature_map` takes."""
+        """Draw float32 features: (d, m) frequencies in turns per unit, or another form for `feature_map`."""
         ...

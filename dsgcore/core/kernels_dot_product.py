@@ -1,4 +1,4 @@
-"""The dot product kernel: exactly, and through real-valued random features that are products, not cosines."""
+"""The dot product kernel, computed exactly, and through real-valued random features that are products, not cosines."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class DotProduct(Kernel):
 
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float:
-        """Return the scale with k(x, x) at most 1 for nearly all points, those up to three deviations above the mean length."""
+        """Return the scale with k(x, x) at most 1 for nearly all points: those up to three deviations above the mean length."""
         mean, deviation = 1 / 3, math.sqrt(4 / 45)  # of the square of a coordinate that is uniform in [0, 1]
         return 1 / (mean * d + 3 * deviation * math.sqrt(d))
 

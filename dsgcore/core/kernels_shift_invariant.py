@@ -1,8 +1,7 @@
-"""The Laplacian and Matérn kernels: exactly, and through the density of their frequencies.
+"""The Laplacian and Matérn kernels, computed exactly, and through the density of their frequencies.
 
 Both densities have heavy tails: a few frequencies are so large that float32 keeps nothing of their phase. Such
-a feature is noise in the exact feature's place, of the same size and mean (almost) zero; the mean over m
-features hardly changes.
+a feature is noise with the same size and a mean of almost zero. The mean over m features hardly changes.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Laplacian(Kernel):
 
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float:
-        """Return the sharpness with 1/e at the same distance r: the sum of d normal differences is about sqrt(2 d / pi) r."""
+        """Return the σ with 1/e at the same distance r: the sum of d normal differences is about sqrt(2 d / pi) r."""
         return math.sqrt(sigma * math.pi / (2 * d))
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
@@ -62,7 +61,7 @@ class Laplacian(Kernel):
         return W.astype(np.float32)
 
 
-# nu, and the polynomial in r = sqrt(2 nu) ||x - x'|| / length that stands before exp(-r).
+# nu, and the polynomial in r = sqrt(2 nu) ||x - x'|| / length before exp(-r).
 MATERN = {
     "1/2": (0.5, lambda r: 1.0),
     "3/2": (1.5, lambda r: 1.0 + r),
@@ -103,7 +102,7 @@ class Matern(Kernel):
 
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float:
-        """Return the length for which, with nu without end, the kernel is the Gaussian one."""
+        """Return the length for which the kernel becomes the Gaussian one as nu grows."""
         return 1 / math.sqrt(2 * sigma)
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-"""Measures on plain arrays, where a run needs them at every iteration. scikit-learn's agree and are used everywhere else."""
+"""for positives; `y` and the scores have shape (n,). NaN if a class is missing or a score is NaN."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 def auc(y: NDArray, scores: NDArray) -> float:
     """Return the area under the ROC curve: the share of (positive, negative) pairs in the right order, ties one half.
 
-    The same number as ``sklearn.metrics.roc_auc_score``, some twenty times faster, so that it can be had at every iteration: from
-    y, true or 1 for positives, and scores, both (n,). NaN where a class is missing or a score is NaN.
+    It equals ``sklearn.metrics.roc_auc_score`` and is some twenty times faster, so a run can compute it at every
+    iteration. `y` is true or
     """
     is_positive = np.asarray(y) == 1
     return auc_of_samples(scores[is_positive], scores[~is_positive])
 
 
 def known(y: NDArray, values: NDArray) -> tuple[NDArray, NDArray]:
-    """Return true codes and values of those points whose true code is known, that is not -1."""
+    """Return the true codes and values of the points whose true code is known (not -1)."""
     is_known = np.asarray(y) >= 0
     return (y, values) if is_known.all() else (y[is_known], values[is_known])
 

@@ -1,4 +1,4 @@
-"""Model files: NumPy archives of plain arrays with a header in JSON. Nothing is pickled; a bad file gets one sentence."""
+"""Model files: NumPy archives of plain arrays with a JSON header. Nothing is pickled; a bad file raises one clear error."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from dsgcore.core.parameters import Choice
 FORMAT = 2
 _MODEL = Choice("model", None, options=("expansion", "weights"))
 HEADER, DIGEST = "header", "digest"
-# The field of a checkpoint's header that says what its run follows from.
+# The header field of a checkpoint that determines its run.
 RUN = "run"
 MAX_HEADER_CHARACTERS = 4096
-# What NumPy, zipfile and zlib raise on files that are not archives, are damaged, or claim to hold huge arrays.
+# Exceptions of NumPy, zipfile and zlib for files that are not archives, are damaged, or claim to hold huge arrays.
 _UNREADABLE = (
     OSError,
     KeyError,
@@ -42,24 +42,24 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-# So many random numbers are compared: enough to tell generators apart, whatever d a header claims.
+# So many random numbers are compared: enough to distinguish generators, whatever d a header claims.
 NUMBERS_COMPARED = 2**20
 
 
 class ModelError(DSGError):
-    """A model file cannot be read or cannot be reproduced here, or points do not fit a model."""
+    """A model file that cannot be read or reproduced here, or points that do not fit a model."""
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What a file holds, before it is checked and made into a model."""
+    """Contents of a file, before they are checked and made into a model."""
 
     model: str  # its kind: "expansion" or "weights"
     header: dict[str, Any]  # all other fields but the format's number; plain data
     arrays: dict[str, NDArray]  # in this machine's byte order
 
     def expect(self, header: set[str], arrays: set[str]) -> None:
-        """Refuse fields or arrays that are missing or do not belong to such a model."""
+        """Raise `ModelError` if fields or arrays are missing, or do not belong to such a model."""
         _expect_names("its header", "field", set(self.header), header)
         _expect_names("it", "array", set(self.arrays), arrays)
 
@@ -72,14 +72,14 @@ def _expect_names(place: str, kind: str, given: set[str], expected: set[str]) ->
 
 
 def write(file: str | Path | IO[bytes], model: str, header: Mapping[str, Any], **arrays: NDArray) -> None:
-    """Write a model: arrays, and a header that says of which kind it is."""
+    """Write a model: its arrays, and a header with its kind."""
     said = {"format": FORMAT, "model": model, **header}
     text = json.dumps({**said, DIGEST: _digest(said, arrays)})
     np.savez(file, **{HEADER: np.array(text)}, **arrays)  # type: ignore[arg-type]  # the stubs mistake them for an option
 
 
 def read(file: str | Path | IO[bytes]) -> ModelFile:
-    """Read what `write` wrote; raise `ModelError` where a file is anything else."""
+    """Read a file that `write` wrote; raise `ModelError` for any other file."""
     try:
         arrays = _arrays(_content(file))
     except _UNREADABLE as error:
@@ -88,14 +88,14 @@ def read(file: str | Path | IO[bytes]) -> ModelFile:
     if HEADER not in arrays:
         raise ModelError(f"not a model file: it has no array {HEADER!r}")
     header = _header(arrays.pop(HEADER))
-    # Files that were written before digests were have none.
+    # Files from before digests have none.
     if header.pop(DIGEST, None) not in (None, _digest({"format": FORMAT, **header}, arrays)):
         raise ModelError("the model file is damaged: its numbers are not those that were saved")
     return ModelFile(header.pop("model"), header, arrays)
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> str:
-    """Return the SHA-256 of all that a file holds, whatever the byte order of its numbers."""
+    """Return the SHA-256 of a file's full contents; it does not depend on the byte order of the numbers."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype.name} {array.shape} ".encode())
@@ -104,7 +104,7 @@ def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> str:
 
 
 def _content(file: str | Path | IO[bytes]) -> bytes:
-    """Return the whole file; NumPy, given a path, leaves a file open that is no archive."""
+    """Return the whole file; NumPy, given a path, leaves a file open if it is not an archive."""
     if isinstance(file, str | os.PathLike):
         return Path(file).read_bytes()
     file.seek(0)
@@ -113,7 +113,8 @@ def _content(file: str | Path | IO[bytes]) -> bytes:
 
 def _arrays(content: bytes) -> dict[str, NDArray]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        # Models are not compressed: what unpacks to more than the file itself is none, and may be meant to fill memory.
+        # Models are not compressed. A file that unpacks to more than its size is not a model, and may be meant to fill
+        # memory.
         if sum(info.file_size for info in archive.infolist()) > len(content):
             raise ValueError("its arrays are larger than the file")
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
@@ -121,7 +122,7 @@ def _arrays(content: bytes) -> dict[str, NDArray]:
 
 
 def _native(name: str, array: object) -> NDArray:
-    """Return an array in this machine's byte order: the loops take no other."""
+    """Return an array in this machine's byte order, as the loops need it."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"{name[:40]!r} is not an array")
     return array.astype(array.dtype.newbyteorder("="), order="K", copy=False)
@@ -144,21 +145,21 @@ def _header(text: NDArray) -> dict[str, Any]:
 
 
 def damaged_header(error: Exception) -> ModelError:
-    """Make the error for a header with a field that is not allowed."""
+    """Return the error for a header with a field that is not allowed."""
     return ModelError(f"not a model file: its header is damaged ({error})")
 
 
 def fingerprint(kernel: Kernel, seed: int, t: int, d: int, m: int) -> str:
-    """Return a digest of the frequencies of iteration `t`, (d, m): it differs where they cannot be drawn again.
+    """Return a digest of the frequencies of iteration `t`, (d, m), which differs if they cannot be drawn again.
 
-    Of many coordinates, the first are drawn alone: their numbers come from the same generator.
+    With many coordinates only the first are drawn: their numbers come from the same generator.
     """
     drawn = block_frequencies(kernel, seed, t, max(1, min(d, NUMBERS_COMPARED // m)), m, np.dtype(np.float32))
     return hashlib.sha256(f"{d} {m} ".encode() + drawn.tobytes()).hexdigest()
 
 
 def check_fingerprint(given: object, own: str) -> None:
-    """Refuse a model whose random features are not those that it was trained with."""
+    """Raise `ModelError` if a model's random features differ from those that it was trained with."""
     if given != own:
         raise ModelError(
             "the model cannot be reproduced here: this version of NumPy draws other random features "
@@ -167,6 +168,6 @@ def check_fingerprint(given: object, own: str) -> None:
 
 
 def check_points(X: NDArray, d: int) -> None:
-    """Refuse points that do not fit a model of points with `d` coordinates."""
+    """Raise `ModelError` if points do not fit a model with `d` coordinates."""
     if X.ndim != 2 or X.shape[1] != d:
         raise ModelError(f"points must have shape (n, {d}), got {X.shape}")

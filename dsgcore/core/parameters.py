@@ -1,4 +1,4 @@
-"""Parameters said once: range, scale, symbol and a plain sentence. Controls, links, specs and docs are made from them."""
+"""Parameters, each defined once: range, scale, symbol and sentence. Controls, links, specs and docs use them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dsgcore.core.errors import DSGError
 
 Record = TypeVar("Record")
 LONGEST_QUOTE = 80
-# As people write that the run is to find a number.
+# The value in specs and links that lets the run find a number.
 AUTOMATIC = "auto"
-# Under this name a field's metadata hold the parameter that it is.
+# A field's metadata hold its parameter under this name.
 PARAMETER = "parameter"
 
 
 def quoted(value: object) -> str:
-    """Write a value as it was given into a message: cut where it is long."""
+    """Return a given value as text for a message, cut if it is long."""
     try:
         text = repr(value)
     except ValueError:  # a whole number of more digits than Python writes
@@ -32,22 +32,22 @@ def quoted(value: object) -> str:
 
 
 class ParameterError(DSGError):
-    """A parameter's value is not allowed. The message says what is wrong, what was given and what is allowed."""
+    """A parameter value that is not allowed. The message says what is wrong, what was given and what is allowed."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What every parameter has: its name in code, default, the papers' symbol, a plain label and a sentence of help."""
+    """Base of all parameters: name in code, default, the papers' symbol, a label and a sentence of help."""
 
     name: str
     default: Any
     symbol: str = ""
     label: str = ""
     sentence: str = ""
-    optional = False  # whether None is allowed, too: a field of the kinds of which that can be said
+    optional = False  # True if None is allowed, too; not all kinds have this field
 
     def called(self, label: str, sentence: str) -> Self:
-        """Return the parameter with its words for people."""
+        """Return the parameter with its label and sentence."""
         return replace(self, label=label, sentence=sentence)
 
     def check(self, value: object) -> Any:
@@ -55,7 +55,7 @@ class Parameter:
         return None if value is None and self.optional else self._checked(value)
 
     def allowed(self) -> str:
-        """Say in words what is allowed."""
+        """Return the allowed values in words."""
         return self._words() + (" or null" if self.optional else "")
 
     def _checked(self, value: object) -> Any:
@@ -65,7 +65,7 @@ class Parameter:
         raise TypeError(f"{type(self).__name__} does not say what it allows")
 
     def refuse(self, value: object) -> ParameterError:
-        """Make the error for a value that is not allowed."""
+        """Return the error for a value that is not allowed."""
         return ParameterError(f"{self.name} must be {self.allowed()}, got {quoted(value)}")
 
 
@@ -73,8 +73,8 @@ class Parameter:
 class Real(Parameter):
     """A real number in [low, high].
 
-    `usual` is the stretch that a slider should offer, on the `scale` that suits it. Where None stands for a number found
-    by the run, `automatic` is about that number: there a slider has a stop for None, and "auto" is None by another name.
+    `usual` is the range that a slider should offer, on the `scale` that suits it. If None lets the run find the number,
+    `automatic` describes that number: then a slider has a stop for None, and "auto" also means None.
     """
 
     low: float = -sys.float_info.max  # infinity is never allowed
@@ -85,7 +85,7 @@ class Real(Parameter):
     automatic: float | None = None
 
     def allowed(self) -> str:
-        """Say in words what is allowed."""
+        """Return the allowed values in words."""
         return super().allowed() if self.automatic is None else f"{self._words()} or {AUTOMATIC!r}"
 
     def _words(self) -> str:
@@ -97,8 +97,8 @@ class Real(Parameter):
         if isinstance(value, bool) or not isinstance(value, RealNumber):
             raise self.refuse(value)
         try:
-            number = float(value) + 0.0  # zero has one sign: specs that are equal have one text
-        except OverflowError:  # a whole number beyond all floats
+            number = float(value) + 0.0  # zero has one sign, so that equal specs have equal text
+        except OverflowError:  # a whole number larger than all floats
             raise self.refuse(value) from None
         if not self.low <= number <= self.high:  # also refuses NaN
             raise self.refuse(value)
@@ -156,7 +156,7 @@ class Flag(Parameter):
 
 @dataclass(frozen=True)
 class Text(Parameter):
-    """Any text but the empty one."""
+    """Any text except the empty one."""
 
     optional: bool = False
 
@@ -175,19 +175,19 @@ def said(kind: type[Parameter], default: Any, **words: Any) -> Any:
 
 
 def as_said(parameter: Parameter, *default: Any, **changes: Any) -> Any:
-    """Return a dataclass field that is a parameter said elsewhere, but for `changes`; a default of the field's own may follow."""
+    """Return a dataclass field for a parameter defined elsewhere, except for `changes`; the field may have its own default."""
     parameter = replace(parameter, **changes)
     (value,) = default or (parameter.default,)
     return field(default=value, metadata={PARAMETER: parameter})
 
 
 def as_in(owner: Any, name: str, /, **changes: Any) -> Any:
-    """Return the parameter of that name of a class that has `parameters`, but for what is said here otherwise."""
+    """Return the parameter of that name of a class that has `parameters`, with these changes."""
     return replace(next(p for p in owner.parameters if p.name == name), **changes)
 
 
 def field_as_in(owner: Any, name: str, /, **changes: Any) -> Any:
-    """Return a dataclass field that is the parameter of that name of another class, but for what is said here otherwise."""
+    """Return a dataclass field for the parameter of that name of another class, with these changes."""
     return as_said(as_in(owner, name, **changes))
 
 
@@ -212,13 +212,13 @@ class _FieldParameters:
 
 @cache
 def parameters_of(owner: type) -> tuple[Parameter, ...]:
-    """Return the parameters among the fields of a dataclass, or of what it is made from."""
+    """Return the parameters among the fields of a dataclass, or of an instance."""
     found = ((f.name, f.metadata.get(PARAMETER)) for f in fields(owner))
     return tuple(replace(parameter, name=name) for name, parameter in found if parameter is not None)
 
 
 class Checked(Protocol):
-    """Base of a frozen dataclass that checks its parameters when it is made: each takes its own type, or is refused."""
+    """Base of a frozen dataclass that checks its parameters: each is converted to its own type, or raises an error."""
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` if a parameter has a value that is not allowed."""
@@ -230,7 +230,7 @@ class Checked(Protocol):
 
 
 def derived(record: Record, **computed: Any) -> Record:
-    """Return a copy of a record with computed values, which may be outside the range that people can choose from."""
+    """Return a copy of a record with computed values, which may be outside the allowed range."""
     other = copy(record)
     for name, value in computed.items():
         object.__setattr__(other, name, value)
@@ -240,8 +240,8 @@ def derived(record: Record, **computed: Any) -> Record:
 def grid(parameter: Real | Integer) -> tuple[float, ...]:
     """Return the values that a slider should offer.
 
-    On a "log" scale 1, 2, 5 per decade, on "log2" the powers of two, else twenty equal steps. A log scale that may start
-    at 0 begins with it. The default is always among them.
+    On a "log" scale: 1, 2, 5 per decade; on "log2": the powers of two; else twenty equal steps. A log scale that may
+    start at 0 begins with it. The default is always among them.
     """
     low, high = parameter.usual or (parameter.low, parameter.high)
     if parameter.scale == "log":
@@ -260,7 +260,7 @@ def grid(parameter: Real | Integer) -> tuple[float, ...]:
 
 
 def check_all(parameters: Sequence[Parameter], given: Mapping[str, object], place: str) -> dict[str, Any]:
-    """Return every parameter's value, the default where none is given; refuse names that do not exist here."""
+    """Return every parameter's value, or its default if not given; raise an error for unknown names."""
     known = {parameter.name for parameter in parameters}
     for name in given:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Where long work stops for a moment: between its pieces, whoever asked for it may let others have the cores."""
+"""Pauses in long work: between its pieces, the caller may let others use the cores."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _pause: ContextVar[Callable[[], None]] = ContextVar("pause", default=lambda: Non
 
 @contextmanager
 def pausing(pause: Callable[[], None]) -> Iterator[None]:
-    """Let all work in the block call `pause` between its pieces, in this thread, about every 50 ms or more often.
+    """Make all work in the block call `pause` between its pieces, in this thread, about every 50 ms or more often.
 
-    `pause` must return: work that has begun is brought to its end, or a run would be left between two iterations.
+    `pause` must return: work that has begun must end, or a run would be left between two iterations.
     """
     token = _pause.set(pause)
     try:
@@ -23,5 +23,5 @@ def pausing(pause: Callable[[], None]) -> Iterator[None]:
 
 
 def pause() -> None:
-    """Stop for a moment, where this thread's caller wants that."""
+    """Call this thread's `pause`, if it has one."""
     _pause.get()()

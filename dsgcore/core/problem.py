@@ -1,4 +1,4 @@
-"""What a problem is: a rule that turns the model's values on one mini-batch per source into one coefficient per point."""
+"""Interface of a problem: a rule from the model's values on one mini-batch per source to one coefficient per point."""
 
 from __future__ import annotations
 
@@ -12,41 +12,42 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked, Parameter, parameters_of_fields
 
 UNLABELED = -1
-# Rows looked at in one go when their numbers are made.
+# Number of rows examined together when their numbers are made.
 ROWS_AT_ONCE = 2**20
 Values = Mapping[str, NDArray]
 Fact = TypeVar("Fact")
 
 
 class ProblemError(DSGError):
-    """The data do not fit the problem: a source is empty, a class is missing."""
+    """Data that do not fit the problem: a source is empty, or a class is missing."""
 
 
 def bound(fact: Fact | None) -> Fact:
-    """Return what `Problem.bind` fills in; raise `ProblemError` where it has not been called."""
+    """Return the value that `Problem.bind` fills in; raise `ProblemError` if it was not called."""
     if fact is None:
         raise ProblemError("this problem must be bound to labels first, with bind(y)")
     return fact
 
 
 class Setting(Checked, Protocol):
-    """What a spec and a page know of a problem: a frozen dataclass with a name, and whose rest has fallbacks.
+    """A problem as specs and pages see it: a frozen dataclass with a name; the rest has defaults.
 
     Attributes
     ----------
     name, title, score_name, sentence, citation : str
-        For registry, pages and docs. A title not given is made of the name.
+        For registry, pages and docs. The default title is made from the name.
     labels : {"binary", "pairs", "ordinal", "classes"}
-        What it learns from: points of two classes, pairs of the same unknown class, points of ordered or of several classes.
+        The labels that it learns from: two classes, pairs of the same unknown class, ordered classes or several
+        classes.
     twin_name : str
-        What the twin is, in a word or two.
+        The name of the twin, in a word or two.
     parameters : tuple of Parameter
-        Those of the dataclass's fields that are made by `real`, `choice` and the like.
+        The dataclass's fields that are made by `real`, `choice` and the like.
     engine : str
-        Which of the `ENGINES` carries it out.
+        The key of its engine in `ENGINES`.
     decision : {"sign", "cut", "ranks", "highest"}
-        How values become classes: by their sign; by a cut that the labeled points give; by one cut between each two
-        ordered classes; or by the highest of several values a point.
+        The rule from values to classes: their sign; a threshold from the labeled points; a threshold between each two
+        ordered classes; or the highest of several values per point.
     """
 
     name: ClassVar[str]
@@ -61,18 +62,21 @@ class Setting(Checked, Protocol):
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Give a class with a name its title, and a citation."""
+        """Give a class with a name its title and a citation."""
         super().__init_subclass__(**options)
         if "name" in cls.__dict__:
             cls.title = cls.title or cls.name.replace("_", " ").capitalize()
             cls.citation = cls.citation or cls.title
 
     def check_schedule(self, schedule: str) -> None:
-        """Raise `ParameterError` where the steps' schedule does not fit the problem's own parameters."""
+        """Raise `ParameterError` if the steps' schedule does not fit the problem's own parameters."""
         return
 
     def twin(self) -> Self:
-        """Return what to compare with: the same without what the unlabeled data, or the method, contribute, if anything."""
+        """Return the problem for comparison, without the contribution of the unlabeled data or of the method.
+
+        None if there is none.
+        """
         return self
 
     def score(self, y: NDArray, f: NDArray) -> float:
@@ -83,16 +87,16 @@ class Setting(Checked, Protocol):
 
     @property
     def is_scored_by_hits(self) -> bool:
-        """Whether `score` is the share of `hits`, so that intervals can be had from the points."""
+        """True if `score` is the share of `hits`, so that the points give intervals."""
         return type(self).score is Setting.score
 
     def hits(self, y: NDArray, f: NDArray) -> NDArray:
-        """Return which points' class the values give, of shape (n,): by their sign, y in {0, 1}; f = 0 counts as positive."""
+        """Return a mask (n,) of the points whose class the sign of f gives, for y in {0, 1}; f = 0 counts as positive."""
         return (f >= 0) == (np.asarray(y) == 1)
 
 
 class Problem(Setting, Protocol):
-    """The contract of a problem; a small frozen dataclass that has `name`, `sources` and four methods fulfils it.
+    """Interface of a problem; a small frozen dataclass with `name`, `sources` and four methods fulfils it.
 
     Attributes
     ----------
@@ -102,34 +106,34 @@ class Problem(Setting, Protocol):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Names of the data sources, in their order; where they depend on the labels, of a bound problem only."""
+        """Names of the data sources, in their order. If they depend on the labels, the problem must be bound."""
         ...
 
     @staticmethod
     def most_sources(n_classes: int) -> int:
-        """Return how many sources there are at most where there are so many classes: two of them, and unlabeled points."""
+        """Return the largest possible number of sources with so many classes: two of them, and unlabeled points."""
         return 3
 
     @property
     def largest_slope(self) -> float | None:
-        """How large sum_b |c_b| can become, where no loss is curved; None where the curvature says how far a step may go."""
+        """The largest possible sum_b |c_b|, if no loss is curved; None if the curvature limits the step."""
         return None
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
-        """Return a ridge that suits sources of these rows: each point of the smallest one counts as in an SVM with C = 2."""
+        """Return a ridge that suits sources with these rows: each point of the smallest one counts as in an SVM with C = 2."""
         return 0.5 / min(map(len, rows.values()))
 
     @property
     def is_shifted(self) -> bool:
-        """Whether something is added to f before its sign is taken."""
+        """True if a shift is added to f before its sign is taken."""
         return False
 
     def shift(self, unlabeled: NDArray) -> float:
-        """Return what is added to f before its sign is taken, from the values at unlabeled points, of shape (n_u,)."""
+        """Return the shift that is added to f before its sign is taken, from the values at unlabeled points, of shape (n_u,)."""
         return 0.0
 
     def bind(self, y: NDArray) -> Self:
-        """Return the problem with what it takes from the labels of the training points, if anything; raise `ProblemError`."""
+        """Return the problem with the values that it takes from the training labels, if any; raise `ProblemError`."""
         return self
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
@@ -145,21 +149,24 @@ class Problem(Setting, Protocol):
         ...
 
     def risk_terms(self, f: Values) -> dict[str, float]:
-        """Return the same parts over whole sources, f: source -> (n_s,). By default `terms`: right for means over one source."""
+        """Return the same parts over whole sources, f: source -> (n_s,).
+
+        The default, `terms`, is right for means over one source.
+        """
         return self.terms(f)
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
-        """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None where it is not quadratic."""
+        """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None if it is not quadratic."""
         return None
 
 
 def unlabeled_rows(is_unlabeled: NDArray) -> NDArray:
-    """Return the row numbers of the unlabeled points, or of all points where there is none."""
+    """Return the row numbers of the unlabeled points, or of all points if there are none."""
     return rows_where(is_unlabeled) if is_unlabeled.any() else rows_where(~is_unlabeled)
 
 
 def rows_where(is_one: NDArray) -> NDArray:
-    """Return the numbers of the rows that are true: four bytes each where that is enough, and next to no memory on the way."""
+    """Return the numbers of the rows that are true: in four bytes each if possible, with little extra memory."""
     few_enough = len(is_one) <= np.iinfo(np.int32).max
     rows, done = np.empty(np.count_nonzero(is_one), dtype=np.int32 if few_enough else np.int64), 0
     for first in range(0, len(is_one), ROWS_AT_ONCE):
@@ -172,7 +179,7 @@ def rows_where(is_one: NDArray) -> NDArray:
 def two_class_rows(y: NDArray, who: str) -> dict[str, NDArray]:
     """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none).
 
-    For `who`, which needs a point of each class, or else a `ProblemError` is raised.
+    Raises `ProblemError`, naming `who`, if a class has no point.
     """
     y = np.asarray(y)
     is_one = {source: y == label for source, label in (("positive", 1), ("negative", 0), ("unlabeled", UNLABELED))}

@@ -1,4 +1,4 @@
-"""Keyed random streams: every draw is a function of (seed, stream, iteration), so any of them can be made again in any order."""
+"""Keyed random streams: every draw depends only on (seed, stream, iteration), so draws can be repeated in any order."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ MAX_SEED = 2**32 - 1
 
 
 class _Key(ISeedSequence):
-    """Philox's key, given so that Philox need not ask the system for entropy that it then throws away: most of its time."""
+    """Philox's key. Passing it keeps Philox from asking the system for entropy that it does not use, which is slow."""
 
     def __init__(self, seed: int, stream: int) -> None:
         self.words = np.array([seed, stream], dtype=np.uint64)
 
     def generate_state(self, n_words: int, dtype: object = np.uint32) -> NDArray[np.uint64]:
-        """Return the two words that Philox asks for."""
+        """Return the two words that Philox requests."""
         return self.words
 
 
 def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
     """Return the generator of one named stream at one iteration, for a seed below 2**32.
 
-    A stream is what is drawn, for instance ``"frequencies"`` or the name of a data source. Its number in the Philox key is the
-    CRC-32 of this name, so a source keeps its draws when other sources come or go. The iteration sits in the second word of
-    the 256-bit counter: no two can overlap.
+    A stream names the quantity that is drawn, such as ``"frequencies"`` or a data source. Its number in the Philox key
+    is the CRC-32 of this name, so a source keeps its draws when other sources are added or removed. The iteration is
+    the second word of the 256-bit counter, so no two streams can overlap.
     """
     counter = np.array([0, t, 0, 0], dtype=np.uint64)
-    key: Any = _Key(seed, zlib.crc32(stream.encode()))  # NumPy's types know no other than its own
+    key: Any = _Key(seed, zlib.crc32(stream.encode()))  # NumPy's types accept no other class
     return np.random.Generator(np.random.Philox(key, counter=counter))
 
 
@@ -50,5 +50,5 @@ def batches(
 
 
 def evenly_spread(n: int, most: int) -> NDArray[np.intp]:
-    """Return the numbers 0 .. n - 1, or where there are more than `most` so many of them, evenly spread."""
+    """Return the numbers 0 .. n - 1; if there are more than `most`, so many of them, evenly spread."""
     return np.linspace(0, n - 1, min(n, most)).astype(int)

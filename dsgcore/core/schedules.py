@@ -1,4 +1,4 @@
-"""Step sizes, and the changes that a person makes to a run while it goes on."""
+"""Step-size schedules, and changes of parameters during a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SCHEDULES: dict[str, Callable[[float, int, int], float]] = {
     "theta/sqrt(T)": lambda theta, t, n_iter: theta / n_iter**0.5,
     "theta/T^(3/4)": lambda theta, t, n_iter: theta / n_iter**0.75,
 }
-# As people write them.
+# Their names in specs and links.
 SCHEDULE_WORDS = {
     "constant": "constant",
     "theta/t": "θ/t",
@@ -19,18 +19,18 @@ SCHEDULE_WORDS = {
     "theta/T^(3/4)": "θ/T^¾",
 }
 STEERABLE = ("step_size", "n_features", "lam")
-# How iterates can be averaged: "tail" is the mean of those of the second half.
+# Kinds of iterate averaging: "tail" is the mean over the second half.
 AVERAGES = ("tail",)
 
 
 def tail_start(n_iter: int) -> int:
-    """Return after how many of `n_iter` iterations the second half begins."""
+    """Return the number of iterations, out of `n_iter`, after which the second half begins."""
     return n_iter // 2
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one iteration runs with: its step size eta_t, ridge lambda and number of random features m."""
+    """Settings of one iteration: step size eta_t, ridge lambda and number of random features m."""
 
     size: float
     lam: float
@@ -44,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Change:
-    """From iteration `t` on, the parameter `name` (one of `STEERABLE`) has this value; None is the automatic one."""
+    """A change: from iteration `t` on, the parameter `name` (one of `STEERABLE`) has this value; None is the automatic one."""
 
     t: int
     name: str
@@ -53,31 +53,31 @@ class Change:
 
 @dataclass
 class Plan:
-    """The settings of every iteration: a schedule, and the changes made on the way."""
+    """The settings of every iteration: a schedule, and changes during the run."""
 
     schedule: str
-    step_size: float | None  # the schedule's theta; None stands for `automatic_step`
+    step_size: float | None  # the schedule's theta; None means `automatic_step`
     lam: float
     n_features: int
     n_iter: int
-    # More may be appended, at iterations that have not been made yet.
+    # More may be appended, at future iterations.
     changes: list[Change] = field(default_factory=list)
-    automatic_step: float | None = None  # must be filled in before the first iteration that has it
-    average_after: int | None = None  # of the iterates after so many the mean is carried along; None carries none
+    automatic_step: float | None = None  # must be filled in before the first iteration that uses it
+    average_after: int | None = None  # the mean of the iterates after this many is tracked; None: no mean
 
     @property
     def is_open(self) -> bool:
-        """Whether an iteration has the automatic step and it is not known yet."""
+        """True if an iteration uses the automatic step and it is not known yet."""
         sizes = [self.step_size, *(change.value for change in self.changes if change.name == "step_size")]
         return None in sizes and self.automatic_step is None
 
     @property
     def theta(self) -> float | None:
-        """The schedule's theta that the plan begins with, where it is known."""
+        """The schedule's theta at the start of the plan, if it is known."""
         return self.automatic_step if self.step_size is None else self.step_size
 
     def at(self, t: int) -> Step:
-        """Return the setting of iteration `t` (from 1)."""
+        """Return the settings of iteration `t` (from 1)."""
         values = {name: getattr(self, name) for name in STEERABLE}
         values |= {change.name: change.value for change in self.changes if change.t <= t}
         theta: float | None = self.automatic_step if values["step_size"] is None else values["step_size"]
@@ -86,6 +86,6 @@ class Plan:
         return Step(size=size, lam=values["lam"], n_features=int(values["n_features"]))
 
     def with_n_iter(self, n_iter: int) -> Plan:
-        """Return the same plan for another number of iterations, its average again that of the second half."""
+        """Return the same plan for another number of iterations, with its average over the new second half."""
         after = None if self.average_after is None else tail_start(n_iter)
         return replace(self, n_iter=n_iter, changes=list(self.changes), average_after=after)

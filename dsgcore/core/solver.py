@@ -6,8 +6,8 @@
         alpha <- -eta_t * sum_b c_b phi(x_b)
         f     <- (1 - eta_t lambda) f + alpha' phi
 
-It is a generator: it pauses by not being asked. f at the batch points is carried forward (`dsgcore.core.carried`), so that
-an iteration evaluates one block, and not all those before it again.
+It is a generator, so it pauses until the caller takes the next iterate. The values of f at the batch points are tracked
+(`dsgcore.core.carried`), so an iteration evaluates one block instead of all earlier ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dsgcore.core.task import Task
 
 @dataclass(frozen=True)
 class Iterate:
-    """One iteration, as diagnostics see it; what belongs to a source is of shape (B,)."""
+    """One iteration, as diagnostics see it; arrays of a source have shape (B,)."""
 
     t: int  # from 1
     step: Step
@@ -36,10 +36,11 @@ class Iterate:
     f: Values  # f_t at the batch points, before the step
     c: Values  # coefficients
     terms: Mapping[str, float]  # signed parts of the batch objective at f_t
-    block: NDArray  # what the iteration added to the model, (2, m) amplitudes and phases, or as the kernel's feature map has it
+    # the iteration's block of the model: (2, m) amplitudes and phases, or another form of the kernel's feature map
+    block: NDArray
     points: NDArray  # (sum of B, d), source after source, in the order of `Problem.sources`
     weights: NDArray  # (sum of B,), the coefficients in the same order
-    # Of the averaged iterate at the batch points, before the step; f where the plan asks for no average.
+    # Values of the averaged iterate at the batch points, before the step; f if the plan asks for no average.
     average: Values
 
 
@@ -56,20 +57,21 @@ def solve(
     ----------
     task : Task
     model : Expansion
-        ``task.new_model()``, or one to go on with; a block is appended to it at every iteration.
+        ``task.new_model()``, or a model to continue; every iteration appends a block to it.
     training : TrainingPoints, optional
-        Where the caller wants to read their values too.
+        Given if the caller also reads their values.
     carried : sequence of Advanced
-        More that is kept up to date: values at test points, probes, a surface.
+        Other state to update: values at test points, probes, a surface.
 
     Yields
     ------
     Iterate
-        After the model and all carried values have been updated. It ends early, before the first step that is not finite.
+        After the model and all tracked values have been updated. The generator ends early, before the first step that
+        is not finite.
     """
     training = training if training is not None else training_points(task, model)
     for t in range(len(model) + 1, task.plan.n_iter + 1):
-        # Overflow is not an accident here: a run that diverges is told by its values.
+        # Overflow is expected here: the values of a diverging run show it.
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             iterate = _iterate(task, model, training, carried, t)
         if iterate is None:

@@ -1,4 +1,4 @@
-"""What a run is to solve: the problem, the points, and how they are gone through."""
+"""A run's task for the solver: the problem, the points, and the order of their visits."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dsgcore.core.schedules import Plan
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be solved."""
+    """Task for the solver."""
 
     problem: Problem
     kernel: Kernel
     X: NDArray  # all training points (n, d); may be a memory map, of which only the visited rows are read
-    rows: Mapping[str, NDArray]  # those that belong to each source, (n_source,)
+    rows: Mapping[str, NDArray]  # the rows of each source, (n_source,)
     plan: Plan
     batch_size: int  # points drawn from each source at every iteration
     seed: int

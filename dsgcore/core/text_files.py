@@ -1,4 +1,4 @@
-"""Text files that people write: read in the encodings that editors and shells save, or refused in one sentence."""
+"""Reader of text files in the encodings that editors and shells save."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dsgcore.core.errors import DSGError
 
-# Marks at a file's beginning, the longer ones first: that of UTF-32 begins as that of UTF-16.
+# Byte order marks, the longer ones first: UTF-32's begins like UTF-16's.
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",
@@ -19,11 +19,11 @@ _MARKS = {
 
 
 class TextFileError(DSGError):
-    """A file cannot be read as text, or written. The message names it and says what to do."""
+    """A file that cannot be read as text, or written. The message gives its name and a remedy."""
 
 
 def read_text(file: str | os.PathLike[str], holds: str) -> str:
-    """Return a file's text, without the byte order mark that some programs begin a file with.
+    """Return a file's text, without a byte order mark.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _is_folder(path: Path, holds: str) -> TextFileError:
 
 
 def check_place(file: Path, option: str) -> None:
-    """Raise `TextFileError` if the file that an option of the command line names cannot be written."""
+    """Raise `TextFileError` if the file of a command-line option cannot be written."""
     if file.is_dir():
         raise TextFileError(f"{option} must name a file, but {file} is a folder: add a file's name")
     if not file.parent.is_dir():

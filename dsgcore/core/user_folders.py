@@ -1,4 +1,4 @@
-"""Where a program keeps files on this platform: what can be made again, and what cannot."""
+"""Folders for this program's files on each platform: a cache and a data folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-# By platform: the environment's variable that names the folder, and where it is below the person's own when unset.
+# By platform: the environment variable that names the folder, and its place below the home folder if unset.
 _CACHES = {
     "win32": ("LOCALAPPDATA", "AppData/Local"),
     "darwin": ("", "Library/Caches"),
@@ -16,12 +16,12 @@ _DATA = _CACHES | {"darwin": ("", "Library/Application Support"), "": ("XDG_DATA
 
 
 def cache_folder() -> Path:
-    """Return where files are kept that can be fetched again: DSGLAB_CACHE, else the platform's folder for caches."""
+    """Return the folder of files that can be downloaded again: DSGLAB_CACHE, else the platform's cache folder."""
     return Path(named) if (named := os.environ.get("DSGLAB_CACHE")) else _folder(_CACHES)
 
 
 def data_folder() -> Path:
-    """Return the platform's folder for what programs keep."""
+    """Return the platform's folder for programs' data."""
     return _folder(_DATA)
 
 

@@ -1,4 +1,4 @@
-"""Files that belong together, written so that no failure leaves a part of them."""
+"""Files that are written together, completely or not at all."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from pathlib import Path
 
 @contextmanager
 def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterator[Path]:
-    """Give a place to write files of these names; at the end they come to `folder` together, after a failure none does.
+    """Provide a place to write files of these names. At the end all of them move to `folder`; after a failure none does.
 
-    The folder is made where it is not there, and tried, before anything is written: `OSError` where nothing can be. Files of these
-    names are replaced; `IsADirectoryError` where one of them is a folder. The last one is taken away first and comes last: even a
-    process that is killed in between leaves no mixture with it.
+    The folder is created if necessary, and tested before anything is written. Files of these names are replaced. The
+    last one is removed first and moved last, so even a killed process leaves no mixture that includes it.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    IsADirectoryError
+        If one of the files is a folder.
     """
     to = Path(folder)
     if taken := next((to / name for name in names if (to / name).is_dir()), None):

@@ -1,3 +1,3 @@
-"""A model's values at points in many files: a folder of Parquet files in, another one out; and the command for it."""
+"""Scores of a model for folders of Parquet files, written to new Parquet files; and the command for it."""
 
 from dsgcore.scoring.parquet import score_parquet as score_parquet

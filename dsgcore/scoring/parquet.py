@@ -1,4 +1,4 @@
-"""From Parquet to Parquet: one file of values for each row group, each written as a whole, so that whoever is stopped goes on."""
+"""Scores from Parquet to Parquet: one output file per row group. Each is written completely, so a stopped job can resume."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from dsgcore.data.anywhere import Preparation, Rows, rows_of
 from dsgcore.models import load_model
 
 KEY = b"dsgcore"
-# Row groups handed to an executor before they are needed.
+# Row groups submitted to an executor ahead of their use.
 MOST_WAITING = 16
 PARTS_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
 class _Task:
-    """One part of the data, as whichever process does it must know it."""
+    """One part of the data, with all that another process needs to know."""
 
     model: str
     data: str
     features: tuple[str, ...] | None
-    preparation: str  # as JSON, or nothing
-    digest: str  # of the model and the files as they are now: changed ones are opened anew
+    preparation: str  # as JSON, or empty
+    digest: str  # identifies the model and the files: after a change they are opened again
     number: int
     to: str
     part: str  # its name, and its number of rows
 
     @property
     def key(self) -> str:
-        """What the values in a file are of."""
+        """Cache key of the values in a file."""
         return f"{self.digest} {self.features} {self.preparation}{self.part}"
 
 
@@ -57,28 +57,32 @@ def score_parquet(
     executor: Executor | None = None,
     tell: Callable[[int, int, int], object] = lambda done, of, new: None,
 ) -> int:
-    """Write a model's values at the points of Parquet files, a file for each of their row groups; return how many are new.
+    """Write a model's values at the points of Parquet files, one file per row group; return the number of new files.
 
     Parameters
     ----------
     model : path
-        A model's file, as of `Expansion.save`; or the folder that ``python -m dsgcore fit`` has written, whose columns are
-        taken then, and what was done to its rows is done to these.
+        A model file, as `Expansion.save` writes it; or the folder that ``python -m dsgcore fit`` has written. A folder
+        also gives the columns and the preparation of rows.
     data : path
         A Parquet file, or a folder of them.
     out : path
-        A folder: what of the same model and data is there already is not made again.
+        A folder. Files in it for the same model and data are kept, and not computed again.
     features : sequence of str, optional
-        The columns that are coordinates, in their order; by default those of the folder, or all.
+        The feature columns, in their order; by default those of the folder, or all.
     executor : concurrent.futures.Executor, optional
-        Other processes, which find the same files; by default this one, on all cores.
+        Other processes, which find the same files. By default this process, on all cores.
     tell : callable, optional
-        Is called with how many parts are there, of how many, and how many of them are new.
+        Called with the number of finished parts, the number of all parts, and the number of new ones.
+
+    Returns
+    -------
+    int
 
     Raises
     ------
-    ValueError
-        In one sentence: the files, the model or the folder cannot be used.
+    DSGError
+        If the files, the model or the folder cannot be used.
     """
     model, named, preparation = _fitted(model)
     features = _tuple(features) or named
@@ -95,12 +99,12 @@ def score_parquet(
     missing = [task for task in tasks if not _is_there(task)]
     tell(len(tasks) - len(missing), len(tasks), 0)
     with ExitStack() as stack:
-        if executor is None:  # one part is read, or written, while the other one is evaluated on all cores
+        if executor is None:  # one part is read or written while another one is evaluated on all cores
             executor = ThreadPoolExecutor(PARTS_AT_ONCE)
             stack.callback(executor.shutdown, cancel_futures=True)
         for new, _ in enumerate(_made(missing, executor), start=1):
             tell(len(tasks) - len(missing) + new, len(tasks), new)
-    for left in out.glob("part-*.parquet.*.part"):  # of who was killed while it wrote
+    for left in out.glob("part-*.parquet.*.part"):  # left by a process that was killed while writing
         left.unlink(missing_ok=True)
     return len(missing)
 
@@ -110,7 +114,7 @@ def _tuple(features: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def _fitted(model: Path) -> tuple[Path, tuple[str, ...] | None, str]:
-    """Return a model's file, and of a folder that a fit has written its columns and, as JSON, what is done to every row."""
+    """Return a model's file; for a folder that a fit has written also its columns and, as JSON, its preparation of rows."""
     if not model.is_dir():
         return model, None, ""
     try:
@@ -129,13 +133,13 @@ def _tasks(task: Callable[..., _Task], out: Path, rows: Rows) -> Iterator[_Task]
 
 
 def _stamp(data: Path) -> bytes:
-    """Return what changes when one of the files does."""
+    """Return a stamp that changes when one of the files does."""
     files = [data] if data.is_file() else sorted(data.rglob("*.parquet"))
     return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
 
 
 def _is_there(task: _Task) -> bool:
-    """Whether a part's values are there; raise `DataError` where something else is in their place."""
+    """Return True if a part's values exist; raise `DataError` if another file is in their place."""
     from pyarrow import parquet
 
     if not os.path.exists(task.to):
@@ -162,7 +166,7 @@ def _made(tasks: Sequence[_Task], executor: Executor) -> Iterator[None]:
 
 
 def score_part(task: _Task) -> None:
-    """Write the values at one part's points, at once or not at all."""
+    """Write the values at one part's points, completely or not at all."""
     import pyarrow
     from pyarrow import parquet
 
@@ -180,7 +184,7 @@ def score_part(task: _Task) -> None:
 
 
 def _columns(values: NDArray) -> dict[str, NDArray]:
-    """Return the columns of a table: one score a point, or one for each class."""
+    """Return the columns of a table: one score per point, or one per class."""
     if values.ndim == 1:
         return {"score": values}
     return {f"score {k}": np.ascontiguousarray(column) for k, column in enumerate(values.T)}
