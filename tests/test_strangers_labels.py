@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,19 @@ CASES = {
     "truth values and missing": Case((True, False, None), ("False", "True"), 1, "boolean"),
     "truth values": Case((True, False), ("False", "True"), 0),
     "another negative class": Case((-2, -1, -2), ("-1", "-2"), 0),
+}
+CASES |= {
+    "text with white space": Case((" spam", "spam", "two\nlines", "two  lines"), ("spam", "two lines"), 0),
+    "dates": Case((date(2020, 1, 1), date(2021, 1, 1), None), ("2020-01-01", "2021-01-01"), 1),
+}
+IN_PARQUET = {
+    "times of a zone": Case(
+        (pd.Timestamp(0, tz="UTC"), pd.Timestamp(9**9, tz="UTC"), None),
+        ("1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.387420489+00:00"),
+        1,
+    ),
+    "durations": Case((pd.Timedelta("1D"), pd.Timedelta("2D"), None), ("1 days 00:00:00", "2 days 00:00:00"), 1),
+    "bytes that are no text": Case((b"\xff", b"\xfe", None), ("\\xfe", "\\xff"), 1),
 }
 UNSIGNED = Case((0, 1, 255), ("0", "1"), 1, "uint8")
 
@@ -150,6 +164,38 @@ def test_files_have_the_same_classes_by_every_way_in(tmp_path, writer, ending, c
     path = written(frame_of(CASES[case]), tmp_path, writer, ending)
     for reader in READERS[ending]:
         assert reader(path) == wanted, reader.__name__
+
+
+@pytest.mark.parametrize("case", IN_PARQUET)
+def test_parquet_files_have_the_same_classes_by_every_way_in(tmp_path, case):
+    wanted = IN_PARQUET[case].classes, IN_PARQUET[case].unlabeled * N // len(IN_PARQUET[case].labels)
+    path = written(frame_of(IN_PARQUET[case]), tmp_path, "pyarrow", "parquet")
+    for reader in READERS["parquet"]:
+        assert reader(path) == wanted, reader.__name__
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_an_infinite_label_is_refused_in_a_sentence(tmp_path, ending):
+    path = written(frame_of(Case((np.inf, 0.0, 1.0), (), 0)), tmp_path, "pandas", ending)
+    for reader in READERS[ending][:-1]:
+        with pytest.raises(DSGError, match=r"infinite|finite numbers, got inf"):
+            reader(path)
+
+
+ORDERED = pd.Series(pd.Categorical(["mid", "low", "high"] * 20, ["low", "mid", "high", "none"], ordered=True))
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_ordered_categories_of_files_keep_their_order(tmp_path, writer):
+    frame = frame_of(Case((0, 1), (), 0)).assign(label=ORDERED)
+    path = tmp_path / "table.parquet"
+    if writer == "polars":  # of which pandas' type makes categories without an order
+        enum = polars.Series(ORDERED.tolist(), dtype=polars.Enum(["low", "mid", "high", "none"]))
+        polars.from_pandas(frame.drop(columns="label")).with_columns(label=enum).write_parquet(path)
+    else:
+        WRITERS[writer](frame, path)
+    assert encode(rows_of(path, "label")[1], is_ordered=True)[0].tolist() == ["low", "mid", "high"]
+    assert QS3ORAO(**SMALL).fit(path, "label").classes_.tolist() == ["low", "mid", "high"]
 
 
 @pytest.mark.parametrize("case", [*(case for case in CASES if "large" not in case and "beyond" not in case)])
@@ -296,6 +342,25 @@ ESTIMATORS = [
 ]
 
 
+def test_ordered_labels_of_arrow_and_polars_keep_their_order():
+    enum = polars.Series(["mid", "low", None], dtype=polars.Enum(["low", "mid"]))
+    arrow = pyarrow.DictionaryArray.from_arrays(pyarrow.array([1, 0, None]), ["low", "mid"], ordered=True)
+    for y in (enum, arrow, pyarrow.chunked_array([arrow])):
+        classes, codes = encode(y, is_ordered=True)
+        assert (classes.tolist(), codes.tolist()) == (["low", "mid"], [1, 0, -1])
+
+
+def test_labels_are_what_their_own_type_says_they_are():
+    for y in (polars.Series([0, 1, 255, None], dtype=polars.UInt8), pyarrow.array([0, 1, 255, None], pyarrow.uint8())):
+        with pytest.warns(UnlabeledWarning, match="holds 255"):
+            assert encode(y)[1].tolist() == [0, 1, -1, -1]
+    assert encode([True, False, -1])[0].tolist() == [False, True]
+    assert encode([date(2020, 1, 1), date(2021, 1, 1), None])[1].tolist() == [0, 1, -1]
+    assert encode([b"\xff", b"\xfe", None])[0].tolist() == ["\\xfe", "\\xff"]
+    assert encode(np.array([b"\xff", b"\xfe"]))[0].tolist() == ["\\xfe", "\\xff"]
+    assert encode(np.array([0, 1, -1], dtype=np.float16))[1].tolist() == [0, 1, -1]
+
+
 def repeated(y):
     """The labels ten times over, in what holds them."""
     if isinstance(y, list):
@@ -364,6 +429,7 @@ def test_what_minus_one_becomes_in_an_unsigned_array_is_unlabeled_with_a_warning
         ([0.5, 1.0], "Unknown label type: continuous.* -1 for unlabeled points, got 0.5"),
         ([np.inf, 1.0], "Unknown label type: infinite.* -1 for unlabeled points"),
         (np.array([{1}, {2}], dtype=object), "Unknown label type: unknown.* -1 for unlabeled points"),
+        (np.array([2**24 + 1, np.nan], dtype=np.float32), "exact labels, got the float 16777216: float32 skips"),
         ([2.0**60, 1.0], "exact labels, got the float 1152921504606846976"),
     ],
 )

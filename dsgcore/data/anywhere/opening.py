@@ -21,6 +21,7 @@ from dsgcore.data.anywhere.preparation import MISSING, Preparation
 from dsgcore.data.anywhere.rows import SAMPLE, Reader, Rows, Tell
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import SCALING, checked
+from dsgcore.data.reading.label_kinds import as_text
 from dsgcore.data.reading.missing import Seen, blanked
 from dsgcore.data.reading.missing import sentence as missing_sentence
 from dsgcore.data.reading.recipe import MISSING_WORDS
@@ -202,7 +203,7 @@ def _column(X: Any, name: str, reader: Reader, words: Sequence[str]) -> pd.Serie
     """Return a column of labels; some words mean a missing label."""
     seen = Seen()
     given = pd.Series(computed(X[name]) if is_dask(X) else labels_of_parquet(reader, name), name=name)
-    labels = blanked(given, words, seen)
+    labels = as_text(blanked(given, words, seen))
     _say(reader, filter(None, [missing_sentence(seen)]))
     return labels
 

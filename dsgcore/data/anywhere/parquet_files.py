@@ -92,7 +92,9 @@ def labels_of_parquet(reader: Reader, column: str) -> pd.Series:
         with readable(f"the labels of {reader.called(number)}"):
             found.append(part.labels(column))  # type: ignore[attr-defined]
         reader.tell(f"labels of {part.name}", number + 1, len(reader.parts))
-    return pd.concat([exact(chunk) for chunk in found], ignore_index=True)
+    if _arrow().types.is_dictionary(found[0].type):
+        return exact(_arrow().chunked_array([chunk for column in found for chunk in column.chunks]))
+    return pd.concat([exact(column) for column in found], ignore_index=True)
 
 
 def _arrow() -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from datetime import datetime
+from datetime import date
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -16,7 +16,8 @@ from sklearn.utils import column_or_1d
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.names import written
+from dsgcore.data.reading.names import UNDECODED, written
+from dsgcore.data.reading.parquet import exact
 
 # From this number on, floats skip whole numbers.
 INEXACT = 2.0**53
@@ -34,11 +35,21 @@ def present(y: Any) -> Present:
         )
     if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
         return _of_pandas(y)
+    if (column := _of_arrow(y)) is not None:
+        return _of_pandas(column)
     array = column_or_1d(_as_array(y), warn=True)
     is_missing = _is_missing(array)
     if isinstance(y, np.ma.MaskedArray):
         is_missing = is_missing | np.ravel(np.ma.getmaskarray(y))
     return _beside_missing(array[~is_missing], ~is_missing), ~is_missing, None
+
+
+def _of_arrow(y: Any) -> pd.Series | None:
+    """Return Arrow's and Polars' labels as pandas' own, of the same type; None for anything else."""
+    if hasattr(y, "to_list") and hasattr(y, "to_arrow"):
+        with suppress(ImportError):  # Polars works without Arrow's package
+            return exact(y.to_arrow())
+    return exact(y) if hasattr(y, "to_pylist") and hasattr(y, "type") else None
 
 
 def _of_pandas(y: Any) -> Present:
@@ -68,22 +79,27 @@ def _beside_missing(values: NDArray, is_labeled: NDArray) -> NDArray:
 
 def _are_exact(floats: NDArray) -> bool:
     """Return True if floats are whole numbers that no other whole number can round to."""
-    return bool(((np.abs(floats) < INEXACT) & (floats == np.floor(floats))).all())
+    return bool(((np.abs(floats.astype(float)) < _inexact(floats.dtype)) & (floats == np.floor(floats))).all())
+
+
+def _inexact(dtype: np.dtype) -> float:
+    """Return the number from which on floats of this type, or of double precision, skip whole numbers."""
+    return min(2.0 ** (np.finfo(dtype).nmant + 1), INEXACT)
 
 
 def _as_array(y: Any) -> NDArray:
     """Return labels as an array; whole numbers do not become floats, and missing labels do not become text."""
-    own = next((getattr(y, name) for name in ("to_pylist", "to_list") if hasattr(y, name)), None)  # Arrow's and Polars'
-    array = _of_list(y if own is None else own()) if own is not None or isinstance(y, list | tuple) else np.asarray(y)
+    y = y.to_list() if hasattr(y, "to_list") else y
+    array = _of_list(y) if isinstance(y, list | tuple) else np.asarray(y)
     if array.dtype.kind == "S":
-        return np.char.decode(array, "utf-8")
+        return np.char.decode(array, "utf-8", UNDECODED)
     return array.astype(object) if array.dtype.kind == "T" else array
 
 
 def _of_list(y: Collection[Any]) -> NDArray:
     array = np.asarray(y)
-    usual = {"f": float, "U": str, "S": bytes}.get(array.dtype.kind)
-    if array.ndim != 1 or usual is None or all(isinstance(value, usual) for value in y):
+    usual = {"f": float, "U": str, "S": bytes, "i": int}.get(array.dtype.kind)
+    if array.ndim != 1 or usual is None or all(isinstance(value, usual) and not isinstance(value, bool) for value in y):
         return array
     exact = np.empty(len(y), dtype=object)
     exact[:] = list(y)
@@ -98,6 +114,17 @@ def _is_missing(array: NDArray) -> NDArray[np.bool_]:
         is_text = [isinstance(value, str) and value.strip() in _MISSING for value in array]
         return is_missing | np.array(is_text, dtype=bool)
     return is_missing
+
+
+def as_text(column: pd.Series) -> pd.Series:
+    """Return a file's labels with text, dates and durations as `written` writes them; numbers stay."""
+    is_ordered = bool(getattr(column.dtype, "ordered", False))
+    codes, values = (column.cat.codes, column.cat.categories) if is_ordered else pd.factorize(column)
+    if all(isinstance(value, Real | Decimal | np.bool_) for value in values):
+        return column
+    names = np.array([*map(written, values), None], dtype=object)
+    text = pd.Series(names[np.asarray(codes)], name=column.name)
+    return text if not is_ordered else text.astype(pd.CategoricalDtype([*dict.fromkeys(names[:-1])], ordered=True))
 
 
 def plain(values: NDArray) -> NDArray:
@@ -127,12 +154,19 @@ def _check_floats(values: NDArray) -> None:
 
 
 def check_exact(values: NDArray, what: str) -> None:
-    """Raise an error if labels are floats of 2**53 or more, where different whole numbers may have become equal."""
-    if values.dtype.kind == "f" and (is_large := np.abs(values) >= INEXACT).any():
-        raise DataError(
-            f"{what} must hold exact labels, got the float {int(values[int(np.argmax(is_large))])}: floats of 2**53 or more skip "
-            "whole numbers; give integers (pandas' Int64 where some are missing)"
-        )
+    """Refuse floats among labels that are infinite, or so large that different whole numbers may have become the same."""
+    if values.dtype.kind != "f":
+        return
+    is_large = np.abs(values.astype(float)) >= (bound := _inexact(values.dtype))
+    if not is_large.any():
+        return
+    first = float(values[int(np.argmax(is_large))])
+    if not np.isfinite(first):
+        raise DataError(f"{what} must hold finite numbers, got {first}: correct it, or leave the cell empty")
+    raise DataError(
+        f"{what} must hold exact labels, got the float {int(first)}: {values.dtype} skips whole numbers from {bound:.0f} on; "
+        "give integers (pandas' Int64 where some are missing)"
+    )
 
 
 def _no_labels(kind: str, value: object) -> DataError:
@@ -167,5 +201,5 @@ _KINDS: tuple[tuple[Any, Callable[[NDArray], NDArray]], ...] = (
     ((bool, np.bool_), lambda values: values.astype(bool)),
     ((bool, np.bool_, Real, Decimal), _numbers),
     (_TEXT_OR_NUMBER, _texts),
-    ((datetime, np.datetime64), lambda values: pd.to_datetime(values).to_numpy()),
+    ((date, np.datetime64), lambda values: pd.to_datetime(values).to_numpy()),
 )

@@ -11,6 +11,8 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 
 LONGEST = 100
+# Bytes that are no UTF-8 are written out, so that different labels stay different.
+UNDECODED = "backslashreplace"
 _SHOWN = 6
 # A spreadsheet that opens a CSV reads a cell that begins so as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -75,7 +77,7 @@ def as_cell(text: str) -> str:
 def written(value: Any) -> str:
     """Return a value of a table as label text: 3.0 as 3, true as True."""
     if isinstance(value, bytes):
-        return _cleaned(value.decode("utf-8", errors="replace"))
+        return _cleaned(value.decode("utf-8", UNDECODED))
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     try:

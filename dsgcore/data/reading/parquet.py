@@ -147,12 +147,23 @@ def _written_out(column: Any, arrow: Any) -> Any:
 
 
 def exact(column: Any) -> pd.Series:
-    """Return an Arrow column as a pandas column; whole numbers do not become floats if some are missing."""
+    """Return an Arrow column as a pandas column. Integers beside missing values stay integers, and ordered categories ordered."""
     arrow = _pyarrow()
     if arrow.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column, order = column.cast(column.type.value_type), _order(column)
+        if order is not None:
+            return pd.Series(pd.Categorical(exact(column), order, ordered=True))
     has_gaps = column.null_count and arrow.types.is_integer(column.type)
     return column.to_pandas(types_mapper=_with_gaps if has_gaps else None)
+
+
+def _order(column: Any) -> list[Any] | None:
+    """Return ordered categories in their order; None if they have none, or if the parts of a column contradict each other."""
+    if not column.type.ordered:
+        return None
+    parts = [part.dictionary.to_pylist() for part in getattr(column, "chunks", [column])]
+    order: list[Any] = max(parts, key=len, default=[])
+    return order if all(part == [value for value in order if value in set(part)] for part in parts) else None
 
 
 def _with_gaps(kind: Any) -> Any:
