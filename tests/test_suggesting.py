@@ -53,7 +53,7 @@ def test_a_bad_width_is_found_and_put_right():
         for model in (poor, QSGS2AUC(**QUICK).set_params(**found.parameters))
     )
     assert after > before
-    assert f"of {len(found.tried)} tried" in found.sentence()
+    assert f"of {len(found.tried)} candidates" in found.sentence()
 
 
 @pytest.mark.usefixtures("steady_clock")
@@ -74,7 +74,7 @@ def test_the_estimators_own_values_stay_where_nothing_is_clearly_better():
         found.append(suggest(QSGS2AUC(**QUICK | {"random_state": seed}), hopeless, labels, seconds=3.0))
     kept = [one for one in found if not one.parameters]
     assert len(kept) >= 17  # a 95 % interval lies off zero by chance now and then
-    assert all("they stay" in one.sentence() for one in kept)
+    assert all("which stay" in one.sentence() for one in kept)
     assert all(len(one.tried) > 1 for one in found)
 
 
@@ -113,7 +113,7 @@ def test_a_score_that_is_no_accuracy_must_be_better_over_the_folds():
     assert (unclear.n, unclear.unit) == (5, "folds")
     clear = halving.Search(Scored(SLIGHTLY + 0.05, OWN, NAMED), 100.0, 0).carry_out()
     assert clear.parameters == {"named": 1}
-    assert f"± {clear.half_width:.4f} from the values it had (95 % over 5 folds" in clear.sentence()
+    assert f"± {clear.half_width:.4f} from the current values (95 % over 5 folds" in clear.sentence()
 
 
 @pytest.mark.usefixtures("steady_clock")

@@ -1,18 +1,20 @@
-"""Choosing hyper-parameters as the five papers do: splitters, scorers and grids for scikit-learn's `GridSearchCV`.
+"""Hyper-parameter search as in the five papers: splitters, scorers and grids for scikit-learn's `GridSearchCV`.
 
-On labels that hold -1 for unlabeled points, a search is right in one line: the folds keep each class's share, and with
+If labels hold -1 for unlabeled points, one line makes a correct search. The folds keep each class's share, and with
 ``unlabeled="train"`` every training set has all unlabeled points.
 
     GridSearchCV(QSGS2AUC(random_state=0), paper_grid("auc"), cv=LabeledFolds(unlabeled="train", random_state=0))
 
-It scores by the estimator's own `score`, which leaves unlabeled points out. `scoring` can be `accuracy`, `auc_score` or
-`mean_auc_score`, which do so, too. scikit-learn's scorers, such as ``scoring="accuracy"``, count unlabeled points as mistakes.
+The search uses the estimator's own `score`, which ignores unlabeled points. `scoring` can also be `accuracy`,
+`auc_score` or `mean_auc_score`, which ignore them too. scikit-learn's scorers, such as ``scoring="accuracy"``, count
+unlabeled points as mistakes.
 
-`suggest` chooses the few parameters that matter within a stated time, by these folds and scores.
+`suggest` tunes the few parameters that matter within a given time, with these folds and scores.
 
-Each paper chooses parameters in its own way. The scores are on the labeled points of held-out folds, if not stated otherwise:
+Each paper tunes parameters in its own way. Unless noted, the scores use the labeled points of held-out folds:
 
-- similar-unlabeled: `PairFolds` splits pairs and unlabeled points into five parts, and `SimilarUnlabeledRisk` needs no label;
+- similar-unlabeled: `PairFolds` splits pairs and unlabeled points into five parts, and `SimilarUnlabeledRisk` needs no
+  label;
 - AUC: `LabeledFolds` with `auc_score`; `PNUAUCRisk` for PNU-AUC;
 - S3VM: `UnlabeledFolds` trains on one part of the unlabeled points, and tests on four whose labels were hidden;
 - ordinal: `LabeledFolds` with `mean_auc_score`;

@@ -1,4 +1,4 @@
-"""Splitters: which points a model learns from, and which ones it is scored on."""
+"""Splitters of points into training and test sets."""
 
 from __future__ import annotations
 
@@ -18,21 +18,24 @@ from dsgcore.estimators.pairs import pair_ids
 N_SPLITS = Integer("n_splits", 5, low=2, high=1000)
 PLACE_OF_UNLABELED = Choice("unlabeled", "folded", options=("folded", "train"))
 
-# Why no search can be made.
+# Reason why no search is possible.
 TOO_FEW = "the labels are too few: at least two of five folds must hold labels of each class"
 
 
 class FoldError(DSGError):
-    """Folds cannot be made of these points. The message says which points are too few."""
+    """Error: folds cannot be made of these points. The message says which points are too few."""
 
 
 def encoded(y: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return the classes and the codes of labels as in `fit` of the estimators; ordered categories keep their order."""
+    """Return the classes and the codes of labels, as in `fit` of the estimators. Ordered categories keep their order."""
     return encode(y, is_ordered=True)
 
 
 class _Folds(BaseCrossValidator):
-    """Points in folds: each is tested once; subclasses say which fold each point is in, -1 for always in training."""
+    """Base class of splitters that test each point once.
+
+    Subclasses assign a fold to each point, or -1 for points that are always in training.
+    """
 
     def __init__(self, n_splits: int = 5, *, random_state: int | np.random.RandomState | None = None) -> None:
         self.n_splits = n_splits
@@ -43,7 +46,7 @@ class _Folds(BaseCrossValidator):
         return self.n_splits
 
     def folds(self, y: ArrayLike) -> NDArray:
-        """Return the number of each point's fold, of shape (n,): 0 to n_splits - 1, and -1 for points never tested."""
+        """Return each point's fold, of shape (n,): 0 to n_splits - 1, and -1 for points that are never tested."""
         N_SPLITS.check(self.n_splits)
         return self._folds(y, seed_of(self.random_state))
 
@@ -51,17 +54,17 @@ class _Folds(BaseCrossValidator):
         raise NotImplementedError
 
     def _deal(self, fold: NDArray, rows: NDArray, seed: int, what: str = "unlabeled points") -> None:
-        """Deal rows out among the folds."""
+        """Assign rows to the folds at random, in equal numbers."""
         drawn = rows[generator(seed, f"folds of {what}").permutation(len(rows))]
         fold[drawn] = np.arange(len(rows)) % self.n_splits
 
     def split(self, X: object, y: ArrayLike | None = None, groups: object = None) -> Iterator[tuple[NDArray, NDArray]]:
-        """Yield rows for training and rows for testing; only `y` is looked at.
+        """Yield the rows for training and the rows for testing. Only `y` is used.
 
         Parameters
         ----------
         y : array-like of shape (n,), or (n, 2)
-            As in `fit` of the estimators, -1 for unlabeled points; or as `SeenLabels` takes it.
+            As in `fit` of the estimators, with -1 for unlabeled points; or two columns as for `SeenLabels`.
         """
         if y is None:
             raise FoldError("folds follow from the labels, so y must be given, got None")
@@ -71,27 +74,28 @@ class _Folds(BaseCrossValidator):
             yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
 
     def _is_test(self, fold: NDArray, number: int) -> NDArray:
-        """Mark the points that are tested in one split."""
+        """Return a mask of the points that are tested in one split."""
         return fold == number
 
 
 class LabeledFolds(_Folds):
-    """k folds in which each class keeps its share; the labels of a fold's points are not seen in its training.
+    """K-fold splitter that keeps each class's share and holds out labels.
 
     Parameters
     ----------
     n_splits : int >= 2, default=5
+        Number of folds.
     unlabeled : {"folded", "train"}, default="folded"
-        Whether the unlabeled points are folded as well, and so held out for scores that use them, or are in every training
-        set and in no test set.
+        "folded" splits the unlabeled points too, and so holds some out for scores that use them. "train" puts them in
+        every training set and in no test set.
     random_state : int, RandomState instance or None, default=None
-        An int gives the same folds at every call.
+        Seed for the folds. Pass an int for the same folds at every call.
 
     Notes
     -----
-    The classes' points are dealt out one after the other, so the folds' sizes differ by one at most, and a class of two
-    points or more is in every training set. A class with a single label is in every training set, too, and in no test set;
-    two classes at least must have more than that.
+    Each class's points are assigned to the folds in turn. So the folds' sizes differ by one at most, and a class of at
+    least two points is in every training set. A class with a single label is in every training set too, but in no test
+    set. At least two classes must have more than one label.
     """
 
     def __init__(
@@ -118,14 +122,14 @@ class LabeledFolds(_Folds):
 
 
 class PairFolds(_Folds):
-    """k folds of similar pairs and of unlabeled points: both members of a pair are always on the same side.
+    """K-fold splitter for similar pairs and unlabeled points. Both members of a pair are always on the same side.
 
-    Parameters as in `LabeledFolds`, but for `unlabeled`.
+    The parameters are as in `LabeledFolds`, without `unlabeled`.
 
     Notes
     -----
-    Source: W. Shi et al., Machine Learning, 2021, section 6: the set of similar pairs and the unlabeled data are divided
-    evenly into five parts each.
+    Source: W. Shi et al., Machine Learning, 2021, section 6: the set of similar pairs and the unlabeled data are
+    divided evenly into five parts each.
     """
 
     def _folds(self, y: ArrayLike, seed: int) -> NDArray:
@@ -142,14 +146,16 @@ class PairFolds(_Folds):
 
 
 class UnlabeledFolds(_Folds):
-    """The folds of TSGS3VM's paper: all labeled points and *one* part of the unlabeled ones train, the other parts test.
+    """Splitter of the TSGS3VM paper.
 
-    Parameters as in `LabeledFolds`, but for `unlabeled`.
+    All labeled points and *one* part of the unlabeled points are for training, the other parts for testing.
+
+    The parameters are as in `LabeledFolds`, without `unlabeled`.
 
     Notes
     -----
-    Source: X. Geng et al., IJCAI 2019, section 6.1. The score is the test error, for which the labels hidden in training
-    are needed: give `SeenLabels` both.
+    Source: X. Geng et al., IJCAI 2019, section 6.1. The score is the test error. It needs the labels that were hidden
+    in training, so use `SeenLabels`, which takes both.
     """
 
     def _folds(self, y: ArrayLike, seed: int) -> NDArray:

@@ -1,4 +1,4 @@
-"""The values among which the papers choose."""
+"""Parameter grids of the papers."""
 
 from __future__ import annotations
 
@@ -33,22 +33,23 @@ _GRIDS: dict[str, dict[str, list[float]]] = {
 
 
 def paper_grid(setting: str, *, names: tuple[str, ...] = (), prefix: str = "") -> dict[str, list[float]]:
-    """Return the values among which a setting's paper chooses.
+    """Return the grid in which a setting's paper searches.
 
     Parameters
     ----------
     setting : str
-        "similar_unlabeled", "auc" (and "pnu_auc", whose weight of the unlabeled points is another parameter), "s3vm" (and
-        "s3vm_step", the step size, which is searched after the rest), "ordinal" or "multiclass".
+        One of these names. "similar_unlabeled"; "auc"; "pnu_auc", which has another parameter for the weight of the
+        unlabeled points; "s3vm"; "s3vm_step", the step size, which is searched after the rest; "ordinal";
+        "multiclass".
     names : tuple of str, optional
-        Some of the grid's parameters only, for estimators that have no others. Default: all.
+        Parameters to keep, for estimators that have no others. Default: all.
     prefix : str, default=""
-        Put before the names: "estimator__" for an estimator within `SeenLabels`.
+        Prefix of the names. Use "estimator__" for an estimator within `SeenLabels`.
 
     Returns
     -------
     dict of str to list of float
-        A new one at every call, to be made smaller or larger.
+        A new dict at every call, which you may change.
 
     Raises
     ------
@@ -57,9 +58,11 @@ def paper_grid(setting: str, *, names: tuple[str, ...] = (), prefix: str = "") -
 
     Notes
     -----
-    Source: the papers' sections on experiments. For QS3ORAO the weights gamma of the sub-problems are the same one here;
-    the C of TSGS3VM weighs the labeled points' mean loss, ``TSGS3VM(C_per="mean")``, and its step sizes, whose text has
-    10^0 to 10^3, are read as 10^0 down to 10^-3.
+    Source: the papers' sections on experiments.
+
+    - QS3ORAO: all sub-problems have the same weight gamma here.
+    - TSGS3VM: C weighs the labeled points' mean loss, ``TSGS3VM(C_per="mean")``.
+    - TSGS3VM: the paper's text has step sizes of 10^0 to 10^3. They are read as 10^0 down to 10^-3.
     """
     known = _GRIDS.get(setting)
     if known is None:

@@ -1,4 +1,4 @@
-"""Candidates drawn about the values that there are, scored on folds, and halved until few are left, within a stated time."""
+"""Successive halving over candidate parameters, scored on folds, within a given time."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dsgcore.core.sampling import generator
 
 SECONDS = Real("seconds", 20.0, low=0.1, high=86_400.0)
 N_SPLITS = 5
-# Of the iterations, and of the folds, what a round gives each candidate; the last round gives all.
+# Share of the iterations, and number of folds, for each candidate in a round. The last round uses all.
 ROUNDS = ((0.125, 2), (0.25, 3), (0.5, 5), (1.0, 5))
-# The part of the time that the first round may take, and of the candidates what the next one keeps.
+# Largest share of the time for the first round, and share of the candidates that the next round keeps.
 FIRST_SHARE, KEPT = 0.2, 1 / 3
 FEWEST, MOST = 2, 81
-# What a candidate that cannot be fitted scores.
+# Score of a candidate whose fit fails.
 NO_SCORE: NDArray = np.array([-np.inf])
 
 
@@ -31,49 +31,49 @@ T = TypeVar("T")
 
 
 class Subject(Protocol):
-    """Whose parameters are chosen.
+    """Protocol for what a search tunes: an estimator, or a spec.
 
     Attributes
     ----------
     n_folds : int
-        How many folds there are to be scored on, `N_SPLITS` at most.
+        Number of folds for the scores, at most `N_SPLITS`.
     first : tuple of mapping
-        Candidates that are tried before any is drawn.
+        Candidates that are tried before any random draw.
     reason : str, optional
-        Why the last candidate without a score has none; empty if every one has a score.
+        Reason why the last candidate without a score has none. Empty if every one has a score.
     """
 
     n_folds: int
     first: tuple[Mapping[str, Any], ...]
 
     def begin(self, share: float) -> None:
-        """Prepare, with one fit of its own values by that share of the iterations."""
+        """Prepare the search: fit once with the subject's own values and this share of the iterations."""
 
     def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
-        """Return a candidate: values of parameters by name."""
+        """Return a random candidate: a dict from parameter names to values."""
 
     def n_iter(self, share: float) -> int:
-        """Return the iterations that a share of them comes to."""
+        """Return the number of iterations for a share of them."""
 
     def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> NDArray:
-        """Return what a candidate scores on a fold, the higher the better; minus infinity where it cannot be fitted.
+        """Return a candidate's score on a fold, or minus infinity if its fit fails; higher is better.
 
-        An accuracy as one truth value for each point held out, whose mean it is; another score as that number alone.
+        An accuracy is returned as one truth value for each held-out point. Any other score is a single number.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """A candidate.
+    """Candidate with its scores.
 
     Attributes
     ----------
     parameters : mapping
-        None: the values that there are.
+        Parameters that differ from the subject's own values. Empty for those values.
     on_folds : tuple of ndarray
-        What it scored at the folds of its last round, as `Subject.score` gives it.
+        Scores on the folds of its last round, as `Subject.score` returns them.
     n_iter : int
-        Its iterations there.
+        Number of iterations in that round.
     """
 
     parameters: Mapping[str, Any]
@@ -82,7 +82,7 @@ class Tried:
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """The score at each of the folds."""
+        """The score on each of the folds."""
         return tuple(float(np.mean(of_fold)) for of_fold in self.on_folds)
 
     @property
@@ -93,27 +93,28 @@ class Tried:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What `suggest` found.
+    """Result of `suggest`.
 
     Attributes
     ----------
     parameters : dict
-        To be set on the estimator; empty where nothing was clearly better than its own, its gain's `interval` above zero.
+        Parameters to set on the estimator. Empty if no candidate was clearly better, with the gain's `interval` above
+        zero.
     gain, half_width : float
-        By how much its mean score over the folds is higher than with the estimator's own parameters, and half of the 95 %
-        interval of that. NaN where nothing else got that far.
+        Gain in the mean score over the folds, compared with the estimator's own parameters, and half the width of its
+        95 % interval. NaN if no other candidate reached the same round.
     n : int
-        What the interval is over: so many of `unit`.
+        Size of the sample behind the interval, in `unit`.
     unit : {"held-out points", "folds"}
-        An accuracy's interval is over the points held out, where there are enough of them; another score's over the folds.
+        Unit of that sample. It is held-out points for an accuracy if there are enough of them, otherwise folds.
     score : float
         The mean score over the folds.
     tried : tuple of Tried
-        All candidates, those that got furthest first.
+        All candidates, beginning with those that reached the last round.
     seconds : float
-        What it took.
+        Duration of the search, in seconds.
     reason : str
-        Why its own values have no score, if they have none.
+        Reason why the estimator's own values have no score, if they have none.
     """
 
     parameters: dict[str, Any]
@@ -128,28 +129,28 @@ class Suggestion:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The gain's 95 % interval; NaN where there is none."""
+        """The gain's 95 % interval. NaN if there is no gain."""
         return self.gain - self.half_width, self.gain + self.half_width
 
     def sentence(self) -> str:
-        """Say what was found, and how sure it is."""
+        """Return a sentence with the result and its uncertainty."""
         n = len(self.tried)
         if self.reason:
-            better = " Other values have one." if self.parameters else ""
-            return f"The values it had have no score on the held-out folds: {self.reason}.{better}"
+            better = " Other values have a score." if self.parameters else ""
+            return f"The current values have no score on the held-out folds: {self.reason}.{better}"
         if not self.parameters:
-            return f"Of {n} tried, none was clearly better than the values it had; they stay."
+            return f"None of {n} candidates was clearly better than the current values, which stay."
         return (
-            f"The best of {n} tried scores {self.score:.4f} on held-out folds, {self.gain:+.4f} ± {self.half_width:.4f} from the "
-            f"values it had (95 % over {self.n} {self.unit}; being the best of many flatters it)."
+            f"The best of {n} candidates scores {self.score:.4f} on held-out folds: {self.gain:+.4f} ± {self.half_width:.4f} "
+            f"from the current values (95 % over {self.n} {self.unit}; the best of many looks better than it is)."
         )
 
 
 class Search:
-    """One search: the candidates, what each scored, and the time.
+    """State of one search: the candidates, their scores, and the time.
 
-    It takes about so many seconds. What is drawn follows from the seed; `report` gets the share of the time that is gone, and
-    what is being done.
+    The search takes about `seconds`. The random draws depend on the seed. `report` is called with the share of the
+    time that has passed, and a description of the current round.
     """
 
     def __init__(
@@ -166,16 +167,16 @@ class Search:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is up."""
+        """True if the time is up."""
         return time.monotonic() - self.start >= self.seconds
 
     def carry_out(self) -> Suggestion:
-        """Draw, score and halve; return what was found."""
+        """Draw, score and halve candidates; return the suggestion."""
         candidates = self._candidates()
         finished = {0: self.tried[0]}
         for number, (share, n_folds) in enumerate(ROUNDS):
             made = list(self._round(number, candidates, share, n_folds))
-            if len(made) > 1:  # its own values and others, which are compared on the same folds
+            if len(made) > 1:  # compares candidates with the own values on the same folds
                 finished = {i: self.tried[i] for i in made}
             if len(made) < len(candidates):
                 break
@@ -185,7 +186,7 @@ class Search:
     def _round(
         self, number: int, candidates: Mapping[int, dict[str, Any]], share: float, n_folds: int
     ) -> Iterator[int]:
-        """Score candidates, its own values and then the best so far first, as long as there is time; yield those scored."""
+        """Score candidates, the own values and the best so far first, while there is time; yield their numbers."""
         for i, parameters in candidates.items():
             spent = (time.monotonic() - self.start) / self.seconds
             self.report((min(1.0, spent), f"round {number + 1} of {len(ROUNDS)}, {len(candidates)} candidates"))
@@ -195,7 +196,7 @@ class Search:
             yield i
 
     def _candidates(self) -> dict[int, dict[str, Any]]:
-        """Return the candidates by number, its own values first and scored; as many as the time allows."""
+        """Return as many candidates as the time allows, by number. The own values come first, with a score."""
         share, n_folds = ROUNDS[0]
         self.subject.begin(share)
         began = time.monotonic()
@@ -212,7 +213,7 @@ class Search:
     def _score(
         self, number: int, parameters: Mapping[str, Any], share: float, n_folds: int, *, must: bool = False
     ) -> bool:
-        """Score a candidate on the round's folds; return whether there was time for it."""
+        """Score a candidate on the round's folds; return True if there was enough time."""
         on_folds: list[NDArray] = []
         for fold in range(min(n_folds, self.subject.n_folds)):
             on_folds.append(self.subject.score(parameters, share, fold, lambda: self.is_over and not must))
@@ -222,17 +223,17 @@ class Search:
         return True
 
     def _kept(self, candidates: Mapping[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
-        """Return its own values, what was named before, and the best third of the candidates, the best first."""
+        """Return the own values, the predefined candidates, and the best third of all, best first."""
         best = best_part(sorted(candidates, key=lambda i: (-self.tried[i].mean, i)))
         return {i: candidates[i] for i in dict.fromkeys((*range(1 + len(self.subject.first)), *best))}
 
     def _answer(self, finished: Mapping[int, Tried]) -> Suggestion:
         own = finished[0]
         gains = {i: gain_of(finished[i], own) for i in finished if i}
-        # What is preferred to its own values, if any is; else, to be told, the best that is not.
+        # The best candidate that is clearly better. If there is none, report the best of the others.
         seen = [(gain > half_width, finished[i].mean, -i) for i, (gain, half_width, *_) in gains.items()]
         is_clear, _, place = max(seen, default=(False, 0.0, 0))
-        i = -place  # of equal ones the first
+        i = -place  # the first among equals
         chosen = finished[i] if is_clear else own
         order = tuple(sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean)))
         gain = gains.get(i, _no_gain(own))
@@ -245,9 +246,9 @@ Gain = tuple[float, float, int, str]
 
 
 def gain_of(one: Tried, own: Tried) -> Gain:
-    """Return by how much one scores better, half of the 95 % interval of that, and what this is over: how many, of what.
+    """Return the gain of one candidate over another, half the width of its 95 % interval, and its sample (size, unit).
 
-    NaN where either cannot be fitted.
+    Return NaN if either has no score.
     """
     if not (math.isfinite(one.mean) and math.isfinite(own.mean)):
         return _no_gain(own)
@@ -265,5 +266,5 @@ def _no_gain(own: Tried) -> Gain:
 
 
 def best_part(order: list[T]) -> list[T]:
-    """Return what goes on to the next round: of those in order, the first third, two at least."""
+    """Return the candidates for the next round: the first third of a sorted list, at least two."""
     return order[: max(2, round(KEPT * len(order)))]

@@ -1,4 +1,4 @@
-"""Scorers, called with a fitted estimator, points and labels: the higher the better. Points with -1 are unlabeled."""
+"""Scorers, called with a fitted estimator, points and labels. Higher is better, and -1 marks unlabeled points."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ GAMMA = Real("gamma", 0.5, low=0.0, high=1.0)
 
 
 def accuracy(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
-    """Return the share of labeled points that are predicted right."""
+    """Return the share of labeled points whose predicted label is right."""
     return accuracy_of(getattr(estimator, "classes_", np.empty(0)), estimator.predict(X), y)
 
 
 def hits(estimator: Any, X: ArrayLike, y: ArrayLike) -> NDArray:
-    """Return which of the labeled points are predicted right."""
+    """Return a truth value for each labeled point: True if its predicted label is right."""
     classes, codes = encoded(y)
     labeled = codes != UNLABELED
     return np.asarray(estimator.predict(X))[labeled] == classes[codes[labeled]]
 
 
 def auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
-    """Return the AUC on the labeled points; NaN where a class is missing."""
+    """Return the AUC on the labeled points; NaN if a class is missing."""
     return auc_of(estimator.classes_, estimator.decision_function(X), y)
 
 
 def mean_auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
-    """Return the mean AUC over the k - 1 places where the ordered classes can be cut in two, on the labeled points."""
+    """Return the mean AUC over the k - 1 cuts of the ordered classes into two groups, on the labeled points."""
     return mean_auc_of(estimator.classes_, estimator.ranking_function(X), y)
 
 
@@ -52,12 +52,12 @@ class AUCRisk:
     Parameters
     ----------
     gamma : float in [0, 1], default=0.5
-        Weight of the pairs of labeled points: the rest is that of R_PU + R_NU - 1/2, which has the same expectation
-        whatever the share of positives.
+        Weight of the pairs of labeled points. The remaining weight is that of R_PU + R_NU - 1/2, which has the same
+        expectation for any share of positives.
 
     Notes
     -----
-    Source: (2)-(4) of W. Shi et al., IJCAI 2019, with the zero-one loss, for which the identity they start from holds.
+    Source: (2)-(4) of W. Shi et al., IJCAI 2019, with the zero-one loss. For this loss the paper's identity holds.
     """
 
     gamma: float = 0.5
@@ -75,20 +75,21 @@ class AUCRisk:
 
 @dataclass(frozen=True)
 class SimilarUnlabeledRisk:
-    """Scorer: minus the similar-unlabeled risk with the zero-one loss; no label is needed.
+    """Scorer: minus the similar-unlabeled risk with the zero-one loss. It needs no label.
 
     Parameters
     ----------
     prior : float in [0.01, 0.99], not 1/2
         Share of positives among the unlabeled points.
     is_released : bool, default=False
-        Score as the released program of SU-SL does: 1 minus *twice* the risk, and 0 where that is below 0.
+        Score as the released program of SU-SL does: 1 minus *twice* the risk, and 0 if that is below 0.
 
     Notes
     -----
-    Source: H. Bao, G. Niu and M. Sugiyama, Classification from pairwise similarity and unlabeled data, ICML 2018, (7); used
-    with `PairFolds` by W. Shi et al., Machine Learning, 2021, section 6. With the zero-one loss the risk estimates the
-    share of points that are predicted wrong; it can fall below 0.
+    The risk estimates the share of points whose predicted label is wrong. The estimate can be below 0.
+
+    Source: H. Bao, G. Niu and M. Sugiyama, Classification from pairwise similarity and unlabeled data, ICML 2018, (7).
+    W. Shi et al., Machine Learning, 2021, section 6, use it with `PairFolds`.
     """
 
     prior: float
@@ -106,9 +107,9 @@ class SimilarUnlabeledRisk:
 
 
 def similar_unlabeled_risk(is_positive: NDArray, is_similar: NDArray, prior: float) -> float:
-    """Return the similar-unlabeled risk with the zero-one loss at a share of positives, from two masks of shape (n,).
+    """Return the similar-unlabeled risk with the zero-one loss for a share of positives, from two masks of shape (n,).
 
-    They say which points are called positive, and which are members of similar pairs; the others are unlabeled.
+    The masks mark the points predicted positive, and the members of similar pairs. All other points are unlabeled.
     """
     sign = np.where(is_positive, 1.0, -1.0)
     similar = (prior**2 + (1 - prior) ** 2) * np.mean(sign[is_similar])

@@ -1,4 +1,4 @@
-"""Labels that are hidden in training only."""
+"""Meta-estimator that hides labels in training only."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ def _has(name: str) -> Any:
 
 
 class SeenLabels(MetaEstimatorMixin, BaseEstimator):
-    """Learns from the labels that may be seen, and is scored by the true ones.
+    """Estimator that learns from the visible labels and is scored by the true ones.
 
     Parameters
     ----------
     estimator : estimator
-        Any that takes -1 for unlabeled points.
+        Any estimator that accepts -1 for unlabeled points.
 
     Attributes
     ----------
     estimator_ : estimator
-        Fitted.
+        The fitted estimator.
     classes_ : ndarray of shape (k,)
+        The labels in their order.
 
     Notes
     -----
-    ``y`` has two columns: the labels that may be seen, with -1 for unlabeled points, and the true ones. The second column
-    is what a score may use, as the papers' experiments do to choose hyper-parameters for transductive methods; nobody who
-    has no more than the labels can do so.
+    ``y`` has two columns: the visible labels, with -1 for unlabeled points, and the true labels. Only scores use the
+    second column. The papers' experiments choose hyper-parameters for transductive methods in this way. In practice
+    the true labels are unknown, and this is not possible.
 
     Examples
     --------
@@ -64,19 +65,19 @@ class SeenLabels(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Return the label of each row of `X`, of shape (n,)."""
+        """Return the predicted label of each row of `X`, of shape (n,)."""
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
     @_has("decision_function")
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return the estimator's values."""
+        """Return the estimator's decision function at the rows of `X`."""
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
 
     @_has("ranking_function")
     def ranking_function(self, X: ArrayLike) -> NDArray:
-        """Return the estimator's ranking of points of ordered classes."""
+        """Return the estimator's ranking function at the rows of `X`, for ordered classes."""
         check_is_fitted(self)
         return self.estimator_.ranking_function(X)
 

@@ -1,4 +1,4 @@
-"""Parameters within a stated time: drawn about the defaults, scored as the papers do, and halved until few are left."""
+"""Parameter suggestions within a given time: successive halving around the defaults, with the papers' scores."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _FREE = Real("multiple", 1.0)
 
 @dataclass(frozen=True)
 class _Way:
-    """How parameters of one kind of estimator are chosen: those that matter, folds, the score, and what is tried first.
+    """Search space of one kind of estimator: parameters that matter, folds, score, and first candidates.
 
-    `own` says, of an estimator that was fitted with the defaults, what these come to: multiples are of that.
+    `own` returns the value that a default stands for in a fitted estimator. Candidates are multiples of it.
     """
 
     space: Mapping[str, Times | Among]
@@ -79,22 +79,26 @@ WAYS: dict[str, _Way] = {
 
 
 def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0) -> Suggestion:
-    """Choose the few parameters that matter for these data, within a stated time.
+    """Tune the few parameters that matter for these data, within a given time.
 
-    Candidates are drawn about the estimator's own values and scored on held-out folds as the method's paper does. Each round
-    keeps the best third and gives them more folds and iterations. One is preferred to the estimator's own values only where
-    the 95 % interval of its gain is above zero: of an accuracy, paired over the points held out; of another score, over the
-    folds. What is drawn follows from `random_state`; how many are drawn, from how long a fit takes.
+    Candidates are drawn around the estimator's own values. Their scores on held-out folds are those of the method's
+    paper. Each round keeps the best third, and gives these candidates more folds and iterations.
+
+    A candidate replaces the estimator's own values only if the 95 % interval of its gain is above zero. For an
+    accuracy the interval is paired over the held-out points, for another score over the folds.
+
+    The candidates depend on `random_state`, and their number on the duration of a fit.
 
     Parameters
     ----------
     estimator : QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT or TSGSU
+        Estimator whose parameters are tuned. It is not changed.
     X : array-like of shape (n, d)
         Points.
     y : array-like of shape (n,)
         As in `fit` of the estimator, -1 for unlabeled points.
     seconds : float, default=20
-        About what it may take; a fit that has begun is finished.
+        Approximate time limit in seconds. A fit that has begun is finished.
 
     Returns
     -------
@@ -124,7 +128,7 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
 
 
 class _Fits:
-    """An estimator whose parameters are chosen: fits and scores on folds."""
+    """Subject of a search over an estimator's parameters, with its fits and scores on folds."""
 
     def __init__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> None:
         self.way = _way_of(estimator)
@@ -138,7 +142,7 @@ class _Fits:
         self.n_folds, self.first = len(self.splits), self.way.first
 
     def _is_measurable(self, test: NDArray) -> bool:
-        """Whether a fold's points have a score, whatever is learned: a ranking needs labels of two classes."""
+        """Return True if a fold's points can be scored. A ranking needs labels of two classes."""
         if not self.way.is_ranking:
             return True
         tested = encoded(self.y)[1][test]
@@ -160,7 +164,7 @@ class _Fits:
         model = clone(self.estimator).set_params(**parameters)
         model.set_params(n_iter=self.n_iter(share), random_state=self.seed)
         with warnings.catch_warnings():
-            # A shortened fit cannot have converged: the user did not ask for it and can do nothing about it.
+            # The user did not ask for this shortened fit, and cannot do anything about its missing convergence.
             warnings.simplefilter("ignore", ConvergenceWarning)
             return model.fit(*self._rows(rows))
 
@@ -173,7 +177,7 @@ class _Fits:
         train, test = self.splits[fold]
         try:
             value = self.scorer(self._fitted(parameters, share, train), *self._rows(test))
-        except DSGError as error:  # the fit diverges, or the folds have too few points for these values
+        except DSGError as error:  # the fit diverges, or a fold has too few points for these values
             self.reason = str(error)
             return NO_SCORE
         if np.isfinite(value).all():
