@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 
+from dsgcore.core.command_help import PROGRAM, help_page
 from dsgcore.core.errors import DSGError
 
 BAD_INPUT = 2
-# Commands that are carried out elsewhere: imported when they are asked for, so that `--help` and a mistyped command answer at once.
+# Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
 _PLACES = {
     "check": "dsgcore.diagnostics.command:check",
     "sweep": "dsgcore.studies.command:sweep",
@@ -22,7 +23,7 @@ _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out a command; return the exit code (2: bad input, told in one sentence)."""
+    """Carry out a command; return the exit code (2: bad input, reported in one sentence)."""
     said = sys.argv[1:] if arguments is None else arguments
     given = _parser(names_data=list(said[:1]) == ["data"]).parse_args(said)
     here = {"run": _run, "bench": _bench, "data": _data}
@@ -39,27 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(*, names_data: bool) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m dsgcore", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="carry out a spec without a browser")
-    run.add_argument("spec", type=Path, metavar="SPEC.json")
-    run.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results are written")
-    run.add_argument("--memory", type=float, metavar="GB", help="the most it may take (default: what the machine has)")
-    run.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    bench = commands.add_parser("bench", help="measure speed and memory on this machine")
-    bench.add_argument("--only", metavar="NAME", help="one group of measurements")
-    bench.add_argument(
-        "--long", action="store_true", help="also train from a file of 20 million points, and on two worker processes"
+    page = help_page(
+        "Train, check and compare kernel methods for few labels. `COMMAND --help` explains a command.", _RUN
     )
-    bench.add_argument("--json", type=Path, metavar="FILE", help="where the results are written")
-    check = commands.add_parser("check", help="say whether a run has converged, what limits it, and what to change")
-    check.add_argument("spec", type=Path, metavar="SPEC.json")
-    check.add_argument("--json", type=Path, metavar="FILE", help="where the verdict is written as data")
-    check.add_argument("--seeds", type=int, default=5, metavar="N", help="how many seeds (default: 5)")
-    _add_sweep(commands.add_parser("sweep", help="carry out a study: a spec along axes and over seeds"))
-    _add_fit(commands.add_parser("fit", help="train a method on the rows of Parquet files"))
-    _add_predict(commands.add_parser("predict", help="write a model's scores of the rows of Parquet files"))
-    data = commands.add_parser("data", help="list, fetch, describe and convert data sets")
+    parser = argparse.ArgumentParser(prog=PROGRAM, **page)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (add, sentence, description, example) in _COMMANDS.items():
+        add(commands.add_parser(name, help=sentence, **help_page(description, example)))
+    page = help_page("List, fetch, describe and convert data sets.", "data list")
+    data = commands.add_parser("data", help="list, fetch, describe and convert data sets", **page)
     if names_data:
         from dsgcore.data.command import add_arguments  # here, as below: it takes time to import
 
@@ -67,12 +56,35 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
     return parser
 
 
+def _add_run(run: argparse.ArgumentParser) -> None:
+    run.add_argument("spec", type=Path, metavar="SPEC.json", help="a spec, such as the app's download")
+    run.add_argument("--out", type=Path, required=True, metavar="DIR", help=f"folder for {', '.join(_RESULTS)}")
+    run.add_argument("--memory", type=float, metavar="GB", help="memory limit (default: this machine's memory)")
+    run.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _add_check(check: argparse.ArgumentParser) -> None:
+    check.add_argument("spec", type=Path, metavar="SPEC.json", help="the spec of the run")
+    check.add_argument("--json", type=Path, metavar="FILE", help="also write the verdict to this JSON file")
+    check.add_argument("--seeds", type=int, default=5, metavar="N", help="number of seeds (default: 5)")
+
+
+def _add_bench(bench: argparse.ArgumentParser) -> None:
+    bench.add_argument("--only", metavar="NAME", help="one group of measurements, such as kernel, runs or memory")
+    bench.add_argument(
+        "--long", action="store_true", help="also train from a file of 20 million points, and on two worker processes"
+    )
+    bench.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this JSON file")
+
+
 def _add_sweep(sweep: argparse.ArgumentParser) -> None:
-    sweep.add_argument("study", type=Path, metavar="STUDY.json")
-    sweep.add_argument("--store", type=Path, metavar="FILE", help="where finished runs are kept and found again")
-    sweep.add_argument("--csv", type=Path, metavar="FILE", help="where the table goes; without, it is printed")
-    sweep.add_argument("--jobs", type=int, metavar="N", help="how many processes (default: one a core)")
-    sweep.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes the runs")
+    sweep.add_argument("study", type=Path, metavar="STUDY.json", help="a spec, its axes and seeds")
+    sweep.add_argument(
+        "--store", type=Path, metavar="FILE", help="file of finished runs (default: in your data folder)"
+    )
+    sweep.add_argument("--csv", type=Path, metavar="FILE", help="write the table to this file instead of printing it")
+    sweep.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one per core)")
+    sweep.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that makes the runs")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
 
 
@@ -86,37 +98,86 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
         "--unlabeled",
         default="auto",
         metavar="LABEL",
-        help="the label that means “not labeled”, or none (default: -1 beside two or more other labels)",
+        help="label that means “not labeled”, or none (default: -1 if there are two or more other labels)",
     )
-    fit.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets model.npz and fit.json")
+    fit.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for model.npz and fit.json")
+    fit.add_argument("--features", metavar="A,B,..", help="feature columns (default: all others except an index)")
     fit.add_argument(
-        "--features", metavar="A,B,..", help="the columns that are coordinates (default: all others but an index)"
+        "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
     )
-    fit.add_argument("--drop", action="append", default=[], metavar="COLUMN", help="leave a column out; may come again")
     fit.add_argument(
         "--na", metavar="A,B,..", help="labels that mean missing (default: those of pandas' read_csv, and ?)"
     )
     fit.add_argument(
-        "--missing", metavar="HOW", help="mean, median or most frequent for missing numbers (default: an error)"
+        "--missing",
+        metavar="METHOD",
+        help="replacement of missing numbers: mean, median or most frequent (default: they are an error)",
     )
-    fit.add_argument("--scaling", default="none", metavar="HOW", help="none, unit or standard (default: none)")
-    fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the method; may come again")
-    fit.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that carries the visited rows")
-    fit.add_argument("--every", type=int, default=50, metavar="N", help="iterations between two checkpoints")
-    fit.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    fit.add_argument(
+        "--scaling",
+        default="none",
+        metavar="METHOD",
+        help="scaling of features: none, unit or standard (default: none)",
+    )
+    fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="set a method's parameter; can be repeated")
+    fit.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that shares the training rows")
+    fit.add_argument(
+        "--every", type=int, default=50, metavar="N", help="number of iterations between checkpoints (default: 50)"
+    )
+    fit.add_argument("--quiet", action="store_true", help="print nothing but errors and notes about the data")
 
 
 def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("model", type=Path, metavar="MODEL", help="model.npz, or the folder that fit has written")
     predict.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
     predict.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="gets a Parquet file for each row group"
+        "--out", type=Path, required=True, metavar="DIR", help="folder for one Parquet file per row group"
     )
-    predict.add_argument(
-        "--features", metavar="A,B,..", help="the columns that are coordinates (default: fit's, or all)"
-    )
-    predict.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster that makes them")
+    predict.add_argument("--features", metavar="A,B,..", help="feature columns (default: those of fit, or all)")
+    predict.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that computes the scores")
     predict.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+_RUN = "run spec.json --out results"
+# Each command: its options, a line for the list of commands, a description, and an example.
+_COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, str]] = {
+    "run": (
+        _add_run,
+        "make the run of a spec, without a browser",
+        "Make the run of a spec, without a browser. Write its history, model, spec and result to a folder.",
+        _RUN,
+    ),
+    "check": (
+        _add_check,
+        "check if a run has converged, and what limits it",
+        "Check if a run has converged, what limits it, and what to change. The exit code is 0 if it has converged, else 1.",
+        "check spec.json --seeds 3",
+    ),
+    "sweep": (
+        _add_sweep,
+        "make the runs of a study: a spec along axes and over seeds",
+        "Make the runs of a study: a spec along axes and over seeds. Finished runs are kept, so a stopped study resumes.",
+        "sweep study.json --csv runs.csv",
+    ),
+    "fit": (
+        _add_fit,
+        "train a method on the rows of Parquet files",
+        "Train a method on the rows of Parquet files. The same command resumes a stopped run from its checkpoint.",
+        "fit TSGS3VM rows --label income --out model --set n_iter=500",
+    ),
+    "predict": (
+        _add_predict,
+        "write a model's scores for the rows of Parquet files",
+        "Write a model's scores for the rows of Parquet files to new Parquet files, one per row group.",
+        "predict model rows --out scores",
+    ),
+    "bench": (
+        _add_bench,
+        "measure speed and memory on this machine",
+        "Measure speed and memory on this machine, and compare them with other programs.",
+        "bench --only kernel",
+    ),
+}
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -126,7 +187,7 @@ def _run(given: argparse.Namespace) -> int:
 
     spec, budget = read_spec(given.spec), machine_budget(given.memory)
     check_cost(spec, budget)
-    with whole_files(given.out, _RESULTS) as part:  # tried before anything is computed
+    with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)
         check_cost(spec, budget, (len(split.X_train) + len(split.X_test), split.X_train.shape[1]))
         run = Run(spec, split)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dsgcore.core.command_help import help_page
 from dsgcore.core.parameters import quoted
 from dsgcore.core.user_folders import cache_folder
 from dsgcore.data.conversions import LABELS
@@ -22,51 +23,76 @@ from dsgcore.data.reading.names import listed_names
 from dsgcore.data.reading.unlabeled import AUTO
 from dsgcore.data.registry import DATASETS
 
-UNLABELED_HELP = "the label that means “not labeled”, or none (default: -1 beside two or more other labels)"
+UNLABELED_HELP = "label that means “not labeled”, or none (default: -1 if there are two or more other labels)"
 _LINE_SECONDS = 0.5
 NA_HELP = "words that mean missing, besides an empty cell (default: those of pandas' read_csv, and ?)"
+_TABLE = "sample_data/iris.csv"
+# Each command: a line for the list of commands, a description, and an example.
+_COMMANDS = {
+    "list": (
+        "list the data sets of the package and of public archives",
+        "List the data sets: those of the package, and those that `data fetch` downloads from public archives.",
+        "list",
+    ),
+    "fetch": (
+        "download the papers' sets from public archives to the cache",
+        "Download sets of the papers from their public archives to the cache, and print the paths of the files.",
+        "fetch cod-rna",
+    ),
+    "describe": (
+        "describe a set or a file, and how it would be read",
+        "Describe a set or a file: its rows, columns and classes, how it would be read, and the settings that it suits.",
+        f"describe {_TABLE} --labels binary --positive setosa",
+    ),
+    "convert": (
+        "write a set or a file as a float32 memory map",
+        "Write a set or a file as a float32 memory map. It is read in pieces, so it need not fit in memory.",
+        f"convert {_TABLE} --out iris --labels binary --positive setosa",
+    ),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's own arguments."""
-    commands = parser.add_subparsers(dest="data_command", required=True)
-    commands.add_parser("list", help="what there is: with the package, and in public archives")
-    get = commands.add_parser("fetch", help="bring sets of the papers from their public archives to the cache")
-    get.add_argument("names", nargs="+", metavar="NAME", help="as `data list` has them")
-    get.add_argument("--quiet", action="store_true", help="print the files' paths alone")
-    tell = commands.add_parser("describe", help="say what a set or a file is, and how it would be read")
-    tell.add_argument("what", metavar="NAME_OR_FILE")
-    make = commands.add_parser("convert", help="write a set or a file as a float32 memory map, in pieces")
-    make.add_argument("what", metavar="NAME_OR_FILE")
-    make.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets X.npy, y.npy and data.json")
+    commands = parser.add_subparsers(dest="data_command", required=True, metavar="COMMAND")
+    parsers = {
+        name: commands.add_parser(name, help=sentence, **help_page(description, f"data {example}"))
+        for name, (sentence, description, example) in _COMMANDS.items()
+    }
+    get, tell, make = parsers["fetch"], parsers["describe"], parsers["convert"]
+    get.add_argument("names", nargs="+", metavar="NAME", help="a name from `data list`")
+    get.add_argument("--quiet", action="store_true", help="print only the files' paths")
+    for reader in (tell, make):
+        reader.add_argument("what", metavar="NAME_OR_FILE", help="a name from `data list`, or a path")
+    make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for X.npy, y.npy and data.json")
     make.add_argument("--quiet", action="store_true", help="print nothing but errors")
     for reader in (tell, make):
         _add_reading_arguments(reader)
 
 
 def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--labels", choices=LABELS, default="classes", help="what is to be learned (default: classes)")
-    parser.add_argument("--label", metavar="COLUMN", help="the column of labels, instead of the one guessed")
     parser.add_argument(
-        "--features",
-        metavar="A,B,..",
-        help="the columns that are features (default: all but an index, dates and the like)",
+        "--labels", choices=LABELS, default="classes", help="kind of labels to learn from (default: classes)"
+    )
+    parser.add_argument("--label", metavar="COLUMN", help="label column (default: it is guessed)")
+    parser.add_argument(
+        "--features", metavar="A,B,..", help="feature columns (default: all except an index, dates and the like)"
     )
     parser.add_argument(
-        "--category", action="append", default=[], metavar="COLUMN", help="a column of categories; may come again"
+        "--category", action="append", default=[], metavar="COLUMN", help="column of categories; can be repeated"
     )
     parser.add_argument(
         *("--drop", "--ignore"),
         action="append",
         default=[],
         metavar="COLUMN",
-        help="leave a column out; may come again",
+        help="leave out a column; can be repeated",
     )
     parser.add_argument("--na", metavar="A,B,..", help=NA_HELP)
     parser.add_argument("--unlabeled", default=AUTO, metavar="LABEL", help=UNLABELED_HELP)
-    parser.add_argument("--positive", metavar="LABEL", help="the label that is positive, for --labels binary")
-    parser.add_argument("--bins", type=int, metavar="K", help="cut a label that is a number into so many bins")
-    parser.add_argument("--missing", choices=MISSING, help="what is done about missing numbers (default: mean)")
+    parser.add_argument("--positive", metavar="LABEL", help="positive label, for --labels binary")
+    parser.add_argument("--bins", type=int, metavar="K", help="cut a numeric label into this many bins")
+    parser.add_argument("--missing", choices=MISSING, help="treatment of missing numbers (default: mean)")
 
 
 def run(given: argparse.Namespace, settings: Mapping[str, str] | None = None) -> int:
