@@ -1,4 +1,4 @@
-"""Entry point: the server's app, and as every visit's script the page settings, the warm-up and the router."""
+"""Entry point: the server's app, and the script of every visit with the page settings, the warm-up and the router."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pages.shell.ticks import tick_route
 from pages.shell.warm_up import warm_up
 from pages.shell.watch import watch
 
-# A file of our own: named icons would be fetched from elsewhere.
+# A file of the app, because named icons would be fetched from another server.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")
 
-if __name__ == "__main__":  # a visit's script
+if __name__ == "__main__":  # the script of a visit
     st.set_page_config(page_icon=ICON, layout="wide")
     warm_up()
     watch()
     route()
 else:  # the server's module
-    # Else the first visit finds the pages of an app without `st.navigation`: the files of a folder named pages/.
+    # Otherwise the first visit would find the pages of an app without `st.navigation`: the files in the folder pages/.
     PagesManager.uses_pages_directory = False
     app = st.App(__file__, routes=[*routes(), tick_route(), *answering_routes(), key_route()], lifespan=life)

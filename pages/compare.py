@@ -1,4 +1,4 @@
-"""Compare: two to eight pinned runs over seeds, what differs between them, and by how much their scores do."""
+"""The Compare page: two to eight pinned runs over seeds, their differences, and the differences of their scores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ X_TITLES = {
 
 
 def page() -> None:
-    """Draw the pinned runs beside each other."""
+    """Draw the pinned runs side by side."""
     st.title("Compare")
     for notice in unknown_names(st.query_params.to_dict(), {name: name for name in (BY_KEY, SEEDS, LINK)}):
         st.warning(notice, icon=":material/link_off:")
@@ -43,8 +43,8 @@ def page() -> None:
     keep_in_link("compare", {LINK: in_link(known)})
     if len(known) < 2:
         st.markdown(
-            "Pin two or more runs to compare them here. the Compare tab of a setting's page has a button for its run, and "
-            f"Explore one for each of its points. {'One is pinned.' if known else 'None is pinned yet.'}"
+            "Pin two or more runs to compare them here. The Compare tab of a setting's page has a button for its run, and "
+            f"the Explore page has one for each of its points. {'One is pinned.' if known else 'None is pinned yet.'}"
         )
     if not known or not is_ready():
         return
@@ -63,7 +63,7 @@ def page() -> None:
 
 
 def _known() -> dict[str, Spec]:
-    """Return the session's pins, those of the link it is opened with first."""
+    """Return the session's pins, with those of the link first."""
     known = pins()
     given = st.query_params.get(LINK, "")
     if given and "_compare_read" not in st.session_state:
@@ -84,7 +84,7 @@ def _known() -> dict[str, Spec]:
 
 
 def _transport(state: Exploring, known: dict[str, Spec]) -> DeltaGenerator | None:
-    """Draw how many seeds, by what the curves are drawn, and what begins the runs that are missing."""
+    """Draw the number of seeds, the choice of the horizontal axis, and the button that starts the missing runs."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-compare"):
         seeds = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", width=120)
         st.segmented_control("Over", BY, default=BY[0], required=True, key=BY_KEY, bind="query-params")
@@ -104,14 +104,14 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> DeltaGenerator | Non
 
 
 def _answer(status: DeltaGenerator, was_going: bool) -> None:
-    """Draw the curves and the differences as far as they are there."""
+    """Draw the curves and the differences so far."""
     state = exploring("compare")
     if state.made is None:
         return
     refresh(state)
     with status.container():
         if not say_progress(state, f"{len(state.made.runs)} runs"):
-            st.caption(f"{state.made.n_there} of {len(state.made.runs)} runs are there.")
+            st.caption(f"{state.made.n_there} of {len(state.made.runs)} runs are done.")
     specs = state.made.study.specs
     names = names_of(specs)
     curves, tables = st.columns([6, 5], gap="medium")
@@ -124,7 +124,7 @@ def _answer(status: DeltaGenerator, was_going: bool) -> None:
 
 
 def names_of(specs: tuple[Spec, ...]) -> list[str]:
-    """Return what the runs are called: a letter, and its data."""
+    """Return the names of the runs: a letter, and the data."""
     return [
         f"{chr(ord('A') + i)}: {entry_of(type(spec.problem), spec.data.name).title}" for i, spec in enumerate(specs)
     ]
@@ -149,14 +149,14 @@ def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str], by
 
 
 def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) -> None:
-    """Draw the table of what differs, and that of the scores with their difference from the first run."""
+    """Draw the table of scores with their difference from the first run, and the table of different parameters."""
     rows = []
     for i, name in enumerate(names):
         error = f" ± {results.error[i]:.2g}" if results.n[i] > 1 else ""
         seeds = f"{results.n[i]}" + (f", {results.n_diverged[i]} diverged" if results.n_diverged[i] else "")
         difference = said_difference(results.compared(i, 0)) if i else ""
         mean = f"{results.mean[i]:.4g}{error}" if results.n[i] else "–"
-        rows.append({"run": name, f"test {specs[i].problem.score_name}": mean, "less A": difference, "seeds": seeds})
+        rows.append({"run": name, f"test {specs[i].problem.score_name}": mean, "minus A": difference, "seeds": seeds})
     st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
     st.caption(
         "Mean ± standard error over seeds. The difference from A is paired over seeds; with three or more "
@@ -164,14 +164,14 @@ def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) ->
     )
     table = differing(specs, [name[0] for name in names], leave_out=("seed",))
     if table:
-        st.markdown("What differs:")
+        st.markdown("Parameters that differ:")
         st.dataframe(pd.DataFrame(table), width="stretch", hide_index=True)
     elif len(specs) > 1:
         st.caption("Only their seeds differ.")
 
 
 def _draw_runs(known: dict[str, Spec]) -> None:
-    """Draw for each run the way to the workbench, and the way out of this page."""
+    """Draw for each run a link to the workbench, and a button that removes it from this page."""
     specs = tuple(known.values())
     for (sha256, spec), name in zip(list(known.items()), names_of(specs), strict=True):
         page, link, key = page_of(type(spec.problem)), link_to_run(spec), f"unpin-{sha256[:12]}"

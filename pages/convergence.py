@@ -1,4 +1,4 @@
-"""Convergence: ways to the optimum over seeds, side by side, beside what the theorem promises and assumes."""
+"""The Convergence page: trajectories to the optimum over seeds, beside the theorem's promise and assumptions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLACE = "ways"
 
 
 def page() -> None:
-    """Draw the question, how far its answer is, and the answer."""
+    """Draw the question, the progress of its answer, and the answer."""
     st.title("Convergence")
     st.markdown(
         "Does a run converge to the right solution, and as fast as the theorem predicts? Run it with "
@@ -30,7 +30,7 @@ def page() -> None:
     if asked is None or not is_ready():
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
-        # Always the same two places: what follows another one moves when that goes.
+        # There are always the same two places, because elements move when one before them disappears.
         with st.container(width="content"):
             draw_button(state, "ways")
         with st.container(width="stretch"):
@@ -40,7 +40,7 @@ def page() -> None:
 
 
 def _answer(status: DeltaGenerator, asked: AskedWays, was_going: bool) -> None:
-    """Draw the answer as far as it is there: the page's one fragment, which ticks while runs are made."""
+    """Draw the answer so far, in the page's only fragment, which ticks while runs are in progress."""
     state = exploring(PLACE)
     if state.made is None:
         return
@@ -63,11 +63,11 @@ def _answer(status: DeltaGenerator, asked: AskedWays, was_going: bool) -> None:
             key="get-convergence.csv",
         )
     if was_going and not state.is_going:
-        st.rerun()  # once, so that what stands outside follows
+        st.rerun()  # once, so that the elements outside of the fragment follow
 
 
 def _found(state: Exploring) -> list:
-    """Return what is there of each case, read from the store again where more has come."""
+    """Return the results of each case, read from the store again if there are new runs."""
     made = state.made
     assert made is not None
     assert isinstance(made.study, Ways)

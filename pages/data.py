@@ -1,4 +1,4 @@
-"""The data sets: a gallery, and a close look at one of them with its labels hidden as a setting would."""
+"""The Data page: a gallery of data sets, and a close look at one of them with labels hidden as in a setting."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from pages.upload.upload import draw_upload
 
 PREFIX = "data_"
 SEED_KEY, FEATURE, OWN_FILE = "look_seed", "look_feature", "look_file"
-# As links say them that were written when all pages had these in common.
+# Names in links from the time when all pages shared them.
 ONCE_SHARED = {"seed": SEED_KEY, "feature": FEATURE} | {key_of(s, "file"): OWN_FILE for s in SETTINGS.values()}
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
-_READ = "_data_file"  # the file that the options were set for
-_ANEW = "_data_anew"  # the options are still those of another set
+_READ = "_data_file"  # the file for which the options were set
+_ANEW = "_data_anew"  # True while the options are still those of another set
 
 
 def page() -> None:
@@ -80,13 +80,13 @@ def _known_names() -> dict[str, str]:
 
 
 def _use_own_names() -> None:
-    """Give this page's names to those values of the link whose names it once shared with other pages."""
+    """Rename values in the link whose names this page once shared with other pages."""
     given = st.query_params.to_dict()
     own = {ONCE_SHARED.get(name, name): text for name, text in given.items()}
     own = without_bad_seed(own, SEED_KEY)
     if own != given:
         st.query_params.from_dict(own)
-        st.rerun()  # controls are set by a link that they are drawn with first
+        st.rerun()  # only a link that is there at the first drawing sets controls
 
 
 def _choose(name: str) -> None:
@@ -95,16 +95,16 @@ def _choose(name: str) -> None:
 
 
 def _begin_anew() -> None:
-    """Forget the options of the set before, and how it was looked at."""
+    """Forget the options and the view of the previous set."""
     _forget_options()
     for key in {f"{PREFIX}setting", "across", "up", FEATURE} & set(st.session_state):
         del st.session_state[key]
 
 
 def _forget_options(given: frozenset[str] = frozenset()) -> None:
-    """Let the options begin with the usual values of the set in the next drawing, except the keys that are given.
+    """Reset the options to the usual values of the set at the next drawing, except the given keys.
 
-    To delete the session's values is not enough: the browser keeps those of the set before, and sends them again.
+    Deleting the session's values is not enough, because the browser keeps the values and sends them again.
     """
     st.session_state[_ANEW] = given
 
@@ -123,7 +123,7 @@ def _close_look(name: str) -> None:
     problem = SETTINGS[setting]
     own = _read_own(problem) if name == FILE else None
     if name == FILE and own is None:
-        return  # said where the file is asked for
+        return  # the upload has its own message
     entry = entry_of(problem, name)
     with st.sidebar:
         offered = _offered(setting, name)
@@ -147,7 +147,7 @@ def _close_look(name: str) -> None:
 
 
 def _read_own(problem: type[Setting]) -> dict[str, Any] | None:
-    """Draw the way to one's own file; return what a spec says of it, or None where there is none to read."""
+    """Draw the uploader; return the file's entries in a spec, or None if there is no file."""
     left, right = st.columns([1, 2], gap="medium")
     with left:
         own = draw_upload(problem, right, OWN_FILE)
@@ -185,7 +185,7 @@ def _offered(setting: str, dataset: str) -> dict[str, Control]:
     if "_data_is_read" not in st.session_state:
         for notice in read_controls(own, st.query_params.to_dict()):
             st.warning(notice, icon=":material/link_off:")
-        st.session_state["_data_is_read"] = True  # now: a click before would have ended this drawing
+        st.session_state["_data_is_read"] = True  # set now, because an earlier click would have ended this drawing
     return own
 
 
@@ -198,7 +198,7 @@ def _seed() -> int:
 
 
 def _linked(offered: dict[str, Control], values: dict[str, Any], spec: Spec, split: Split) -> dict[str, str]:
-    """Return what a link to the workbench says besides the set: all that differs from the defaults there."""
+    """Return the query of a link to the workbench, besides the set: all values that differ from its defaults."""
     setting = type(spec.problem)
     differing = {name: values[name] for name, c in offered.items() if values[name] != c.parameter.default}
     if setting.labels == "pairs":
@@ -211,7 +211,7 @@ def _linked(offered: dict[str, Control], values: dict[str, Any], spec: Spec, spl
 
 
 def _prior(spec: Spec, split: Split) -> dict[str, float]:
-    """Return the share of positives that the method is to be told, where it is not the set's usual one."""
+    """Return the share of positives for the method, if it differs from the set's usual one."""
     usual = controls.controls_for(type(spec.problem), spec.data.name)["prior"].parameter.default
     share = round(float(np.mean(split.y_hidden[split.y_train == UNLABELED] == 1)), 2)
     return {} if share in (usual, 0.5) else {"prior": share}

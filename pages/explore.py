@@ -1,4 +1,4 @@
-"""Explore: up to four sliders varied over seeds, their runs made in the background, and the choice that holds."""
+"""The Explore page: up to four sliders varied over seeds, with runs in the background, and the most reliable choice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages.studies.progress import TICK_SECONDS, draw_button, say_status
 
 
 def page() -> None:
-    """Draw the question, how far its answer is, and the answer."""
+    """Draw the question, the progress of its answer, and the answer."""
     st.title("Explore")
     st.markdown("One run can be luck. Vary up to four sliders over several seeds, and see which choice is reliable.")
     st.page_link(
@@ -39,9 +39,9 @@ def page() -> None:
 
 
 def _transport(state: Exploring) -> DeltaGenerator:
-    """Draw what begins and ends the work; return where it is said how far it is."""
+    """Draw the button that starts and cancels the work; return the place for its progress."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
-        # Always the same two places: what follows another one moves when that goes.
+        # There are always the same two places, because elements move when one before them disappears.
         with st.container(width="content"):
             draw_button(state, "study")
         with st.container(width="stretch"):
@@ -49,7 +49,7 @@ def _transport(state: Exploring) -> DeltaGenerator:
 
 
 def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None:
-    """Draw the answer as far as it is there: the page's one fragment, which ticks while runs are made."""
+    """Draw the answer so far, in the page's only fragment, which ticks while runs are in progress."""
     state = exploring("explore")
     if state.made is None:
         return
@@ -63,7 +63,7 @@ def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None
     with ranking:
         showing.draw_ranking(state, look)
     if (was_going and not state.is_going) or state.chosen != look.chosen or not is_all_read:
-        st.rerun()  # so that what stands outside follows
+        st.rerun()  # so that the elements outside of the fragment follow
 
 
 page()

@@ -1,4 +1,4 @@
-"""The glossary: each term once, in a sentence for a student and one for a researcher."""
+"""The Glossary page: each term with a sentence for students and one for researchers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _term(term: Term) -> None:
 
 
 def _in_python() -> None:
-    """Show the reference of a public name: a docstring comes with the installation, and built pages do not."""
+    """Show the docstring of a public name. A docstring is part of the installation; the built API reference is not."""
     st.header("In Python", anchor="in-python")
     st.markdown(
         "Choose a name to read its parameters and an example. `python .ci/reference.py build/reference` builds the whole API "

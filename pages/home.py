@@ -14,7 +14,7 @@ from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.workbench.link import link_to_guided
 
-START = "auc"  # its first lesson shows in two minutes what unlabeled points are good for
+START = "auc"  # its first lesson shows in two minutes how unlabeled points help
 
 
 def home() -> None:

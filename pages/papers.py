@@ -1,4 +1,4 @@
-"""The figures and tables of the five papers: what each says, and the study of our method that asks the same."""
+"""The Papers page: for each figure or table of the five papers its result, and a study that asks the same question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""To take away: a lesson as a handout to print, as exercises whose answers are hidden, and in the frame of another page."""
+"""The page "To take away": a lesson as a handout to print, as exercises with hidden answers, and in a frame."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Lesson = tuple[type[Setting], GuidedLesson]
 LESSONS: dict[str, Lesson] = {
     named(setting, lesson): (setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided
 }
-MAKING = "_handout"  # what of it is being made, in the session
+MAKING = "_handout"  # key, in the session's state, of the handout that is in progress
 SLICE, TICK_SECONDS = 0.05, 0.1
 
 
@@ -39,10 +39,10 @@ def take_away() -> None:
 
 
 def _chosen() -> str:
-    """Draw the choice of a lesson; say where the link names one that is not there."""
+    """Draw the choice of a lesson; show a warning if the link names an unknown one."""
     asked = st.query_params.get(NAMED)
     if asked is not None and asked not in LESSONS and NAMED not in st.session_state:
-        said = f"In the link, {NAMED} must name a lesson, got {refused(asked)}; this is the first one."
+        said = f"In the link, {NAMED} must name a lesson, got {refused(asked)}; the first lesson is shown."
         st.warning(plain(said), icon=":material/link_off:")
     return st.selectbox("Lesson", list(LESSONS), key=NAMED, bind="query-params")
 
@@ -62,7 +62,7 @@ def _handout(setting: type[Setting], lesson: GuidedLesson) -> None:
         st.button("Make the handout", key="handout-make", type="primary", on_click=_make, args=(setting, lesson))
         return
     st.fragment(_go_on, run_every=TICK_SECONDS)(making)
-    st.button("Give up", key="handout-stop", on_click=_give_up)
+    st.button("Cancel", key="handout-stop", on_click=_give_up)
 
 
 def _make(setting: type[Setting], lesson: GuidedLesson) -> None:
@@ -74,7 +74,7 @@ def _give_up() -> None:
 
 
 def _go_on(making: Making) -> None:
-    """Make a slice of it."""
+    """Make a slice of the handout."""
     try:
         with turns.turn():
             making.go_on(SLICE)

@@ -54,7 +54,7 @@ def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
     app = give(open_own(file=link), "second.csv", GOOD)
     (notice,) = said(app)
     assert "made for the file first\\.csv" in notice
-    assert "second\\.csv is another" in notice
+    assert "second\\.csv is a different file" in notice
     assert run_of(app).spec.data.path == "second.csv"
     assert said(app.run()) == [notice]  # the link is that of the second file by now
     give(app, "third.csv", iris_csv())

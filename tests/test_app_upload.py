@@ -157,7 +157,7 @@ def test_a_link_asks_for_its_file_and_takes_up_its_recipe():
     recipe = {"format": "delimited", "roles": {"species": "label"}, "positive": "versicolor"}
     link = json.dumps({"name": "iris.csv", "sha256": spec.data.sha256, "recipe": recipe})
     second = open_own(file=link)
-    assert "This link is for the file" in said(second)[0]
+    assert "This link needs the file" in said(second)[0]
     assert second.session_state["_bench_auc"].live is None
     give(second, "renamed.csv", iris_csv())
     assert not any("This link" in sentence for sentence in said(second))
@@ -239,7 +239,9 @@ def test_an_index_and_cells_that_are_read_as_missing_are_said_without_opening_an
     assert any(
         "1 of 3 columns is left out: 'column 1' ('column 1': names or numbers the rows)" in text for text in texts
     )
-    assert any("Read as missing: 6 cells 'NA' (in 'size'). Under Format you can change these words" in t for t in texts)
+    assert any(
+        "Read as missing: 6 cells 'NA' (in 'size'). You can change these words under *Format*" in t for t in texts
+    )
     app.text_input(key=next(one.key for one in app.text_input if one.key and one.key.endswith("-words"))).set_value("?")
     app.run()
     assert any("'size' must hold numbers, got 'NA' in row 1" in error for error in errors(app))

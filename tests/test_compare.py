@@ -59,7 +59,7 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):  
     scores, differing = (frame.value for frame in app.dataframe)
     assert scores["run"].tolist() == ["A: Two moons", "B: Two moons"]
     difference = runs.results("score").compared(1, 0)
-    assert scores["less A"][1] == f"{difference.mean:+.2g} [{difference.low:+.2g}, {difference.high:+.2g}]"
+    assert scores["minus A"][1] == f"{difference.mean:+.2g} [{difference.low:+.2g}, {difference.high:+.2g}]"
     assert set(differing["setting"]) == {"solver.n_iter", "solver.step_size"}
     assert [trace["name"] for trace in figure(app, "chart-compare")["data"][-2:]] == ["A: Two moons", "B: Two moons"]
     app.segmented_control(key="c_by").set_value(SECONDS).run()
@@ -96,7 +96,7 @@ def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(monk
     app.run()
     state = app.session_state["_exploring_repeats_auc"]
     assert len(state.made.runs) == 20  # with the twin
-    assert app.button(key="repeats-start").label == "This, 10 times"
+    assert app.button(key="repeats-start").label == "Run with 10 seeds"
     fill(Store(tmp_path / "runs.sqlite"), state.made, is_diverging=False)
     app.run()
     assert not app.exception

@@ -40,7 +40,7 @@ def answered(store, **link):  # noqa: F811
     with ThreadPoolExecutor(1) as executor:
         carry_out(study, store, executor, 1)
     app = opened(**link)
-    assert "All results are there" in "".join(m.value for m in app.markdown)
+    assert "All runs are done" in "".join(m.value for m in app.markdown)
     return app
 
 

@@ -288,7 +288,7 @@ def test_ones_own_file_comes_first_in_every_picker_and_has_a_card_of_its_own():
 
 def test_ones_own_file_gets_the_close_look_of_a_data_set():
     app = checked(open_page(set="Your own file"))
-    assert any("each row a point" in info.value for info in app.info)
+    assert any("one row for each point" in info.value for info in app.info)
     give(app)
     assert "150 points · 4 features · 2 classes" in written(app)
     for key in ("chart-plane", "chart-data-balance", "chart-data-coverage"):

@@ -80,14 +80,14 @@ def test_every_setting_has_a_question_that_can_be_asked(setting):
 def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
     app = opened(x_seeds="50", x_step_size_n="20", x_sigma_n="20")
     (error,) = app.error
-    assert "may be 2,000; with 5 seeds it would fit" in error.value.replace("\\", "")
+    assert "at most 2,000 are allowed; with 5 seeds it would fit" in error.value.replace("\\", "")
     assert looked_at(app).made is None
 
 
 def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store):
     fill(store, looked_at(opened()).made)
     app = opened()
-    assert "All results are there" in "".join(m.value for m in app.markdown)
+    assert "All runs are done" in "".join(m.value for m in app.markdown)
     heat, *others = figure(app)["data"]
     assert heat["type"] == "heatmap"
     assert np.isfinite(np.array(heat["z"], dtype=float)).sum() == 30
@@ -95,8 +95,8 @@ def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store)
     ranking = app.dataframe[0].value
     assert len(ranking) == 36
     assert ranking["seeds"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
-    assert ranking["less the best"][0] == ""
-    assert ranking["less the best"][1].count(",") == 1
+    assert ranking["minus the best"][0] == ""
+    assert ranking["minus the best"][1].count(",") == 1
 
 
 def test_the_time_to_a_score_is_compared_like_any_other_number(store):

@@ -226,7 +226,7 @@ def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
     file = json.dumps({"name": "table.csv", "sha256": "0" * 64, "recipe": {}, "facts": facts})
     app = opened("auc", data=OWN, file=file)
     assert errors(app) == []
-    assert any("This link is for the file table" in warning.value for warning in app.warning)
+    assert any("This link needs the file table" in warning.value for warning in app.warning)
 
 
 def answered_as_by_a_browser(app, before):

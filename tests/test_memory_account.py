@@ -22,7 +22,7 @@ def test_runs_of_all_pages_are_added_up():
     account.take(claims[0], 6 * 10**8)
     account.take(claims[1], 3 * 10**8)
     with pytest.raises(
-        SpecError, match=r"about 0.2 GB of memory, and the other runs on this server leave 0.1 GB of 1 GB"
+        SpecError, match=r"about 0.2 GB of memory, but the other runs on this server leave 0.1 GB of 1 GB"
     ):
         account.take(claims[2], 2 * 10**8)
     account.take(claims[0], 5 * 10**8)  # another run of the same page takes the place of the one before

@@ -1,10 +1,10 @@
 // Draws a figure in place, with its title and legend above it as text that wraps. Used by live_plotly.py.
 const charts = new WeakMap();  // the component's element -> its chart
 let library;                   // promise of Plotly, one for the page
-let count = 0;                 // of charts, for the names of their tips
-const byKey = window.dsgCharts ??= new Map();  // a chart's name on the page -> what brings it up to date between drawings by the server
+let count = 0;                 // number of charts, for the names of their tooltips
+const byKey = window.dsgCharts ??= new Map();  // a chart's name on the page -> function that updates it between drawings by the server
 
-/** Return Plotly: of the script that the page's head has begun to read, or of one that is begun here. */
+/** Return Plotly, from the script in the page's head or from one that is loaded here. */
 function load(path) {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   let script = document.querySelector(`script[src$="${path}"]`);
@@ -27,9 +27,9 @@ function themed(element) {
   const style = getComputedStyle(element);
   const get = name => style.getPropertyValue("--st-" + name).trim();
   const ink = get("text-color"), line = get("border-color");
-  const size = Number(get("chart-type")) || 12;  // larger before a class
+  const size = Number(get("chart-type")) || 12;  // larger when presenting
   const title = {font: {size}, standoff: 4};
-  // Margins have room for the labels: that each is within the chart need not be measured anew with each drawing.
+  // The margins have room for the labels, so that they need not be measured at each drawing.
   const axis = {gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true, ticklabeloverflow: "allow", title};
   const bar = {outlinewidth: 0};
   return {layout: {
@@ -43,7 +43,7 @@ function themed(element) {
   }};
 }
 
-// --- the head: title, legend, note; and the tip that tells what a word of it means
+// --- the head: title, legend, note, and the tooltip with the meaning of a word
 
 function make(kind, name, ...inside) {
   const element = document.createElement(kind);
@@ -124,9 +124,9 @@ function word(chart, trace) {
   return button;
 }
 
-// --- the files that a chart is saved as
+// --- saving a chart as a file
 
-/** Return the figure with its title and legend in it, as it is on the page. */
+/** Return the figure with its title and legend, as on the page. */
 function whole(chart) {
   const {figure, template} = chart.drawn, {data, layout} = JSON.parse(figure);
   const margin = {...layout.margin, t: 60, r: Math.max(layout.margin?.r ?? 0, 24)};
@@ -145,7 +145,7 @@ function image(kind) {
 
 const file = (text, type) => URL.createObjectURL(new Blob([text], {type: type + ";charset=utf-8"}));
 
-/** Return a page of its own, with the chart library in it. */
+/** Return a standalone page that contains the chart library. */
 async function page(chart) {
   const script = document.querySelector(`script[src$="${chart.drawn.library}"]`);
   const library = await (await fetch(script.src)).text();
@@ -166,7 +166,7 @@ Plotly.newPlot(node, data, layout, {responsive: true, displaylogo: false});
 
 const cell = value => /[",\n]/.test(value ?? "") ? `"${String(value).replaceAll('"', '""')}"` : value ?? "";
 
-/** Return a trace's points as rows: its name, x and y, of a surface also z. */
+/** Return a trace's points as rows: its name, x and y, and z for a surface. */
 function rowsOf(trace, number) {
   const name = trace.name || "curve " + (number + 1), {x, y, z} = trace;
   if (!z) return (y ?? []).map((value, i) => [name, x?.[i], value]);
@@ -175,7 +175,7 @@ function rowsOf(trace, number) {
   return z.flatMap((row, j) => row.map((value, i) => [name, across(i), up(j), value]));
 }
 
-/** Return all that is drawn as a table. */
+/** Return all traces as a table. */
 function table(chart) {
   const {data, layout} = JSON.parse(chart.drawn.figure);
   const rows = data.flatMap(rowsOf), title = axis => cell(axis?.title?.text || undefined);
@@ -197,7 +197,7 @@ async function save(chart, kind) {
   if (link.href.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** Return a button that opens the choice of a file to save the chart as. */
+/** Return a button that opens the choice of a file format. */
 function saver(chart) {
   const menu = make("span", "menu"), button = make("button", "save"), both = make("span", "saver", button, menu);
   const open = is => { menu.hidden = !is; button.setAttribute("aria-expanded", is); };
@@ -224,7 +224,7 @@ function saver(chart) {
   return both;
 }
 
-/** Bring the head up to date; its words stay the same elements while they say the same, so that they keep the focus. */
+/** Update the head. Unchanged words keep their elements, so that they keep the focus. */
 function write(chart, data, {title, meta = {}}) {
   const words = legendOf(data), text = title?.text ?? "";
   const style = ({line, marker, mode, fill, fillcolor}) => [line, marker?.color, marker?.symbol, mode, fill, fillcolor];
@@ -240,7 +240,7 @@ function write(chart, data, {title, meta = {}}) {
       explain(chart, help, meta.help);
       parts.push(help);
     }
-    // A single curve is named by the title.
+    // The title names a single curve.
     if (words.length > 1) parts.push(...words.map(trace => word(chart, trace)));
     parts.push(saver(chart));
     chart.note = make("span", "note");
@@ -265,9 +265,9 @@ function create(parentElement) {
   chart.observer = new ResizeObserver(async () => {
     chart.isAway = !node.clientWidth;
     if (chart.isAway || !node._fullLayout) return;
-    if (chart.newest) await draw(chart);  // which has waited for being seen
+    if (chart.newest) await draw(chart);  // it has waited until it is visible
     const {clientWidth: width, clientHeight: height, _fullLayout: layout} = node;
-    const isOther = (size, drawn) => Math.abs(size - drawn) >= 1;  // that of a box is given in whole pixels
+    const isOther = (size, drawn) => Math.abs(size - drawn) >= 1;  // the size of a box is in whole pixels
     if (width && layout && (isOther(width, layout.width) || isOther(height, layout.height))) window.Plotly.Plots.resize(node);
   });
   chart.observer.observe(node);
@@ -277,9 +277,9 @@ function create(parentElement) {
 
 async function react(chart, Plotly, {figure, config, template}) {
   const look = JSON.stringify(template);
-  // Each drawing of a page brings all of its charts, most of them as they are.
+  // Each drawing of a page sends all of its charts, and most are unchanged.
   if (chart.node._fullLayout && chart.figure === figure && chart.look === look + [...chart.hidden]) return;
-  chart.figure = null;  // until it is there
+  chart.figure = null;  // until it is drawn
   const {data = [], layout = {}} = JSON.parse(figure);
   if (!Object.keys(layout.template ?? {}).length) layout.template = template;
   if (layout.uirevision !== chart.revision) chart.hidden.clear();
@@ -299,7 +299,7 @@ async function react(chart, Plotly, {figure, config, template}) {
   }
 }
 
-/** Wait until an element is to be seen: a page is not while it is put together. */
+/** Wait until an element is visible. A page is hidden while it is built. */
 function shown(node) {
   return new Promise(done => {
     const look = () => getComputedStyle(node).visibility === "hidden" ? requestAnimationFrame(look) : done();
@@ -307,13 +307,13 @@ function shown(node) {
   });
 }
 
-/** Tell the server something of a page, unless it is being left: it would call it back. */
+/** Send a message about a page, unless the reader is leaving it, because the message would bring it back. */
 function tell(page, work) {
   if (window.dsgLab?.ask) window.dsgLab.ask(page, work);
   else if (location.pathname.endsWith("/" + page)) work();
 }
 
-/** Do this while the browser has nothing else to do: streamlit sends what is told a moment later, and for the page that is left by then. */
+/** Do this when the browser is idle: streamlit sends messages a moment later, and by then the reader may have left the page. */
 function atRest(work) {
   window.requestIdleCallback ? requestIdleCallback(work, {timeout: 1000}) : setTimeout(work);
 }
@@ -321,15 +321,15 @@ function atRest(work) {
 const waiting = [];  // first drawings of charts
 let isAtWork = false;
 
-/** Wait until the browser has had time to show what is there. */
+/** Wait until the browser has shown the present state. */
 function aFrame() {
   return new Promise(done => {
     requestAnimationFrame(() => setTimeout(done));
-    setTimeout(done, 100);  // in a page that nobody sees no frame comes
+    setTimeout(done, 100);  // a hidden page gets no frames
   });
 }
 
-/** Draw a chart for the first time: one after another, with time for the browser to show each; first the one that the page waits for. */
+/** Draw a chart for the first time: one after another, so that the browser can show each, and first the one that the page needs. */
 function inTurn(work, isWaitedFor) {
   return new Promise((done, failed) => {
     waiting[isWaitedFor ? "unshift" : "push"](() => Promise.resolve().then(work).then(done, failed));
@@ -339,7 +339,7 @@ function inTurn(work, isWaitedFor) {
 
 async function workOff() {
   isAtWork = true;
-  await aFrame();  // the others of the page have come by then
+  await aFrame();  // the other charts of the page have arrived by then
   while (waiting.length) {
     await waiting.shift()();
     await aFrame();
@@ -347,20 +347,20 @@ async function workOff() {
   isAtWork = false;
 }
 
-/** Whether a drawing can wait until it is seen: the tab with the chart is not open. What the server waits for can't. */
+/** Return true if a drawing can wait, because its tab is closed, and the server does not wait for it. */
 function canWait({isAway, node, newest, occasion}) {
   return isAway && node._fullLayout && (newest.occasion?.number ?? occasion) === occasion;
 }
 
 async function draw(chart) {
-  if (chart.isDrawing) return;  // the loop below takes the newest; what came between is skipped
+  if (chart.isDrawing) return;  // the loop below draws the newest figure and skips older ones
   chart.isDrawing = true;
   try {
     const Plotly = await (library ??= load(chart.newest.library));
     const drawNewest = () => {
       chart.drawn = chart.newest;
       chart.newest = null;
-      return chart.root.isConnected ? react(chart, Plotly, chart.drawn) : null;  // it may have gone before its turn came
+      return chart.root.isConnected ? react(chart, Plotly, chart.drawn) : null;  // it may be gone before its turn
     };
     while (chart.newest && !canWait(chart)) {
       if (chart.node._fullLayout) await drawNewest();
@@ -383,7 +383,7 @@ async function draw(chart) {
   }
 }
 
-/** Return what the server says of a chart, in one line, and the figure's text in the next. */
+/** Return the server's data about a chart, from the first line, and the text of the figure, from the second. */
 function decoded(bytes) {
   const text = new TextDecoder().decode(bytes), end = text.indexOf("\n");
   return {...JSON.parse(text.slice(0, end)), figure: text.slice(end + 1)};
@@ -392,7 +392,7 @@ function decoded(bytes) {
 export default function ({data: bytes, parentElement, setTriggerValue}) {
   const data = decoded(bytes);
   const chart = charts.get(parentElement) ?? create(parentElement);
-  const show = news => {  // one that is older than what is shown has been overtaken
+  const show = news => {  // a figure older than the one shown is ignored
     if (news.order < chart.order) return;
     chart.order = news.order;
     chart.root.setAttribute("aria-label", news.alt);
@@ -404,7 +404,7 @@ export default function ({data: bytes, parentElement, setTriggerValue}) {
   chart.click = place => setTriggerValue("clicked", place);
   chart.root.style.setProperty("--live-chart-height", data.height + "px");
   show(data);
-  return () => {  // also called for an update that another one overtook: hence the question
+  return () => {  // also called for an update that a later one has replaced, so check
     if (parentElement.isConnected) return;
     chart.observer.disconnect();
     if (byKey.get(data.key) === show) byKey.delete(data.key);

@@ -1,6 +1,6 @@
-"""Small pictures of the settings at work, for the home page: what a run of each setting's first lesson has learned.
+"""Small pictures of the settings for the home page: the learned function of each setting's first lesson.
 
-They are kept as files, for a page should not have to wait for runs. `python -m pages.pictures.making` draws them anew.
+They are files, because a page should not wait for runs. `python -m pages.pictures.making` draws them again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from pages.charts import figures as charts
 FOLDER = Path(__file__).parent
 CELL = 3
 MAX_UNLABELED, MAX_LABELED, MAX_PAIRS = 260, 60, 16
-SHADES = 5  # of each side of a boundary
+SHADES = 5  # on each side of a boundary
 DEEPEST = 0.55
 GRID = 96
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """How large a picture is, in pixels."""
+    """The size of a picture, in pixels."""
 
     width: int
     height: int
@@ -39,7 +39,7 @@ CARD = Sheet(360, 120)
 
 
 def file_of(setting: str) -> Path:
-    """Return where the picture of a setting is, if there is one."""
+    """Return the path of a setting's picture, which may not exist."""
     return FOLDER / f"{setting}.svg"
 
 
@@ -56,14 +56,14 @@ def first_lesson(setting: str) -> Spec:
 
 
 def picture(setting: str) -> str:
-    """Run a setting's first lesson and draw what it has learned: the regions, unlabeled points, and what it was told."""
+    """Run a setting's first lesson and draw the learned regions, the unlabeled points, and the labels."""
     run = Run(first_lesson(setting))
     run.advance(run.n_iter)
     return picture_of(run, CARD)
 
 
 def picture_of(run: Run, sheet: Sheet, *, has_learned: bool = True, alt: str = "") -> str:
-    """Draw a run's points and what it was told of them; and the regions that it has learned, where it has."""
+    """Draw a run's points with the labels that the method sees, and the learned regions if `has_learned` is true."""
     plane = Plane.through(run.split.X_train)
     size = f'width="{sheet.width}" height="{sheet.height}" viewBox="0 0 {sheet.width} {sheet.height}"'
     said = f' role="img" aria-label="{escape(alt)}"' if alt else ""
@@ -113,7 +113,7 @@ def _regions(cells: NDArray, shades: list[tuple[str, float]]) -> list[str]:
 
 
 def _points(run: Run, plane: Plane, sheet: Sheet) -> list[str]:
-    """Return the unlabeled points as small grey dots, and what the method was told: classes, or pairs joined by a line."""
+    """Return the unlabeled points as small grey dots, and the labels: classes, or pairs joined by a line."""
     xy, y = plane.project(run.split.X_train), run.split.y_train
     placed = (xy - plane.low) / (plane.high - plane.low) * [sheet.width, -sheet.height] + [0, sheet.height]
     grey = placed[y < 0][:MAX_UNLABELED]
@@ -156,7 +156,7 @@ def _mark(symbol: str, x: float, y: float, color: str) -> str:
 
 
 def draw_all() -> None:
-    """Draw the picture of every setting anew."""
+    """Draw the picture of every setting again."""
     FOLDER.mkdir(exist_ok=True)
     for setting in SETTINGS:
         file_of(setting).write_text(picture(setting), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The app's own addresses: below the base path on the server, and beside the page in the browser."""
+"""The app's own addresses: below the base path on the server, and relative to the page in the browser."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from starlette.routing import Route
 
 Endpoint = Callable[[Request], Any]
 USUAL_PORT = 8501
-EVERY_ADDRESS = ("0.0.0.0", "::")  # of the server's machine
+EVERY_ADDRESS = ("0.0.0.0", "::")  # all addresses of the server's machine
 
 
 def base_path() -> str:
-    """Return the path that all addresses of the server begin with: "" or, for example, "/lab"."""
+    """Return the prefix of all addresses of the server: "" or, for example, "/lab"."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return base and f"/{base}"
 
@@ -31,9 +31,9 @@ def own_route(path: str, endpoint: Endpoint, methods: Sequence[str] = ("GET",)) 
 
 
 def page_routes(path: str, endpoint: Endpoint) -> list[Route]:
-    """Return the routes to a page: with a slash too many, the browser is sent to the right address.
+    """Return the routes to a page. An address with an extra slash redirects to the right one.
 
-    The redirect is relative, because a proxy may have taken a prefix off the path.
+    The redirect is relative, because a proxy may have removed a prefix from the path.
     """
     if path:
         return [own_route(path, endpoint), own_route(f"{path}/", partial(_redirect, f"../{path}"))]
@@ -48,40 +48,40 @@ async def _redirect(path: str, request: Request) -> RedirectResponse:
 
 
 def beside_this_page(path: str, given: Mapping[str, str] | None = None) -> SplitResult:
-    """Return the whole address of another page, as this page's browser reaches it through any proxy."""
+    """Return the full address of another page, as this page's browser reaches it through any proxy."""
     here = urlsplit(st.context.url or "")
     folder = here.path.rpartition("/")[0]
     return here._replace(path=f"{folder}/{path}", query=urlencode(given or {}), fragment="")
 
 
 def is_of_this_machine(host: str | None) -> bool:
-    """Return whether a host's name means the same machine everywhere, so that no other machine can use it."""
+    """Return True if a host's name means the local machine everywhere, so that no other machine can use it."""
     name = (host or "").lower().rstrip(".")
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
         address = ip_address(name)
-    except ValueError:  # a name
+    except ValueError:  # a name, not an address
         return False
     return address.is_loopback or address.is_unspecified
 
 
 def listens_here_alone() -> bool:
-    """Return whether no other machine reaches the server, unless through a proxy."""
+    """Return True if other machines can reach the server only through a proxy."""
     address = st.get_option("server.address")
     return is_of_this_machine(address) and address not in EVERY_ADDRESS
 
 
 def has_a_proxy() -> bool:
-    """Return whether the page has come through a proxy."""
+    """Return True if the page came through a proxy."""
     return "X-Forwarded-For" in st.context.headers
 
 
 def address_in_network() -> str | None:
-    """Return the address of this machine in its network; None if it has no network. Nothing is sent."""
+    """Return the address of this machine in its network, or None if it has no network. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # an address for documentation: no machine has it
+            probe.connect(("192.0.2.1", 9))  # an address reserved for documentation, which no machine has
             found = str(probe.getsockname()[0])
         except OSError:
             return None
@@ -89,7 +89,7 @@ def address_in_network() -> str | None:
 
 
 def command_for_phones() -> str:
-    """Return the command that begins the server so that other machines in the network reach it."""
+    """Return the command that starts the server so that other machines in the network can reach it."""
     port, base = st.get_option("server.port"), base_path()
     parts = ["streamlit run app.py --server.address 0.0.0.0"]
     parts += [f"--server.port {port}"] * (port != USUAL_PORT)

@@ -1,4 +1,4 @@
-"""Who may come in: so many sessions at a time; who comes when all places are taken gets a sentence and a place in the queue."""
+"""The limit on the number of sessions. When all places are taken, new visitors wait in a queue."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-# Names the number of places where somebody wants another one.
+# Name of the environment variable with the number of places.
 VARIABLE = "DSGLAB_SESSIONS"
 PLACES = 64
 TICK_SECONDS = 3.0
 
 
 class Door:
-    """A number of places, and those who wait for one in the order in which they came.
+    """A number of places, and a queue of sessions that wait for one.
 
     Parameters
     ----------
     places : int
     is_there : callable
-        Whether a session's browser still is.
+        Returns True if a session's browser is still connected.
     """
 
     def __init__(self, places: int, is_there: Callable[[str], bool]) -> None:
@@ -33,7 +33,7 @@ class Door:
         self._queue: dict[str, None] = {}
 
     def ask(self, session: str) -> int:
-        """Return 0 where the session is, or comes, inside; else its place in the queue, from 1."""
+        """Return 0 if the session has or gets a place; otherwise return its position in the queue, from 1."""
         with self._lock:
             if session in self._inside:
                 return 0
@@ -60,7 +60,7 @@ door = _door()
 
 
 def is_admitted() -> bool:
-    """Return whether the session may use the pages; where not, say its place in the queue and ask again after a while."""
+    """Return True if the session may use the pages; otherwise show its position in the queue, and ask again after a while."""
     context = get_script_run_ctx()
     if not exists() or context is None or door.ask(context.session_id) == 0:
         return True

@@ -1,6 +1,6 @@
-"""Where a class answers: a small page for phones, what its room is asked, and the answers, bounded before anything is read.
+"""The page on which a class answers: small, for phones, with the room's question and the answers, whose size is limited.
 
-It is no page of streamlit's: a hundred phones are a hundred small requests every few seconds, and no session.
+It is not a page of streamlit, so a hundred phones cost a hundred small requests every few seconds, and no session.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pages.shell.callers import caller_of
 
 ADDRESS = "room"
 LONGEST_ANSWER = 400  # bytes
-AT_ONCE = 4  # answers that are being kept at a time
+AT_ONCE = 4  # answers that are stored at the same time
 _PAGE = Path(__file__).with_name("answering.html")
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -38,7 +38,7 @@ _HEADERS = {
 
 
 class Pace:
-    """How often each address may ask: so many at once, and so many a second.
+    """The limit on how often each address may ask: a number at once, and a number a second.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Pace:
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, address: str) -> bool:
-        """Whether one more is allowed now; it counts if so."""
+        """Return True if the address may ask once more now, and count it."""
         if len(self._left) >= self.MOST_KNOWN:
             self._left.clear()
         now = self._now()
@@ -63,7 +63,7 @@ class Pace:
         return left >= 1
 
 
-# A class behind one address all answers at once, and looks every few seconds.
+# A whole class may share one address. All of it answers at once, and asks every few seconds.
 _pace = Pace(300, 100)
 
 
@@ -79,7 +79,7 @@ def _limiter() -> CapacityLimiter:
 
 
 def answering_routes() -> list[Route]:
-    """Return the addresses of the page for phones, of what is asked, and of answers."""
+    """Return the routes of the phones' page, of the question, and of answers."""
     return [
         *page_routes(ADDRESS, _page),
         own_route(f"{ADDRESS}/asked", _asked),
@@ -115,14 +115,14 @@ async def _replied(work: Any, given: Any) -> Response:
         return JSONResponse(await anyio.to_thread.run_sync(work, given, limiter=_limiter()), headers=_HEADERS)
     except RoomError as error:
         return JSONResponse({"why": str(error)}, headers=_HEADERS)
-    except (StoreError, sqlite3.Error):  # what of it is the server's own business
+    except (StoreError, sqlite3.Error):  # the details concern the server only
         return JSONResponse(
             {"why": "The server cannot save answers now. Try again."}, status_code=503, headers=_HEADERS
         )
 
 
 def _take(body: bytes) -> dict[str, str]:
-    """Keep an answer."""
+    """Store an answer."""
     try:
         said = json.loads(body)
         code, client, step, guess = (said[name] for name in ("code", "client", "step", "guess"))
@@ -142,10 +142,12 @@ def _place(asked: Asked) -> dict[str, Any]:
 
 
 def _plain(question: Pick | Estimate | Curve) -> dict[str, Any]:
-    """Return a question as the phones' page draws it."""
+    """Return a question in the form that the phones' page draws."""
     if isinstance(question, Pick):
         return {"text": question.text, "options": [option.words for option in question.options]}
     places = (
-        ["your guess"] if isinstance(question, Estimate) else [f"{question.words}, {s:.0%} of the way" for s in SHARES]
+        ["your guess"]
+        if isinstance(question, Estimate)
+        else [f"{question.words}, after {s:.0%} of the iterations" for s in SHARES]
     )
     return {"text": question.text, "low": question.low, "high": question.high, "places": places}

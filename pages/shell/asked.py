@@ -1,4 +1,4 @@
-"""What the session's controls say: to its script, and to a tick, which has no session and goes by what was noted for it."""
+"""The values of the session's controls, for its script, and for a tick, which has no session and uses stored values."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _noted: ContextVar[Mapping[str, Any] | None] = ContextVar("noted", default=None)
 
 
 def asked(key: str, default: Any = None) -> Any:
-    """Return what a control says, or has said when it was noted."""
+    """Return the value of a control, now or from the stored values."""
     values = _noted.get()
     return st.session_state.get(key, default) if values is None else values.get(key, default)
 
 
 def noted(keys: Iterable[str]) -> dict[str, Any]:
-    """Return what the session says now under these keys."""
+    """Return the session's present values of these keys."""
     return {key: st.session_state[key] for key in keys if key in st.session_state}
 
 
 @contextmanager
 def as_noted(values: Mapping[str, Any]) -> Iterator[None]:
-    """Go by what was noted while the block lasts."""
+    """Use the stored values inside the block."""
     before = _noted.set(values)
     try:
         yield

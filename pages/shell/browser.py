@@ -1,13 +1,15 @@
-"""What the browser's half of streamlit leaves undone for these pages: the link of a run, the way back, keys beside a slider.
+"""Additions to streamlit's browser part: the link of a run, Back, keys beside a slider, and lost sessions.
 
-A run's link says where it is and what was changed on the way, which no control holds. Were the server to write that there
-(streamlit 1.67 then sends the whole link anew), it would undo what is being moved at that moment, and make an entry of the
-history each time, so that Back would lead through all of them. As a page is left, streamlit first takes the page's values
-out of the link: Back would lead to the defaults. Keys of buttons are not heard while a slider has the focus, though it uses
-none of them; a list stays open over what one of its buttons shows. And where a server is killed and another one takes its
-place, or a session is forgotten while the wire is cut, streamlit connects anew but draws nothing: the page is read again, as
-soon as there is an answer. Only what browsers and components offer in public is used; where it is missing, the pages work
-without.
+A run's link holds its iteration and its changes, which have no control. If the server wrote them (streamlit 1.67 then sends
+the whole link again), it would undo a control that is being moved, and add an entry to the history each time, so that Back
+would lead through all of them.
+
+When the reader leaves a page, streamlit first removes the page's values from the link, so Back would lead to the defaults.
+Streamlit does not hear keys of buttons while a slider has the focus, and keeps a list open over the result of its button.
+
+If the server was restarted or has forgotten the session, streamlit connects again but draws nothing. The page is then
+loaded again as soon as the server answers. This module uses only public interfaces of browsers and components; without
+them, the pages work without these additions.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ _KNOWN = "_known"
 
 
 def mind_the_browser() -> None:
-    """Have the browser keep an entry of the history for each page and none for its changes, and the rest that is said above."""
+    """Mount the browser part: one history entry for each page and none for its changes, and the other additions above."""
     _mount("part-state-browser", {"session": {"name": _session(), "address": ADDRESS}} if are_served() else {})
 
 
 def _session() -> str:
-    """Return a name that the server knows for as long as it keeps this session."""
+    """Return a name that the server knows as long as it keeps this session."""
     if _KNOWN not in st.session_state:
         st.session_state[_KNOWN] = Ticker(lambda: GONE)
     ticker: Ticker = st.session_state[_KNOWN]
@@ -40,16 +42,16 @@ def _session() -> str:
 
 
 def keep_in_link(page: str, values: Mapping[str, str], owner: str = "") -> None:
-    """Have the browser keep these values in the link while it is on that page; one that is empty is left out.
+    """Make the browser keep these values in the link of that page; an empty value is left out.
 
-    Where the page stays and its owner is suddenly another one, the server has lost the session, and streamlit has asked a new
-    one for the page without these values: the browser then reads its own link once more.
+    If the owner changes while the page stays, the server has lost the session, and streamlit has started a new one without
+    these values. The browser then loads its own link again.
     """
     _mount("part-state-link", {"page": page, "values": dict(values), "owner": owner})
 
 
 def keep_room_key(ticket: str) -> None:
-    """Have the browser keep the key of the lecturer's room in a cookie, which the server gives it for this ticket."""
+    """Make the browser keep the key of the lecturer's room in a cookie, which the server sets for this ticket."""
     if are_served():
         _mount("part-state-room", {"room": {"ticket": ticket, "address": room_key.ADDRESS}})
 
@@ -71,10 +73,10 @@ def _component() -> Callable[..., Any] | None:
 
 
 _JS = """
-const RECENT = 500;  // milliseconds in which the server may not have heard yet of what was moved
+const RECENT = 500;  // milliseconds in which the server may not know a moved control yet
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
-// Values kept in this page's link; names kept in any page's; when Back was pressed, until the page is there.
+// Values in this page's link; names in any page's link; time at which Back was pressed, until the page is there.
 const lab = window.dsgLab ??= {kept: {}, names: new Set(), tickets: new Set(), poppedAt: -Infinity};
 
 function withKept(address) {
@@ -95,7 +97,7 @@ function mindHistory() {
     const there = new URL(link.href);
     if (there.origin === location.origin && there.pathname !== location.pathname) leavingSince = performance.now();
   }, true);
-  // What is asked of the server meanwhile would call the page back.
+  // A request to the server meanwhile would bring the old page back.
   lab.isLeaving = () => performance.now() - Math.max(leavingSince, lab.poppedAt) < LEAVING;
   addEventListener("popstate", () => {
     lab.kept = {};
@@ -115,13 +117,13 @@ function mindHistory() {
     let there = new URL(url ?? location.href, location.href);
     const now = performance.now();
     if (there.pathname !== location.pathname) {
-      if (now - backSince < LEAVING && leavingSince < backSince) return;  // by the page that Back has just left
+      if (now - backSince < LEAVING && leavingSince < backSince) return;  // from the page that Back has just left
       leavingSince = -Infinity;
       lab.kept = {};
       moved.clear();
       return push(state, title, withKept(there));
     }
-    if (now - leavingSince < LEAVING) return;  // the page's values being taken away: Back needs them
+    if (now - leavingSince < LEAVING) return;  // streamlit removes the page's values, but Back needs them
     if (Object.keys(lab.kept).length) there = withKept(there);
     if (there.href === location.href) return;
     if (!document.querySelector(".st-key-part-state-link")) return push(state, title, there);
@@ -146,7 +148,7 @@ function hearKeysBesideSliders() {
   }, true);
 }
 
-/** Hear the keys of a presenter's remote control as those of the keyboard. */
+/** Treat the keys of a presenter's remote control like arrow keys. */
 function hearRemotes() {
   addEventListener("keydown", event => {
     const key = {PageDown: "next", PageUp: "back"}[event.key];
@@ -157,7 +159,7 @@ function hearRemotes() {
   });
 }
 
-/** Close a list as soon as one of its buttons is pressed: streamlit only closes it for a click beside it, or for Escape. */
+/** Close a list when one of its buttons is pressed. Streamlit closes it only for a click beside it, or for Escape. */
 function closeChosenLists() {
   addEventListener("click", event => {
     if (!event.target.closest?.(".st-key-choices button")) return;
@@ -165,13 +167,13 @@ function closeChosenLists() {
   });
 }
 
-/** Return an address of the server, which need not be at the root of its host. */
+/** Return a full address on the server, which may not be at the root of its host. */
 lab.resolved = path => {
   const own = document.querySelector('script[src*="static/js/index"]');
   return new URL(path, own ? new URL("../../", own.src) : document.baseURI);
 };
 
-/** Read the page again where the server does not know its session any more; where there is none, nothing is known. */
+/** Load the page again if the server no longer knows its session. Without an answer, do nothing. */
 async function readAgainIfForgotten() {
   if (!lab.session) return;
   const {address, name} = lab.session;
@@ -179,11 +181,11 @@ async function readAgainIfForgotten() {
     const answer = await fetch(lab.resolved(address), {method: "POST", body: name});
     if (answer.ok && (await answer.json())?.isLost) location.reload();
   } catch {
-    // No network, or a proxy's page: nothing is known.
+    // There is no network, or a proxy answered.
   }
 }
 
-/** Show a ticket, so that the answer sets the cookie with the key of the lecturer's room; if that fails, the next drawing does. */
+/** Send a ticket; the answer sets the cookie with the key of the lecturer's room. After a failure the next drawing tries again. */
 async function keepRoomKey({address, ticket}) {
   if (lab.tickets.has(ticket)) return;
   lab.tickets.add(ticket);
@@ -191,7 +193,7 @@ async function keepRoomKey({address, ticket}) {
   if (!answer?.ok) lab.tickets.delete(ticket);
 }
 
-/** Look after the page when the connection is gone, until it is there again: streamlit asks for the server ever more seldom. */
+/** Ask for the server while the connection is lost, because streamlit asks less and less often. */
 function mindReturns() {
   const app = document.querySelector("[data-test-connection-state]");
   let isAway = false;
@@ -200,7 +202,7 @@ function mindReturns() {
       await new Promise(done => setTimeout(done, SERVER_AWAY));
       await readAgainIfForgotten();
     }
-    await readAgainIfForgotten();  // a moment ago there may have been none
+    await readAgainIfForgotten();  // a moment ago the server may not have answered
   };
   const look = () => {
     const wasAway = isAway;
@@ -211,8 +213,8 @@ function mindReturns() {
 }
 
 /**
- * Ask something of the server when it has sent all of the drawing before: where the next one is asked for as its script ends,
- * streamlit 1.67 throws away what it has not sent yet, and the next drawing has no place to stand. Not on a page that is left.
+ * Send a request after the server has sent the whole previous drawing. If a request arrives as its script ends,
+ * streamlit 1.67 drops the messages that it has not sent, and the next drawing fails. Send nothing for a page that was left.
  */
 lab.ask = (page, work, until = performance.now() + LEAVING) => {
   const state = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState ?? "notRunning";
@@ -221,10 +223,10 @@ lab.ask = (page, work, until = performance.now() + LEAVING) => {
   else setTimeout(lab.ask, 50, page, work, until);
 };
 
-/** Keep these values in the link while it is on that page. */
+/** Keep these values in the link of that page. */
 lab.keep = (page, values) => {
   if (!location.pathname.endsWith("/" + page)) return;
-  lab.poppedAt = -Infinity;  // it is there
+  lab.poppedAt = -Infinity;  // the page is there
   lab.kept = values;
   for (const name of Object.keys(values)) lab.names.add(name);
   const there = withKept(location.href);

@@ -1,7 +1,7 @@
 """The address that a request comes from, also through proxies that the server trusts.
 
-A proxy appends to the header X-Forwarded-For the address that has asked it. All that stands before this was said by the one who
-asked, and may be invented. So the header is read from its end, and only as far as each address is that of a trusted proxy.
+A proxy appends the address of its caller to the header X-Forwarded-For. The caller may have invented everything before it.
+The header is therefore read from its end, and only as long as each address belongs to a trusted proxy.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from starlette.requests import Request
 
 __all__ = ["VARIABLE", "caller_of"]
 
-# Uvicorn's own variable, by which it also believes X-Forwarded-Proto: addresses and networks, separated by commas, or *.
+# Uvicorn's variable for the same purpose: addresses and networks, separated by commas, or *.
 VARIABLE = "FORWARDED_ALLOW_IPS"
 LOOPBACK = "127.0.0.0/8,::1"
-NAME_SHOWN = 64  # characters of an address that is none
-SHARED_BITS = 64  # one caller has all IPv6 addresses that begin with the same bits
+NAME_SHOWN = 64  # characters shown of text that is not an address
+SHARED_BITS = 64  # IPv6 addresses with the same first bits belong to one caller
 
 _log = logging.getLogger(__name__)
 
 
 def caller_of(request: Request) -> str:
-    """Return who asks: an IPv4 address, or the network of an IPv6 address."""
+    """Return the caller: an IPv4 address, or the network of an IPv6 address."""
     caller = request.client.host if request.client is not None else ""
     hops = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
     for hop in reversed([hop for hop in hops if hop.strip()]):
@@ -45,7 +45,7 @@ def _named(text: str) -> str:
 
 
 def _address_in(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the address that a header names, with or without a port; None if it is no address."""
+    """Return the address in a header's entry, with or without a port, or None if it is not an address."""
     text = text.strip().strip('"')
     if text.startswith("["):
         text = text[1:].partition("]")[0]
@@ -65,7 +65,7 @@ def _is_trusted(text: str) -> bool:
 
 @cache
 def _proxies(said: str) -> tuple[list[IPv4Network | IPv6Network], bool]:
-    """Return the networks of the trusted proxies, and whether every address is trusted."""
+    """Return the networks of the trusted proxies, and True if every address is trusted."""
     entries = [entry.strip() for entry in said.split(",") if entry.strip()]
     networks = [_network(entry) for entry in entries if entry != "*"]
     return [network for network in networks if network is not None], "*" in entries

@@ -1,8 +1,8 @@
-"""What the browser is given first: streamlit's own HTML with our style, title and chart library in its head.
+"""The first HTML that the browser gets: streamlit's own page with the app's style, title and chart library in its head.
 
-What a script says arrives later: a style sent by it moves what is already there, the browser's tab is called "Streamlit"
-until then, and the library would be read when all else is there, while everybody waits for the first chart. Likewise
-streamlit's page asks for the code of a slider when it draws the first one, and for what that needs one after the other.
+Anything that a script sends arrives later. A style would then move what is already drawn, the browser's tab would be called
+"Streamlit", and the library would load last, while everybody waits for the first chart. Streamlit also loads the code of
+each widget only when it draws the first one, file after file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STATIC = Path(st.__file__).parent / "static"
 _STREAMLITS_OWN = _STATIC / "index.html"
 _STYLE = Path(__file__).with_name("style.css")
 
-# What a setting's page is drawn with, each in a file of streamlit's own.
+# The widgets of a setting's page, each in a file of streamlit's.
 _WIDGETS = (
     "Selectbox",
     "PageLink",
@@ -43,7 +43,7 @@ _WIDGETS = (
 )
 _IMPORTED = re.compile(r"""(?:from|import)["'`]\./([\w.-]+\.js)["'`]""")
 _AHEAD = '<link rel="modulepreload" crossorigin href="./static/js/{}">\n'
-# Fetched with the page, and begun while the server works on what it has been asked for: sooner it would keep the page from asking.
+# The library is fetched with the page, but starts only after the page has sent its request to the server.
 _NOW = """<link rel="preload" as="script" href="{0}">
 <script>
 (function begin(waits) {{
@@ -61,7 +61,7 @@ _LATER = '<link rel="prefetch" as="script" href="{}">\n'
 
 
 def routes() -> list[Route]:
-    """Return the addresses of the chart library and of the pages, but no pages if streamlit's file is not as expected."""
+    """Return the routes of the chart library and of the pages; without the pages if streamlit's file is not as expected."""
     files = (path.stem for path in Path(__file__).parents[1].glob("[!_]*.py"))
     pages = [page_routes(name, partial(_answer, bool(name))) for name in ("", *files, *SETTINGS)]
     return [own_route(LIBRARY_ADDRESS, _library), *(chain(*pages) if _front_page(has_charts=True) else [])]
@@ -72,7 +72,7 @@ async def _answer(has_charts: bool, _request: Request) -> HTMLResponse:
 
 
 def _library(request: Request) -> Response:
-    """Return the chart library, which stays the same for as long as it has this address."""
+    """Return the chart library, whose content never changes at this address."""
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
     kind = "text/javascript"
     if "gzip" not in request.headers.get("accept-encoding", ""):
@@ -82,12 +82,13 @@ def _library(request: Request) -> Response:
 
 @cache
 def _packed() -> bytes:
-    return gzip.compress(LIBRARY.read_bytes())  # once: it takes as long as a page does
+    return gzip.compress(LIBRARY.read_bytes())  # once, because it takes as long as drawing a page
 
 
 @cache
 def _front_page(*, has_charts: bool) -> str | None:
-    """Return streamlit's own page with our style, our title, and the charts' library: for the next page, or this one."""
+    """Return streamlit's own page with the app's style, title and chart library, which starts on this page or on the next
+    one."""
     try:
         html = _STREAMLITS_OWN.read_text(encoding="utf-8")
     except OSError:
@@ -101,7 +102,7 @@ def _front_page(*, has_charts: bool) -> str | None:
 
 
 def _parts(head: str) -> list[str]:
-    """Return the files of the widgets and of what they need that `head` lacks; none where streamlit calls them otherwise."""
+    """Return the widgets' files and their imports that `head` lacks; return nothing if streamlit has other file names."""
     files = _STATIC / "static" / "js"
     waiting = [path.name for widget in _WIDGETS for path in files.glob(f"{widget}.*.js")]
     found: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""What the server's app does as it begins, before anybody has asked for a page."""
+"""The start of the server's app, before the first visit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from pages.shell.no_delay import without_delay
 from pages.shell.warm_up import warm_up
 
-# With all that it imports: what the first visit, or one that a restarted server finds still there, would wait for.
+# The page with the most imports, for which the first visit would otherwise wait.
 _PAGE = "pages.workbench.page"
 
 
 @asynccontextmanager
 async def life(app: Any) -> AsyncIterator[None]:
-    """Get ready in the background what every visit needs, and let each answer leave at once."""
+    """Prepare in the background what every visit needs, and send each answer without delay."""
     threading.Thread(target=_get_ready, name="get-ready", daemon=True).start()
     async with without_delay(app):
         yield

@@ -1,4 +1,4 @@
-"""What the runs of all sessions may take of the server's memory together: each is counted before it is made."""
+"""The limit on the memory of all sessions' runs together. Each run is counted before it starts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from weakref import WeakSet
 from dsgcore.experiments import SpecError
 from dsgcore.experiments.cost import GIGABYTE, of_machine
 
-# Names the gigabytes; without it, so much of the machine's memory.
+# Environment variable with the number of gigabytes; without it, the limit is this share of the machine's memory.
 VARIABLE = "DSGLAB_MEMORY"
 SHARE = 0.6
 
 
 class Claim:
-    """What one page's run takes, in bytes; gone when its session is."""
+    """The memory of one page's run in bytes; it ends with its session."""
 
     def __init__(self) -> None:
         self.memory = 0
 
 
 class Account:
-    """A number of bytes, and who takes how many of them.
+    """A limit in bytes, and the claims on it.
 
     Parameters
     ----------
@@ -41,19 +41,19 @@ class Account:
         return sum(claim.memory for claim in list(self._claims))
 
     def take(self, claim: Claim, memory: int) -> None:
-        """Let a claim be so many bytes from now on.
+        """Set the size of a claim.
 
         Raises
         ------
         SpecError
-            In one sentence, where the others leave less than that; the claim stays as it was.
+            If the other claims leave less than that; the claim then stays unchanged.
         """
         with self._lock:
             left = self.limit - self.taken + claim.memory
             if memory > left:
                 raise SpecError(
-                    f"this run would take about {_shown(memory)} of memory, and the other runs on this server leave "
-                    f"{_shown(max(left, 0))} of {_shown(self.limit)}: a smaller one fits, or this one later"
+                    f"this run needs about {_shown(memory)} of memory, but the other runs on this server leave "
+                    f"{_shown(max(left, 0))} of {_shown(self.limit)}. Make the run smaller, or try again later"
                 )
             claim.memory = memory
             self._claims.add(claim)

@@ -1,8 +1,8 @@
-"""Each answer leaves as soon as it is written.
+"""Answers that leave as soon as they are written.
 
-Streamlit opens the socket that it listens on without naming its protocol, and asyncio then takes the connections for something
-else than TCP: the system holds back the second part of each answer until the browser has confirmed the first, some 40 ms for each
-of a page's hundred files and for many a message of a drawing.
+Streamlit opens its listening socket without naming a protocol, so asyncio does not treat the connections as TCP. The system
+then delays the second part of each answer until the browser has confirmed the first. That takes about 40 ms for each of a
+page's hundred files, and for many messages of a drawing.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-_OPEN_FILES = "/dev/fd"  # of this process; not there on Windows, where all is as before
+_OPEN_FILES = "/dev/fd"  # of this process; Windows has no such folder, and nothing changes there
 
 
 @asynccontextmanager
 async def without_delay(_app: Any) -> AsyncIterator[None]:
-    """Set every socket that this process listens on to send at once: the life of the server's app begins when it is open."""
+    """Set every listening socket of this process to send at once. The server's app starts after the socket is open."""
     if os.path.isdir(_OPEN_FILES):
         for number in os.listdir(_OPEN_FILES):
             with suppress(OSError):  # closed meanwhile
@@ -28,7 +28,7 @@ async def without_delay(_app: Any) -> AsyncIterator[None]:
 
 
 def _send_at_once(number: int) -> None:
-    """Set a listening TCP socket's option, which its connections take over; others and plain files stay as they are."""
+    """Set the option on a listening TCP socket, from which its connections inherit it; leave other sockets and files alone."""
     if not stat.S_ISSOCK(os.fstat(number).st_mode):
         return
     with socket.socket(fileno=os.dup(number)) as opened:

@@ -1,4 +1,4 @@
-"""Background work begins at once where what it takes is there before."""
+"""An early start of the process from which background jobs are forked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dsgcore.experiments.processes import nursery
 
 
 def get_ready() -> None:
-    """Have there what background jobs are forked of: somebody is about to choose a file, or to ask for a study."""
+    """Start the process from which background jobs are forked, because the reader is about to choose a file or start a
+    study."""
     if exists():
         nursery().get_ready()

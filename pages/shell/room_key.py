@@ -1,7 +1,7 @@
-"""The lecturer's key to a room, kept by the browser: in a cookie that no script can read, and in no address.
+"""The lecturer's key to a room, which the browser keeps in a cookie that no script can read, and in no address.
 
-The page gets a ticket, which its browser shows to an address of the app; the answer sets the cookie. So the key itself is in no
-page, no link and no log, and a page that is read again still has its room.
+The page gets a ticket. Its browser sends the ticket to an address of the app, and the answer sets the cookie. The key is
+therefore in no page, no link and no log, and a page that is loaded again still has its room.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pages.shell.ticks import token_in
 
 __all__ = ["ADDRESS", "Ticket", "kept_key", "key_route"]
 
-# Beside the pages: a cookie without a path holds for the folder of the address that sets it, below any prefix.
+# A cookie without a path holds for the folder of the address that sets it, so this address is next to the pages.
 ADDRESS = "room-key"
 
 
 class Ticket:
-    """The right to keep a key in the cookies of one browser: for as long as the page's session holds it."""
+    """The right to keep a key in the cookies of one browser, as long as the page's session holds the ticket."""
 
     def __init__(self, key: Key) -> None:
         self.key, self.name = key, token_hex(16)
@@ -36,12 +36,12 @@ _tickets: WeakValueDictionary[str, Ticket] = WeakValueDictionary()
 
 
 def key_route() -> Route:
-    """Return the address at which a browser gets the cookie for its ticket."""
+    """Return the route at which a browser gets the cookie for its ticket."""
     return own_route(ADDRESS, _keep, methods=["POST"])
 
 
 def kept_key(code: str) -> Key | None:
-    """Return the key to a room that this browser has kept; None if it has none."""
+    """Return this browser's key to a room, or None."""
     secret = st.context.cookies.get(_name(code))
     return Key(code, secret) if secret else None
 

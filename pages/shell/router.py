@@ -18,7 +18,7 @@ from pages.shell.visits import note_visit
 from pages.workbench.link import without_others
 
 TITLE = "DSG Lab"
-# Names that the settings had in links before they were named by what they do.
+# Former names of the settings in links.
 FORMER_NAMES = {
     "Similar-unlabeled": "Pairs",
     "AUC": "Ranking",
@@ -35,7 +35,7 @@ def all_pages() -> list[Any]:
     lessons = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
     convergence = st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:")
-    # There is no room in the navigation for what is come to by a pin, from where a word stands, or at a lesson's end.
+    # These pages are reached by a pin, from a word, or at a lesson's end, and the navigation has no room for them.
     compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:", visibility="hidden")
     glossary = st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:", visibility="hidden")
     papers = st.Page("pages/papers.py", title="Papers", icon=":material/article:", visibility="hidden")
@@ -45,21 +45,21 @@ def all_pages() -> list[Any]:
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:
-    """Return the page of a setting, for the navigation or a link, which shows the icon that its page has."""
+    """Return the page of a setting, for the navigation or for a link, which shows the icon of the page."""
     profile = profile_of(setting)
     draw = partial(_draw, setting.name)
     return st.Page(draw, title=profile.short, icon=profile.icon if with_icon else None, url_path=setting.name)
 
 
 def _draw(name: str) -> None:
-    from pages.workbench.page import workbench  # here: the other pages are there sooner without it
+    from pages.workbench.page import workbench  # here, so that the other pages appear sooner
 
     workbench(name)
 
 
 def route() -> None:
     """Run the page that the address names."""
-    # A page within another has no way out of its frame.
+    # A page embedded in another must not lead out of its frame.
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
     page = st.navigation(all_pages(), position=position)
     st.set_page_config(page_title=TITLE if page.title == TITLE else f"{page.title} - {TITLE}")
@@ -70,8 +70,8 @@ def route() -> None:
     with nullcontext() if is_a_tick() else turns.preference():
         if is_admitted():
             page.run()
-    # Says that all is there: until then the style keeps the page unseen.
-    st.html('<span class="page-end"></span>')  # not as Markdown, whose HTML is read by code that comes later
+    # Marks the end of the page. Until it is there, the style hides the page.
+    st.html('<span class="page-end"></span>')  # not as Markdown, because streamlit loads the code for its HTML later
     if not is_a_tick():
         wait_until_sent()
 

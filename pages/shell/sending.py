@@ -1,9 +1,9 @@
-"""Whether what a session's page has drawn is on its way to the browser.
+"""A wait until the server has sent the drawing of a session's page.
 
-Streamlit throws away what of a drawing has not been sent when the session's next one begins; and of a whole page, of which a
-fragment is drawn anew, too much: also places outside of the fragment in which this has drawn something (`ForwardMsgQueue` puts
-the fragment's message in the place's stead, and takes it for the fragment's own). What follows such a place has none in the
-browser then, which ends with "Cannot set a node at a delta path" and an empty page. So a page waits until it has been sent.
+When a session's next drawing begins, streamlit drops the messages of the previous one that it has not sent. If a fragment
+is drawn again, it drops too much: also places outside of the fragment in which the fragment has drawn (`ForwardMsgQueue`
+replaces the place's message by the fragment's message). The browser then fails with "Cannot set a node at a delta path" and
+shows an empty page. Each page therefore waits until it has been sent.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ SECONDS_BETWEEN_LOOKS = 0.002
 
 
 def is_a_tick() -> bool:
-    """Return whether this drawing is of a fragment alone: nobody has clicked for it."""
+    """Return True if this drawing is of a fragment only, without a click."""
     context: Any = get_script_run_ctx()
     return bool(getattr(context, "fragment_ids_this_run", None))
 
 
 def wait_until_sent() -> None:
-    """Wait until what the session's page has drawn is on its way."""
+    """Wait until the server has sent the drawing of the session's page."""
     queue, end = _queue(), time.monotonic() + LONGEST_WAIT
     while queue and time.monotonic() < end:
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def _queue() -> Sized | None:
-    """Return the messages of the session that are to be sent; None where streamlit's inner side is another one (1.67 has it)."""
+    """Return the session's unsent messages, or None if streamlit's internals differ from those of 1.67."""
     context = get_script_run_ctx()
     if context is None or not exists():
         return None

@@ -1,8 +1,8 @@
-"""Ticks: what goes on of a page between two drawings of it by its script.
+"""Ticks: the changes of a page between two drawings by its script.
 
-A drawing by the script costs some fifty messages and as many wake-ups of the server. A tick is one request and one answer,
-which the browser's half puts into what is there already; the next is asked for when the last has been shown, and none by a page
-that nobody sees. So the pace follows the load.
+A drawing by the script takes about fifty messages. A tick is one request and one answer, which the browser puts into the
+page. The browser asks for the next tick after it has shown the last one, and a hidden page asks for none. The pace
+therefore follows the load.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from pages.shell.addresses import own_route
 from pages.shell.watch import is_kept
 
 ADDRESS = "tick"
-# As many may wait for their turn at a time.
+# Number of ticks that may wait for their turn.
 AT_ONCE = 256
 LONGEST_TOKEN = 64
 GONE = b'{"isOver": true}'
-# The token is of a page that this server does not know: it was another one, before it was restarted.
+# The server does not know the page's token, because it was restarted.
 LOST = b'{"isOver": true, "isLost": true}'
 
 
 class Hold:
-    """Who has a page's run in hand: its script, which is waited for, or a tick, which gives way."""
+    """The hold on a page's run: its script waits for it, and a tick gives way."""
 
     def __init__(self) -> None:
         self._lock, self._count = threading.RLock(), threading.Lock()
@@ -42,12 +42,12 @@ class Hold:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the script waits for it."""
+        """True if the script waits for the hold."""
         return self._n_waiting > 0
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Have it while the block lasts; one thread may have it several times."""
+        """Have the hold inside the block; one thread may take it several times."""
         self._wait(1)
         try:
             self._lock.acquire()
@@ -64,7 +64,7 @@ class Hold:
 
     @contextmanager
     def tried(self) -> Iterator[bool]:
-        """Have it while the block lasts, if nobody else has it or waits for it; say whether."""
+        """Have the hold inside the block, if nobody has it or waits for it; yield True on success."""
         is_ours = not self.is_wanted and self._lock.acquire(blocking=False)
         try:
             yield is_ours
@@ -74,7 +74,7 @@ class Hold:
 
 
 class Ticker:
-    """What answers the ticks of one page: for as long as its session is kept, and to whom knows its token.
+    """The answers to the ticks of one page, as long as its session is kept, for callers that know its token.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Ticker:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the server has let go of its session, whose memory may stay for a while."""
+        """True if the server has dropped the session, whose memory may stay for a while."""
         return bool(self._session) and not is_kept(self._session)
 
 
@@ -98,18 +98,18 @@ _is_served = threading.Event()
 
 
 def are_served() -> bool:
-    """Whether there is a server that has the address that ticks are asked for at."""
+    """Return True if a server answers ticks."""
     return _is_served.is_set()
 
 
 def tick_route() -> Route:
-    """Return the address that ticks are asked for at, by the token of a page."""
+    """Return the route of ticks, which name the token of a page."""
     _is_served.set()
     return own_route(ADDRESS, _answer, methods=["POST"])
 
 
 async def token_in(request: Request) -> str | None:
-    """Return the token that a request's body holds; None, unread, if the body is too long for one."""
+    """Return the token in a request's body, or None without reading it if the body is too long."""
     length = request.headers.get("content-length", "")
     if not length.isdigit() or int(length) > LONGEST_TOKEN:
         return None
@@ -129,4 +129,4 @@ async def _answer(request: Request) -> Response:
 
 @cache
 def _limiter() -> CapacityLimiter:
-    return CapacityLimiter(AT_ONCE)  # of its own: who waits here keeps no file from being sent
+    return CapacityLimiter(AT_ONCE)  # a separate limiter, so that waiting ticks do not delay files

@@ -1,4 +1,4 @@
-"""Whose turn it is to compute: sessions share the cores, and the one that has waited longest goes first."""
+"""Turns to compute: sessions share the cores, and the session that has waited longest goes first."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from itertools import count
 
 from dsgcore.core.pauses import pausing
 
-# Longer work waits for another turn where others wait: turns are about equally long, so who waits longest has had least.
+# Longer work waits for another turn if others wait. Turns are equally long, so each session gets a fair share.
 LONGEST_TURN = 0.1
 SECONDS_BETWEEN_LOOKS = 0.05
-# So long at most nobody else begins a turn while a click is answered: a page is drawn in less, and who plays sees no gap.
+# The longest time in which no other turn starts while a click is answered. A page is drawn in less time.
 LONGEST_PREFERENCE = 0.3
 
 
 class Turns:
-    """So many turns at a time, given to who has waited longest.
+    """A number of simultaneous turns, given to those who have waited longest.
 
     Parameters
     ----------
     at_once : int
-        How many may compute at the same time.
+        Number of turns at the same time.
     """
 
     def __init__(self, at_once: int) -> None:
         self._free = at_once
         self._lock = threading.Lock()
         self._order = count()
-        # By whether they can wait, and when they came: what is set when their turn has come.
+        # Events of those who wait, by priority (False comes first) and arrival; an event is set when its turn comes.
         self._waiting: dict[tuple[bool, int], threading.Event] = {}
-        # By thread, when what somebody waits for was begun.
+        # Start times of preferred work, by thread.
         self._preferred: dict[int, float] = {}
 
     @contextmanager
     def preference(self) -> Iterator[None]:
-        """While this thread is in the block, for a moment at most, give turns to it alone and to who is urgent."""
+        """While this thread is in the block, give turns only to it and to urgent work, for a moment at most."""
         thread = threading.get_ident()
         with self._lock:
             self._preferred[thread] = time.monotonic()
@@ -51,14 +51,14 @@ class Turns:
 
     @property
     def n_waiting(self) -> int:
-        """How many wait for a turn."""
+        """Number of callers that wait for a turn."""
         return len(self._waiting)
 
     @contextmanager
     def turn(self, *, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> Iterator[None]:
-        """Wait for a turn, and have it while the block lasts; long work in it lets others in between.
+        """Wait for a turn, and have it inside the block; long work in it lets others in between.
 
-        Who is urgent comes before all who are not. `look` is called now and then while waiting, and may raise to give up.
+        Urgent callers come first. `look` is called now and then while waiting, and may raise to give up.
         """
         self._enter(is_urgent, look)
         begun = time.monotonic()
@@ -86,13 +86,13 @@ class Turns:
             while not has_come.wait(SECONDS_BETWEEN_LOOKS):
                 look()
                 with self._lock:
-                    self._give()  # a preference may have lasted its longest
+                    self._give()  # a preference may have expired
         except BaseException:
             self._give_up(number)
             raise
 
     def _give(self) -> None:
-        """Give what turns are free to who are next, and wake them alone: of many who wait, all others sleep on."""
+        """Give the free turns to those who are next, and wake only those."""
         while self._free and self._waiting:
             number = min(self._waiting)
             if number[0] and any(map(self._is_preferred, self._preferred)):
@@ -116,7 +116,7 @@ class Turns:
             self._give()
 
 
-# A core is left for Python's own work, which one thread does at a time, and for the one that sends.
+# One core is left for Python's own work, in one thread at a time, and for the thread that sends.
 turns = Turns(max(1, (os.cpu_count() or 1) - 1))
-# Drawing is Python's work, and one core's: were many at it at once, the thread that sends what they draw would come last.
+# Drawing is Python code, so it uses one core. Several drawings at once would delay the thread that sends them.
 drawing = Turns(1)

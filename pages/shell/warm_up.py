@@ -1,4 +1,5 @@
-"""The compiled loops, made ready in the background once a process, while the first page is read; and the sign that says so."""
+"""The warm-up of the compiled loops, in the background and once in each process, and the progress bar on pages that wait
+for it."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ TICK_SECONDS = 0.3
 
 
 class WarmUp:
-    """A thread that compiles the loops, or loads them from the cache, one after the other."""
+    """A thread that compiles the loops one after the other, or loads them from the cache."""
 
     def __init__(self) -> None:
         self.steps = warm_up_steps()
@@ -25,24 +26,24 @@ class WarmUp:
         for step in self.steps.values():
             step()
             self.n_done += 1
-        # What is loaded by now stays: later collections need not look at it again.
+        # Objects that exist now stay, so later garbage collections can skip them.
         gc.collect()
         gc.freeze()
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is nothing to wait for; after an error the first run meets it again, and tells."""
+        """True if there is nothing to wait for. After an error the first run fails in the same way and reports it."""
         return not self.thread.is_alive()
 
 
 @st.cache_resource(show_spinner=False)
 def warm_up() -> WarmUp:
-    """Return the process's warm-up, begun at the first call."""
+    """Return the process's warm-up, started at the first call."""
     return WarmUp()
 
 
 def is_ready() -> bool:
-    """Return whether the core is ready; where it is not, draw how far it is, and begin the page again when it is."""
+    """Return True if the core is ready; otherwise draw the progress, and draw the page again when it is ready."""
     if warm_up().is_ready:
         return True
     st.fragment(_sign, run_every=TICK_SECONDS)()

@@ -1,7 +1,7 @@
-"""Watching over the server: once a minute a line in its log while anyone is there, and what is left of closed sessions is freed.
+"""The watch over the server: a line in its log each minute while it is used, and the release of closed sessions.
 
-Streamlit keeps a session for two minutes after its browser has gone, so that a lost connection can be taken up again; but it
-looks for sessions that are past that only when another one is closed. Until then their runs and data would stay in memory.
+Streamlit keeps a session for two minutes after its browser has gone, so that a lost connection can return. But it removes
+older sessions only when another one is closed. Until then their runs and data would stay in memory.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ MEGABYTE = 10**6
 
 
 class Pulse:
-    """What happens on the server: drawings of runs, and the sessions that they are of."""
+    """Counts of what happens on the server: drawings of runs, and their sessions."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._updates, self._playing, self._since = 0, set[str](), time.monotonic()
 
     def note(self, session: str) -> None:
-        """Count a drawing of a session's run while it goes on."""
+        """Count a drawing of a session's run while the run is in progress."""
         with self._lock:
             self._updates += 1
             self._playing.add(session)
 
     def take(self) -> tuple[int, float]:
-        """Return how many runs were playing since the last time, and how many drawings a second there were."""
+        """Return the number of running runs since the last call, and the number of drawings a second."""
         with self._lock:
             seconds = max(time.monotonic() - self._since, 1e-3)
             found = len(self._playing), self._updates / seconds
@@ -51,7 +51,7 @@ pulse = Pulse()
 
 @st.cache_resource(show_spinner=False)
 def watch() -> threading.Thread | None:
-    """Begin to watch, once in this process; None where there is no server."""
+    """Start the watch, once in this process; return None without a server."""
     if not exists():
         return None
     thread = threading.Thread(target=_watch, args=(get_instance(),), name="watch", daemon=True)
@@ -65,8 +65,8 @@ def _watch(runtime: Runtime) -> None:
         time.sleep(SECONDS_BETWEEN_LOOKS)
         try:
             look(runtime)
-        except Exception:  # a look that fails must not be the last one
-            if not _has_ended(runtime):  # else its event loop is closed, which is no failure
+        except Exception:  # a failed look must not be the last one
+            if not _has_ended(runtime):  # otherwise its event loop is closed, which is no failure
                 log.exception("a look at the server failed")
 
 
@@ -75,7 +75,7 @@ def _has_ended(runtime: Runtime) -> bool:
 
 
 def look(runtime: Runtime) -> None:
-    """Free what is left of closed sessions, and say how the server is."""
+    """Release closed sessions, and log the state of the server."""
     free_closed_sessions(runtime)
     playing, updates = pulse.take()
     sessions = runtime._session_mgr.num_active_sessions()
@@ -84,7 +84,7 @@ def look(runtime: Runtime) -> None:
 
 
 def said(sessions: int, playing: int, updates: float, memory: int, waiting: int) -> str:
-    """Return the log's line."""
+    """Return the line for the log."""
     return (
         f"{sessions} sessions, {playing} playing, {updates:.1f} updates/s, {memory / MEGABYTE:.0f} MB, "
         f"{waiting} waiting for a core"
@@ -92,18 +92,19 @@ def said(sessions: int, playing: int, updates: float, memory: int, waiting: int)
 
 
 def is_kept(session: str) -> bool:
-    """Whether a session is connected, or may still be taken up again; to be asked in the thread that the server keeps them in.
+    """Return True if a session is connected or may still return. Call this in the thread in which the server keeps
+    sessions.
 
-    Streamlit 1.67 offers nothing in public for the latter; where its inner side is another one, every session is kept.
+    Streamlit 1.67 has no public interface for the latter. If its internals differ, every session counts as kept.
     """
     manager: Any = getattr(get_instance(), "_session_mgr", None) if exists() else None
     return not hasattr(manager, "get_session_info") or manager.get_session_info(session) is not None
 
 
 def free_closed_sessions(runtime: Runtime) -> None:
-    """Let go of sessions whose time to come back is over, in the thread that the server keeps them in.
+    """Release sessions whose time to return is over, in the thread in which the server keeps sessions.
 
-    Streamlit 1.67 offers nothing in public for this; where its inner side is another one, nothing is freed here.
+    Streamlit 1.67 has no public interface for this. If its internals differ, nothing is released here.
     """
     storage: Any = getattr(getattr(runtime, "_session_mgr", None), "_session_storage", None)
     cache: Any = getattr(storage, "_cache", None)

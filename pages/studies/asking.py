@@ -1,4 +1,4 @@
-"""The question of a study as widgets: a setting, its data, the sliders that vary, and how many seeds."""
+"""The question of a study as widgets: a setting, its data, the sliders that vary, and the number of seeds."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS), views=("measure", "target"
 MOST_SEEDS, USUAL_SEEDS = 50, 3
 MOST_VALUES, USUAL_VALUES = 20, 6
 MOST_POINTS, USUAL_POINTS = 400, 60
-# To begin with, a logarithmic axis reaches so many times below and above the usual value.
+# By default a logarithmic axis reaches this factor below and above the usual value.
 REACH = 10.0
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the widgets ask: the study's spec, its plain data, and the controls by the names of their axes."""
+    """The question in the widgets: the study's spec, its plain data, and the controls by the names of their axes."""
 
     spec: Spec
     plain: dict[str, Any]
     labels: dict[str, Parameter]
 
     def study(self) -> Study:
-        """Return the study; raise `StudyError` with one sentence where it is not valid."""
+        """Return the study; raise `StudyError` with a sentence if it is not valid."""
         return Study.from_dict(self.plain)
 
 
 def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
-    """Draw the setting, the data and all other values at the side and what varies at `main`.
+    """Draw the setting, the data and all other values in the sidebar, and the varied sliders at `main`.
 
-    None is returned where a file is still to be chosen; a value that does not fit raises `SpecError`.
+    Return None if the reader must still choose a file. Raise `SpecError` if a value does not fit.
     """
     problem = BEGINNING.setting()
     dataset = BEGINNING.dataset(problem)
@@ -66,7 +66,7 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
 
 
 def can_be_axis(control: Control) -> bool:
-    """Return whether a study can vary what a control says: numbers, and the words of a choice that has nothing to do with data."""
+    """Return True if a study can vary a control: a number, or a required choice of the solver or the problem."""
     p = control.parameter
     return isinstance(p, Real | Integer) or (
         isinstance(p, Choice) and not p.optional and control.section in ("solver", "problem")
@@ -74,7 +74,8 @@ def can_be_axis(control: Control) -> bool:
 
 
 def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[list[str], list[dict[str, Any]], int]:
-    """Draw what varies, over which values and how many seeds; return the axes' names, their plain data, the number of seeds."""
+    """Draw the varied sliders, their values, and the number of seeds; return the axes' names, their plain data, and that
+    number."""
     usual, vary = _usual_axes(axes), PREFIX + key_of(problem, VARY)
     BEGINNING.usual(vary, usual)
     first, second, third = st.columns([4, 1, 1.5], gap="small", vertical_alignment="bottom")
@@ -129,7 +130,7 @@ def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[lis
 
 
 def _usual_axes(axes: Mapping[str, Control]) -> list[str]:
-    """Return what varies to begin with: the step, and how wide the kernel is."""
+    """Return the axes that vary by default: the step size and the width of the kernel."""
     widths = [name for name, c in axes.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
     steps = [name for name in axes if name.startswith("solver.")]
     return [*steps[:1], *(widths or steps[1:])[:1]]
@@ -151,13 +152,13 @@ def draw_axis(
     name : str
     control : Control
     beginning : Beginning
-        Of the page.
+        The first widgets of the page.
     points : int, optional
-        How many values are drawn at random.
+        Number of values drawn at random.
     reach : tuple of two float
-        How far below and above the usual value a logarithmic axis goes at first, as factors.
+        Default ends of a logarithmic axis, as factors of the usual value.
     usual : int
-        How many values it has at first.
+        Default number of values.
     """
     p = control.parameter
     if isinstance(p, Choice):
@@ -195,19 +196,19 @@ def draw_axis(
 
 
 def _stops(p: Real | Integer, key: str) -> list[float]:
-    """Return where the ends of an axis can be: the slider's own stops, and where a link says; a logarithmic axis has no zero."""
+    """Return the possible ends of an axis: the slider's own stops, and values from a link; a logarithmic axis has no zero."""
     linked = [number(text, p) for text in st.query_params.get_all(key)]
     values = {stop for stop in (*grid(p), *linked, *st.session_state.get(key, ())) if stop is not None}
     return sorted(stop for stop in values if p.scale == "linear" or stop > 0)
 
 
 def _usual_ends(p: Real | Integer, reach: tuple[float, float]) -> tuple[float, float]:
-    """Return where an axis begins and ends at first: a few powers of ten about the usual value, or the whole slider."""
+    """Return the default ends of an axis: a few powers of ten around the usual value, or the whole slider."""
     usual = p.default if p.default is not None else automatic_of(p)
     if p.scale == "linear" or not usual:
         own = [stop for stop in grid(p) if p.scale == "linear" or stop > 0]
         return own[0], own[-1]
     low, high = usual * reach[0], usual * reach[1]
-    # Of the slider's own stops: those of a link are not there by themselves, and what is usual is not said in the link.
+    # Only the slider's own stops, because a link does not hold default values.
     near = [stop for stop in grid(p) if stop > 0 and low <= stop * 1.001 and stop <= high * 1.001]
     return near[0], near[-1]

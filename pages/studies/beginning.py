@@ -1,4 +1,4 @@
-"""What a question over seeds begins with as widgets: a setting, its data, and all other values, under a page's own keys."""
+"""The first widgets of a question over seeds: a setting, its data, and all other values, under a page's own keys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pages.controls.own_file import entry_of, store
 from pages.upload.upload import draw_upload
 
 SETTING, VARY = "setting", "vary"
-# What the keys of an axis' widgets end in.
+# Endings of the keys of an axis' widgets.
 ENDS = VALUES, RANGE, NUMBER = "_values", "_range", "_n"
 
 
@@ -33,13 +33,13 @@ class Beginning:
     Attributes
     ----------
     prefix : str
-        What the keys of its widgets begin with, which are also its names in the link.
+        Prefix of the keys of its widgets, which are also their names in the link.
     kept : tuple of str
-        Those of its keys, without the prefix, that go with any data.
+        Keys without the prefix that suit any data.
     settings : tuple of str
         The settings that can be chosen.
     views : tuple of str
-        More of its keys without the prefix, for names in the link: how the answer is looked at.
+        More keys without the prefix, for names in the link: how the answer is shown.
     """
 
     prefix: str
@@ -60,9 +60,9 @@ class Beginning:
         return SETTINGS[name]
 
     def dataset(self, problem: type[Setting]) -> str:
-        """Draw the choice of data; a person's own file stays the choice in another setting."""
+        """Draw the choice of data; an uploaded file stays chosen when the setting changes."""
         choice, key = controls.dataset_choice(problem), self.data_key(problem)
-        drawn = f"_{self.prefix}data"  # the setting that was drawn last, and its data
+        drawn = f"_{self.prefix}data"  # the last drawn setting, and its data
         before = st.session_state.get(drawn, (problem.name, ""))
         if before[0] != problem.name and before[1] == FILE and key not in st.query_params:
             st.session_state[key] = FILE
@@ -84,11 +84,11 @@ class Beginning:
         return self.prefix + key_of(problem, "data")
 
     def upload(self, problem: type[Setting], place: DeltaGenerator) -> dict[str, Any] | None:
-        """Draw the uploader of a person's own file; return what a spec says of the file, or None if there is none."""
+        """Draw the uploader; return the file's entries in a spec, or None if there is no file."""
         return draw_upload(problem, place, self.prefix + key_of(problem, "file"), self._begin_anew)
 
     def checked(self, spec: Spec) -> Spec:
-        """Return the spec; raise `DataError` before any run if the labels of a person's own file cannot be hidden so."""
+        """Return the spec; raise `DataError` before any run if the labels of an uploaded file cannot be hidden as asked."""
         noted, asked = f"_{self.prefix}split", (type(spec.problem).name, spec.data)
         if spec.data.name == FILE and st.session_state.get(noted) != asked:
             load_split(spec, files=store())
@@ -96,14 +96,14 @@ class Beginning:
         return spec
 
     def _begin_anew(self, given: frozenset[str] = frozenset()) -> None:
-        """Let all that goes with the data begin with its usual value in the next drawing, except the keys that are given.
+        """Reset all values that depend on the data to their defaults at the next drawing, except the given keys.
 
-        To delete the session's values is not enough: the browser keeps those of the data before, and sends them again.
+        Deleting the session's values is not enough, because the browser keeps the values and sends them again.
         """
         st.session_state[f"_{self.prefix}anew"] = given
 
     def usual(self, key: str, value: Any) -> None:
-        """Give a widget that is about to be drawn its usual value if the data have changed."""
+        """Set a widget to its default before it is drawn, if the data have changed."""
         if self._is_anew(key):
             st.session_state[key] = value
 
@@ -112,19 +112,19 @@ class Beginning:
         return given is not None and key not in given
 
     def end(self) -> None:
-        """Note that all widgets are drawn."""
+        """Record that all widgets are drawn."""
         st.session_state.pop(f"_{self.prefix}anew", None)
 
     def offered(
         self, problem: type[Setting], dataset: str, usual: Mapping[str, Any] | None = None
     ) -> dict[str, Control]:
-        """Return the controls of a setting with its data; `usual` has other values to begin with, by name."""
+        """Return the controls of a setting with its data; `usual` replaces defaults by name."""
         found = controls.controls_for(problem, dataset)
         if PICKER in found:
             key, names = self.prefix + found[PICKER].key, found[PICKER].options
             titles = {found[PICKER].say(name): name for name in names}
             kernel = st.session_state.get(key, titles.get(st.query_params.get(key, "")))
-            is_left = kernel not in names or self._is_anew(key)  # then the usual kernel is taken
+            is_left = kernel not in names or self._is_anew(key)  # the usual kernel is then used
             found = controls.controls_for(problem, dataset, None if is_left else kernel)
         return {
             name: replace(
@@ -137,7 +137,7 @@ class Beginning:
         }
 
     def read_link_once(self, problem: type[Setting], dataset: str, offered: Mapping[str, Control]) -> None:
-        """Say what is wrong with the link that the page is opened with, and let sliders stand where it says."""
+        """Show a sentence for each invalid value in the page's link, and add slider stops for its valid values."""
         noted, given = f"_{self.prefix}read_{problem.name}_{dataset}", st.query_params.to_dict()
         if noted not in st.session_state:
             bad_line = refused_also(problem, offered[ALSO].key, given)
@@ -146,7 +146,7 @@ class Beginning:
             st.warning(notice, icon=":material/link_off:")
 
     def _known_names(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return all names that the page's link can have, of any setting; of an axis with what its name ends in."""
+        """Return all names that the page's link can have, for any setting, and for axes with their endings."""
         settings = [SETTINGS[name] for name in self.settings]
         known = {word: name for problem in settings for word, name in names_of(problem, self.prefix).items()}
         of_axes = {self.prefix + key_of(problem, VARY) for problem in settings}
@@ -156,7 +156,7 @@ class Beginning:
         return known | {name: name for name in of_axes | own | ended}
 
     def others(self, offered: Mapping[str, Control], varied: set[str]) -> dict[str, Any]:
-        """Draw all that does not vary; return the values by name, of what varies the usual ones."""
+        """Draw all controls that do not vary; return the values by name, with the usual values for those that vary."""
         values = {name: c.parameter.default for name, c in offered.items() if name in varied}
         left = {name: c for name, c in offered.items() if name not in varied}
         titles = (("Everything else", ("problem", "kernel", "solver", "stop", ALSO)), ("Data options", ("data",)))

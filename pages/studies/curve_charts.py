@@ -1,4 +1,4 @@
-"""Figures of runs over seeds: thin traces, their median, and the band from the lowest to the highest."""
+"""Charts of runs over seeds: thin traces, their median, and the band from the lowest to the highest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.studies import Curves
 from pages.charts import figures as charts
 
-# Okabe and Ito's, in an order that is told apart; the dash differs as well.
+# The colours of Okabe and Ito, in an order that is easy to distinguish; the dash differs as well.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A949E", "#7A3B00")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid", "dash", "dot")
 THIN = 0.35
@@ -20,7 +20,7 @@ THIN = 0.35
 
 @dataclass(frozen=True)
 class Compared:
-    """One of several runs over seeds: what it is called, its x, and its curves."""
+    """One of several runs over seeds: its name, its x values, and its curves."""
 
     name: str
     x: NDArray[np.float64]
@@ -30,7 +30,8 @@ class Compared:
 def seeds_figure(
     curves: Curves, *, title: str, n_iter: int, color: str, twin: tuple[str, Curves] | None = None
 ) -> charts.Figure:
-    """Return the same run over seeds: each a thin trace, the median, and a band; and its twin's name and median."""
+    """Return the curves of a run over seeds: a thin trace for each, the median, and a band; with the twin's name, also its
+    median."""
     thin = [
         charts.Curve(f"seed {i}", curves.t, row, color, width=1.0, opacity=THIN, in_legend=False)
         for i, row in enumerate(curves.values)
@@ -46,7 +47,7 @@ def seeds_figure(
 
 
 def compared_figure(compared: Sequence[Compared], *, title: str, x_title: str, is_log_x: bool = False) -> charts.Figure:
-    """Return the medians of several runs, each with its seeds' band."""
+    """Return the medians of several runs, each with the band of its seeds."""
     lines, bands = [], list[dict[str, Any]]()
     for one, color, dash in zip(compared, COLORS, DASHES, strict=False):
         lines.append(charts.Curve(one.name, one.x, one.curves.middle, color, dash=dash, width=2.5))

@@ -1,4 +1,4 @@
-"""What differs between specs, as a table: a row for each setting that is not the same in all of them; and by how much scores do."""
+"""Differences between specs as a table, with one row for each setting that differs; and differences of scores as text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from dsgcore.experiments import Spec
 from dsgcore.studies import Difference
 
-# In place of the value that a setting of another run has: another kernel has other parameters.
+# In place of a setting that a spec lacks: another kernel has other parameters.
 NOT_THERE = "–"
 
 
 def differing(specs: Sequence[Spec], names: Sequence[str], leave_out: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Return a row for each setting that differs, with its value in each spec, by the specs' names."""
+    """Return a row for each setting that differs, with its value in each spec, under the specs' names."""
     flat = [_flat(spec.to_dict()) for spec in specs]
     settings = dict.fromkeys(setting for one in flat for setting in one)
     rows = [
@@ -38,7 +38,7 @@ def _flat(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def said_difference(difference: Difference) -> str:
-    """Return a paired difference as text, with its interval where there is one."""
+    """Return a paired difference as text, with its interval if it has one."""
     if difference.n == 0:
         return "–"
     if not np.isfinite(difference.low):

@@ -1,4 +1,4 @@
-"""The study that a session has begun, and what it looks at: runs come from the store as they are finished."""
+"""The study that a session has started, and the study on the page. Runs appear in the store as they finish."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from dsgcore.studies import (
 from pages.controls.own_file import read_file
 from pages.controls.own_file import store as own_files
 
-# What strangers may ask for: each run as on a setting's page, and half an hour of a core for all of them.
+# The limits for anyone: each run as on a setting's page, and half an hour of one core for all of them.
 BUDGET = StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=2000, seconds=1800.0)
 LARGEST_STORE = 4 * GIGABYTE
-# How long a study goes on after the browser has gone.
+# Seconds that a study continues without a browser.
 LEASE_SECONDS = 20.0
 SECONDS_TO_CANCEL = 2.0
 
 
 @dataclass
 class Exploring:
-    """What a session looks at in one place: a study, its runs, its price, and the background work for it or another one."""
+    """The study that a session shows in one place: its runs, its price, and the background job for it or for another one."""
 
     text: str = ""
     made: StudyRuns | None = None
@@ -60,22 +60,22 @@ class Exploring:
 
     @property
     def is_going(self) -> bool:
-        """Whether a study of the session is being made or waits for its turn."""
+        """True if a study of the session is in progress or waits for its turn."""
         return self.job is not None and not self.job.is_over
 
     @property
     def is_own_job(self) -> bool:
-        """Whether the background work is for the study that is looked at."""
+        """True if the background job belongs to the study on the page."""
         return self.job is not None and self.job_text == self.text
 
 
 def exploring(place: str) -> Exploring:
-    """Return what the session looks at in a place."""
+    """Return the state of the session's study in a place."""
     return st.session_state.setdefault(f"_exploring_{place}", Exploring())
 
 
 def look_at(state: Exploring, study: Study | Gathered) -> None:
-    """Turn to a study: its runs, its price, or why it is refused; nothing happens where it is looked at already."""
+    """Switch to a study: find its runs and its price, or the reason to refuse it; do nothing if it is shown already."""
     text = json.dumps(study.to_dict(), sort_keys=True)
     if text == state.text:
         return
@@ -88,7 +88,7 @@ def look_at(state: Exploring, study: Study | Gathered) -> None:
 
 
 def _shape_of_files(specs: tuple[Spec, ...]) -> tuple[int, int] | None:
-    """Return the rows and columns of the largest of the session's own files; None if the specs use none."""
+    """Return the rows and columns of the largest of the session's uploaded files, or None if the specs use none."""
     shapes = [_shape_of(spec) for spec in specs if spec.data.name == FILE]
     return max(shapes, key=lambda shape: shape[0] * shape[1], default=None)
 
@@ -102,19 +102,19 @@ def _shape_of(spec: Spec) -> tuple[int, int]:
 
 
 def store_of(state: Exploring, spec: Spec) -> Store:
-    """Return where runs of a spec are kept: with the session if any run looked at uses a person's own file."""
+    """Return the store for the runs of a spec: the session's own, if any run of the study uses an uploaded file."""
     specs = (spec,) if state.made is None else (spec, *specs_of(state.made.study))
     is_own = any(one.data.name == FILE for one in specs)
     return Store(folder_of(state) / "runs.sqlite") if is_own else Store(default_store())
 
 
 def specs_of(study: Study | Gathered) -> tuple[Spec, ...]:
-    """Return the specs of a study; one of all its points for a study along axes."""
+    """Return the specs of a study; a study along axes has one for all its points."""
     return study.specs if isinstance(study, Gathered) else (study.spec,)
 
 
 def folder_of(state: Exploring) -> Path:
-    """Return the session's own folder, which goes with it."""
+    """Return the session's own folder, which is removed with the session."""
     if state.folder is None:
         state.folder = Path(mkdtemp(prefix="dsg-lab-"))
         finalize(state, shutil.rmtree, state.folder, ignore_errors=True)
@@ -122,7 +122,7 @@ def folder_of(state: Exploring) -> Path:
 
 
 def begin(state: Exploring) -> None:
-    """Begin the study that is looked at, unless one is going on; raise `StudyError` where there is no room for its runs."""
+    """Start the study on the page, unless one is in progress; raise `StudyError` if the store is full."""
     if state.made is None or state.is_going:
         return
     study, folder = state.made.study, None
@@ -141,7 +141,7 @@ def begin(state: Exploring) -> None:
 
 
 def _keep_file(folder: Path, data: DataSpec) -> None:
-    """Put a session's file where the processes that make its runs look for it."""
+    """Write a session's file to the place where the worker processes look for it."""
     try:
         content = content_of(data, own_files(), None)
     except DataError as error:
@@ -156,14 +156,14 @@ def _is_watched(session: str) -> bool:
 
 
 def cancel(state: Exploring) -> None:
-    """End the background work; the runs that are finished stay."""
+    """Cancel the background job; finished runs stay."""
     if state.job is not None:
         state.job.cancel()
         state.job.wait(SECONDS_TO_CANCEL)
 
 
 def refresh(state: Exploring) -> None:
-    """Look which runs of the study have come."""
+    """Update the list of the study's finished runs."""
     if state.made is not None:
         failed = state.job.progress.failed if state.is_own_job and state.job and state.job.progress else {}
         state.made.refresh(store_of(state, state.made.study.spec), failed)

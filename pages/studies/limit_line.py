@@ -1,4 +1,4 @@
-"""The stability limit on charts that have the step size as an axis: above it runs grow without end."""
+"""The stability limit on charts with the step size as an axis. Runs above it grow without bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ LINE = {"color": COLOR, "width": 2, "dash": "dash"}
 
 
 def limit_on_lines(results: Results) -> list[dict[str, Any]]:
-    """Return the limit as an upright line over the only axis; nothing where that is not the step, or the limit not on it."""
+    """Return the limit as a vertical line over the only axis; return nothing if that is not the step, or does not reach the
+    limit."""
     (axis,) = results.study.axes
     known = results.step_limit[np.isfinite(results.step_limit)]
     if axis.name != STEP or not len(known):
@@ -30,16 +31,16 @@ def limit_on_lines(results: Results) -> list[dict[str, Any]]:
 
 
 def limit_on_cells(results: Results, values: Sequence[Sequence[Any]], cells: NDArray) -> list[dict[str, Any]]:
-    """Return the limit as a line through the cells of a map, row by row or column by column of the other axis.
+    """Return the limit as a line through the cells of a map, in one piece for each value of the other axis.
 
     Parameters
     ----------
     results : Results
-        Of two axes.
+        Results with two axes.
     values : two sequences
-        Of the axes in the order of the cells, across and up.
+        Values of the axes in the order of the cells, across and up.
     cells : ndarray of int, shape (up, across)
-        The points' places.
+        Places of the points.
     """
     names = [axis.name for axis in results.study.axes]
     if STEP not in names:
@@ -61,12 +62,12 @@ def limit_on_cells(results: Results, values: Sequence[Sequence[Any]], cells: NDA
 
 
 def has_limit(figure: Figure) -> bool:
-    """Whether the limit is drawn in a figure."""
+    """Return True if a figure shows the limit."""
     return any(trace.get("name") == NAME for trace in figure["data"])
 
 
 def _numbers(values: Sequence[Any]) -> NDArray:
-    """Return the steps that are numbers, not found by the run."""
+    """Return the step sizes that are numbers, without "auto"."""
     return np.array([value for value in values if isinstance(value, int | float)], dtype=float)
 
 

@@ -1,4 +1,4 @@
-"""Where a run of a study opens in the workbench: its spec as the link of a setting's page says it."""
+"""Links from a run of a study to the workbench, with the run's spec."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.controls.own_file import entry_of, file_in_link
 
 
 def link_to_run(spec: Spec) -> dict[str, str]:
-    """Return what a link to the workbench says of a run."""
+    """Return the query of a link to a run in the workbench."""
     problem = type(spec.problem)
     said = {key_of(problem, "data"): entry_of(problem, spec.data.name).title}
     if spec.seed != SEED.default:
@@ -31,7 +31,7 @@ def link_to_run(spec: Spec) -> dict[str, str]:
 
 
 def _at_its_end(spec: Spec) -> Spec:
-    """Return a spec without changes: with what they have come to, as the sliders show it."""
+    """Return a spec without changes, with the final values, as the sliders show them."""
     plain = spec.to_dict() | {"changes": []}
     for name, value in steered_values(spec).items():
         plain["solver" if name in plain["solver"] else "problem"][name] = value
@@ -39,7 +39,7 @@ def _at_its_end(spec: Spec) -> Spec:
 
 
 def said_of(spec: Spec, key: Callable[[Control], str]) -> dict[str, str]:
-    """Return the values of a spec that differ from what a page begins with, as links say them, by the keys of their controls."""
+    """Return the values of a spec that differ from the page's defaults, as text for a link, by the keys of their controls."""
     problem = type(spec.problem)
     offered = controls.controls_for(problem, spec.data.name, spec.kernel.name)
     values = {name: _value(spec, problem, name, control) for name, control in offered.items() if name != ALSO}
@@ -66,5 +66,5 @@ def _value(spec: Spec, problem: type[Setting], name: str, control: Control) -> A
         return value
     if name == "positive" and value is not None:
         return entry_of(problem, spec.data.name).class_names[value]
-    # All of a set's points, and the class that is positive: None in a spec, a value of its own in a control.
+    # A spec has None for all points, and for the default positive class; a control has a value.
     return control.parameter.default if value is None and name in ("n", "positive") else value

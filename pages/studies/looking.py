@@ -1,4 +1,4 @@
-"""From a question's widgets to the study that the page looks at."""
+"""The step from a question's widgets to the study on the page."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from pages.studies.going import Exploring, look_at, refresh
 
 
 class Asks(Protocol):
-    """What a question's widgets say."""
+    """A question in widgets."""
 
     def study(self) -> Study | Gathered:
-        """Return the study that answers it."""
+        """Return the study that answers the question."""
 
 
 Asked = TypeVar("Asked", bound=Asks)
 
 
 def draw_and_look(state: Exploring, draw: Callable[[DeltaGenerator, DeltaGenerator], Asked | None]) -> Asked | None:
-    """Draw a question and turn to its study; return it, or None where there is nothing to look at, which is said."""
+    """Draw a question and switch to its study; return the question, or None after a message if there is nothing to show."""
     upload, question = st.container(), st.container(border=True, key="part-question")
     try:
         with st.sidebar:
             asked = draw(question, upload)
         if asked is None:
-            return None  # said where the file is asked for
+            return None  # the upload has its own message
         look_at(state, asked.study())
         refresh(state)
     except (*BAD_INPUT, StoreError) as error:

@@ -1,4 +1,4 @@
-"""What the points of a study are compared by: the choice, its name in this study, and its numbers."""
+"""The measure that compares the points of a study: the choice, its name in this study, and its values."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pages.studies.going import Exploring, store_of
 MEASURE, TARGET = "x_measure", "x_target"
 SCORE, TIME = "score", "time"
 TIME_NAME = "time to score"
-# So long a drawing reads curves before it shows what is there.
+# Seconds that a drawing may read curves before it shows the results so far.
 SECONDS_TO_READ = 0.2
 
 
 def choose_measure(state: Exploring) -> str:
-    """Draw the choice of what is compared, and of the score that is waited for."""
+    """Draw the choice of the measure."""
     measure = st.segmented_control(
         "Compare by",
         [*MEASURES, TIME],
@@ -30,25 +30,25 @@ def choose_measure(state: Exploring) -> str:
 
 
 def name_in_link(measure: str) -> str:
-    """Return what the choice calls a measure, in the link too; the score has its own name in each setting."""
+    """Return the name of a measure in the choice and in the link; the score has its own name in each setting."""
     return TIME_NAME if measure == TIME else MEASURES[measure].name
 
 
 def score_name(state: Exploring) -> str:
-    """Return what the score is called in this study."""
+    """Return the name of the score in this study."""
     assert state.made is not None
     return f"test {state.made.study.spec.problem.score_name}"
 
 
 def name_of(state: Exploring, measure: str) -> str:
-    """Return what a measure is called in this study, on axes and in tables."""
+    """Return the name of a measure in this study, on axes and in tables."""
     if measure == TIME:
         return f"seconds to {target(state):g}" if target(state) is not None else TIME_NAME
     return score_name(state) if measure == SCORE else MEASURES[measure].name
 
 
 def choose_target(state: Exploring) -> None:
-    """Draw the choice of the score that is waited for."""
+    """Draw the choice of the score to reach."""
     usual = _usual(state)
     st.number_input(
         f"{score_name(state).capitalize()} to reach",
@@ -71,13 +71,13 @@ def _usual(state: Exploring) -> float | None:
 
 
 def target(state: Exploring) -> float | None:
-    """Return the score that is waited for; None where no run is there."""
+    """Return the score to reach, or None if there is no run."""
     chosen = st.session_state.get(TARGET)
     return _usual(state) if chosen is None else float(chosen)
 
 
 def results_of(state: Exploring, measure: str) -> Results:
-    """Return what is there of a measure."""
+    """Return the results of a measure so far."""
     assert state.made is not None
     if measure != TIME:
         return state.made.results(measure)
@@ -86,7 +86,7 @@ def results_of(state: Exploring, measure: str) -> Results:
 
 
 def read_curves(state: Exploring, measure: str) -> bool:
-    """Read what the measure needs of the runs that have come; return whether all of it is read."""
+    """Read the curves that the measure needs from the finished runs; return True if all are read."""
     if measure != TIME or state.made is None:
         return True
     return state.curves.read(store_of(state, state.made.study.spec), state.made.stored, SECONDS_TO_READ)

@@ -1,4 +1,4 @@
-"""The session's pins: specs of runs that are to be compared, whether they have been made or not."""
+"""The session's pins: specs of runs to compare, finished or not."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _PINS = "_pins"
 
 
 def pins() -> dict[str, Spec]:
-    """Return the session's pins by their hash, in the order in which they were pinned."""
+    """Return the session's pins by their hash, in the order of pinning."""
     return st.session_state.setdefault(_PINS, {})
 
 
 def draw_pin(spec: Spec, key: str) -> None:
-    """Draw the button that pins a run, and the way to the pins; those of a person's own file stay with the session."""
+    """Draw the button that pins a run, and a link to the pins. Runs on an uploaded file are pinned in the session only."""
     known = pins()
     if spec.sha256 not in known:
         st.button(
@@ -36,11 +36,11 @@ def _pin(known: dict[str, Spec], spec: Spec) -> None:
         try:
             Store(default_store()).pin(spec.sha256, spec.to_json())
         except StoreError:
-            return  # it is pinned in this session all the same
+            return  # it is pinned in this session in any case
 
 
 def linked(given: str) -> tuple[dict[str, Spec], list[str]]:
-    """Return the specs that a link names by the beginnings of their hashes, and those that nobody knows here."""
+    """Return the specs that a link names by the first digits of their hashes, and the names that this server does not know."""
     store, found, unknown = Store(default_store()), dict[str, Spec](), list[str]()
     for beginning in dict.fromkeys(part for part in given.split(",") if part):
         is_hash = len(beginning) >= SHORT and set(beginning) <= set("0123456789abcdef")
@@ -55,5 +55,5 @@ def linked(given: str) -> tuple[dict[str, Spec], list[str]]:
 
 
 def in_link(known: dict[str, Spec]) -> str:
-    """Return pins as a link names them."""
+    """Return the pins as text for a link."""
     return ",".join(sha256[:SHORT] for sha256 in known)

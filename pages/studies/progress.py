@@ -1,4 +1,4 @@
-"""How far a session's background runs are, and the way to begin and to end them."""
+"""The progress of a session's background runs, and the buttons that start and cancel them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TICK_SECONDS = 0.3
 
 
 def draw_button(state: Exploring, key: str, label: str = "Start", *, is_primary: bool = True) -> None:
-    """Draw what begins the runs that are missing, or ends the work; nothing where all are there."""
+    """Draw the button that starts the missing runs or cancels the job; draw nothing if all runs are done."""
     if state.is_going:
         st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=cancel, args=(state,))
     elif state.made is not None and state.made.n_there < len(state.made.runs):
@@ -33,15 +33,15 @@ def _begin(state: Exploring) -> None:
 
 
 def say_progress(state: Exploring, size: str) -> bool:
-    """Draw how far the work is, or why it has failed; return whether there was something to say."""
+    """Draw the progress of the job, or the reason of its failure; return True if the job is in progress."""
     assert state.made is not None
     if state.is_going and state.is_own_job:
         waits = state.job is not None and state.job.state is JobState.WAITING
-        doing = "this study waits, because the server runs another one" if waits else f"{state.made.n_there:,} there"
+        doing = "this study waits, because the server runs another one" if waits else f"{state.made.n_there:,} done"
         st.progress(state.made.n_there / len(state.made.runs), text=f"{size}: {doing}")
         return True
     if state.is_going:
-        st.info("What was begun before is still being made; cancel it to begin this.")
+        st.info("The runs that you started before are still in progress. Cancel them to start these.")
         return True
     if state.is_own_job and state.job is not None and state.job.state is JobState.FAILED:
         st.error(plain(state.job.error))
@@ -50,14 +50,15 @@ def say_progress(state: Exploring, size: str) -> bool:
 
 
 def _say_failed(made: StudyRuns) -> None:
-    """Draw how many runs failed, and why the first of them did."""
+    """Show the number of failed runs, and the reason of the first failure."""
     if made.failed:
         reason = made.failed[min(made.failed)].rstrip(".")
         st.error(plain(f"{len(made.failed):,} of {len(made.runs):,} runs failed. {reason[:1].upper()}{reason[1:]}."))
 
 
 def say_status(state: Exploring, of: str) -> None:
-    """Say how many runs there are, of which points (`of`) and seeds, how many are there, and what the others take."""
+    """Show the number of runs, of points (named `of`) and of seeds, the number of finished runs, and the cost of the
+    others."""
     made, price = state.made, state.price
     assert made is not None
     assert price is not None
@@ -66,12 +67,12 @@ def say_status(state: Exploring, of: str) -> None:
     left = 1.0 - made.n_there / len(made.runs)
     if say_progress(state, size):
         return
-    some = f"; {made.n_there:,} of them are there already" if made.n_there and left else ""
+    some = f"; {made.n_there:,} of them are done already" if made.n_there and left else ""
     about = (
-        f"About {minutes(left * price.seconds / (os.cpu_count() or 1))} of this server."
+        f"About {minutes(left * price.seconds / (os.cpu_count() or 1))} on this server."
         if left
-        else "All results are there."
+        else "All runs are done."
     )
     if made.failed and not left:
-        about = "All others are there."
+        about = "All other runs are done."
     st.markdown(f"{size}{some}. {about}")

@@ -1,4 +1,4 @@
-"""The workbench's run over ten seeds, without leaving the page: thin traces, their median and band, and a mean with its error."""
+"""The workbench's run over ten seeds, on the same page: thin traces, their median and band, and a mean with its error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLORS = {Effect.HELPS: "green", Effect.HURTS: "red", Effect.TIE: "gray"}
 
 
 def draw_repeats(run: Run) -> None:
-    """Draw the way to ten runs that differ in their seed only, and what has come of them."""
+    """Draw the button for ten runs that differ only in their seed, and their results."""
     state = exploring(f"repeats_{run.problem.name}")
     first = run.spec.seed
     try:
@@ -38,7 +38,7 @@ def draw_repeats(run: Run) -> None:
     with st.container(key="part-repeats"):
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(width="content"):
-                draw_button(state, "repeats", f"This, {N_SEEDS} times", is_primary=False)
+                draw_button(state, "repeats", f"Run with {N_SEEDS} seeds", is_primary=False)
             with st.container(width="stretch"):
                 status = st.empty()
         tick = TICK_SECONDS if state.is_going else None
@@ -46,7 +46,7 @@ def draw_repeats(run: Run) -> None:
 
 
 def _with_twin(spec: Spec) -> tuple[Spec, ...]:
-    """Return the run, and its twin where there is one: the same without what it is compared with."""
+    """Return the run, and its twin if it has one."""
     own, twin = replace(spec, seed=0), replace(spec.twin(), seed=0)
     return (own,) if twin.problem == own.problem else (own, twin)
 
@@ -65,7 +65,7 @@ def _answer(setting: str, status: st.delta_generator.DeltaGenerator, n_iter: int
 
 
 def _say(state: Exploring) -> None:
-    """Say what came of the seeds, or what there is to ask for."""
+    """Show the results over the seeds, or a sentence on the button before there are any."""
     assert state.made is not None
     results: Results = state.made.results("score")
     name, n = state.made.study.spec.problem.score_name, int(results.n[0])
@@ -85,14 +85,14 @@ def _say(state: Exploring) -> None:
 
 
 def _say_effect(results: Results, twin: str) -> None:
-    """Say what it has brought not to be the twin, over the same seeds, and by which rule."""
+    """Show the effect of the method compared with its twin, over the same seeds, and the rule for the verdict."""
     found = results.compared(0, 1)
     if found.effect is None:
         return
     name, score = found.effect.name, results.study.spec.problem.score_name
     st.markdown(
-        f":{COLORS[found.effect]}-badge[{name}] Against “{twin}”: **{said_difference(found)}** of test {score}, paired over "
-        f"{found.n} seeds, with the same data, labels, mini-batches and features. {name}, for {found.effect.value} (Student's)."
+        f":{COLORS[found.effect]}-badge[{name}] Compared with “{twin}”: **{said_difference(found)}** in test {score}, paired over "
+        f"{found.n} seeds, with the same data, labels, mini-batches and features. {name}: {found.effect.value} (Student's)."
     )
 
 
@@ -113,7 +113,7 @@ def _draw(state: Exploring, n_iter: int) -> None:
 
 
 def _there(state: Exploring, number: int) -> list[str]:
-    """Return what is there of one of the specs, by its place."""
+    """Return the finished runs of one of the specs, by its place."""
     assert state.made is not None
     keys = state.made.hashes[number * N_SEEDS : (number + 1) * N_SEEDS]
     return [key for key in keys if key is not None and key in state.made.stored]

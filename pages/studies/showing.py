@@ -1,4 +1,4 @@
-"""What a study has shown so far: its charts, the ranking of its points, and the way from one of them to the workbench."""
+"""The results of a study so far: its charts, the ranking of its points, and the link from a point to the workbench."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LIMIT = "The dashed line is the stability limit. A run with a step size above it
 
 @dataclass(frozen=True)
 class Look:
-    """How a study is looked at: by what, in which way, which points are selected, and which one is chosen."""
+    """The view of a study: the measure, the kind of chart, the selected points, and the chosen point."""
 
     measure: str
     view: str
@@ -51,7 +51,7 @@ class Look:
 
 
 def choose_view(state: Exploring) -> tuple[str, str]:
-    """Draw the choice of what is compared and how it is drawn."""
+    """Draw the choices of the measure and of the chart."""
     with st.container(horizontal=True, vertical_alignment="center", key="part-study-view"):
         measure = choose_measure(state)
         view = st.segmented_control(
@@ -69,7 +69,7 @@ def choose_view(state: Exploring) -> tuple[str, str]:
 
 
 def axes_of(state: Exploring) -> list[AxisView]:
-    """Return how the axes of the study are drawn."""
+    """Return the views of the study's axes."""
     assert state.made is not None
     study = state.made.study
     views = []
@@ -81,7 +81,7 @@ def axes_of(state: Exploring) -> list[AxisView]:
 
 
 def brush(state: Exploring, results: Results) -> NDArray[np.bool_]:
-    """Draw what selects lines of the parallel axes; return for each point whether it is selected."""
+    """Draw the sliders that select lines of the parallel axes; return a mask of the selected points."""
     axes = axes_of(state)
     is_kept = np.ones(len(results.points), dtype=bool)
     places = st.columns(len(axes) + 1, gap="medium")
@@ -107,7 +107,7 @@ def brush(state: Exploring, results: Results) -> NDArray[np.bool_]:
 
 
 def draw_chart(state: Exploring, look: Look) -> None:
-    """Draw the study in the way that goes with its number of axes."""
+    """Draw the chart that suits the study's number of axes."""
     assert state.made is not None
     axes, results, name = axes_of(state), results_of(state, look.measure), name_of(state, look.measure)
     if look.view == SLICES and axes:
@@ -151,7 +151,7 @@ def _figure(
 
 
 def has_parallel_axes(state: Exploring) -> bool:
-    """Whether the study is drawn on parallel axes, where lines can be selected."""
+    """Return True if the study is drawn on parallel axes, where lines can be selected."""
     assert state.made is not None
     axes = state.made.study.axes
     return len(axes) > 2 or (len(axes) == 2 and any(axis.is_random for axis in axes))
@@ -180,7 +180,7 @@ def _slices(results: Results, axes: list[AxisView], name: str) -> None:
 
 
 def draw_ranking(state: Exploring, look: Look) -> None:
-    """Draw the points in their order, each with its difference from the best over the same seeds."""
+    """Draw the points in the order of the ranking, each with its difference from the best over the same seeds."""
     assert state.made is not None
     results, name = results_of(state, look.measure), name_of(state, look.measure)
     axes, ranking = axes_of(state), results.ranking()
@@ -191,8 +191,9 @@ def draw_ranking(state: Exploring, look: Look) -> None:
     st.dataframe(pd.DataFrame(rows), width="stretch", height=HEIGHT - 60, hide_index=True)
     n = len(results.study.seeds)
     st.caption(
-        f"Mean ± standard error over {n} seed{'s' if n > 1 else ''}; the difference from the first with its 95 % interval, "
-        f"paired over seeds. The first of {len(results.points):,} was chosen by these very numbers: they flatter it."
+        f"Mean ± standard error over {n} seed{'s' if n > 1 else ''}. The difference from the best has a 95 % interval, "
+        f"paired over seeds. The best of {len(results.points):,} points was chosen by these numbers, so its true "
+        "score is probably lower."
     )
 
 
@@ -204,7 +205,7 @@ def _row(results: Results, axes: list[AxisView], name: str, place: int, best: in
         seeds += f", {results.n_diverged[place]} diverged"
     mean = f"{results.mean[place]:.4g}{error}" if results.n[place] else "–"
     difference = "" if place == best else said_difference(results.compared(place, best))
-    return {**point, name: mean, "less the best": difference, "seeds": seeds}
+    return {**point, name: mean, "minus the best": difference, "seeds": seeds}
 
 
 def _text(axis: AxisView, value: Any) -> str:
@@ -212,7 +213,7 @@ def _text(axis: AxisView, value: Any) -> str:
 
 
 def draw_way_out(state: Exploring, look: Look) -> None:
-    """Draw what can be taken away: a point as a run in the workbench, the table, the figure."""
+    """Draw the ways to use the results: a point as a run in the workbench, and the table."""
     assert state.made is not None
     study, outcomes = state.made.study, state.made.outcomes()
     with st.container(horizontal=True, vertical_alignment="bottom", key="part-study-out"):

@@ -1,4 +1,5 @@
-"""Figures of a study: lines with a band, a map with iso-lines, parallel coordinates, slices. Diverged runs stretch no axis."""
+"""Charts of a study: lines with a band, a map with contour lines, parallel coordinates, slices. Diverged runs never stretch
+an axis."""
 
 from __future__ import annotations
 
@@ -17,20 +18,20 @@ from pages.studies.limit_line import limit_on_cells, limit_on_lines
 DIVERGED_COLOR = "#8A949E"
 MEAN_COLOR = "#0072B2"
 N_COLORS = 12
-# Of the height of a chart, where the marks of diverged runs stand.
+# Height of the marks of diverged runs, as a share of the chart's height.
 FOOT = 0.03
 MOST_CURVES = 2000
 MOST_TICKS = 9
 
 
 def short_number(value: float) -> str:
-    """Return a number as a tick or a table shows it."""
+    """Return a number as text for a tick or a table."""
     return f"{value:.3g}"
 
 
 @dataclass(frozen=True)
 class AxisView:
-    """How one axis of a study is drawn: its name, its values in order, and whether they lie on a logarithmic scale."""
+    """The view of one axis of a study: its name, its values in order, and True for a logarithmic scale."""
 
     label: str
     values: tuple[Any, ...]
@@ -38,11 +39,11 @@ class AxisView:
 
     @property
     def is_words(self) -> bool:
-        """Whether the values are words."""
+        """True if the values are words."""
         return any(isinstance(value, str) for value in self.values)
 
     def places(self, column: Sequence[Any]) -> NDArray[np.float64]:
-        """Return where values stand between the axis' ends, 0 and 1."""
+        """Return the places of values between the axis' ends, 0 and 1."""
         if self.is_words:
             at = np.array([self.values.index(value) for value in column], dtype=float)
             return at / max(len(self.values) - 1, 1)
@@ -51,18 +52,18 @@ class AxisView:
         return (scale(np.array(column, dtype=float)) - low) / ((high - low) or 1.0)
 
     def text(self, value: Any) -> str:
-        """Return a value as a tick shows it."""
+        """Return a value as text for a tick."""
         return value if isinstance(value, str) else short_number(float(value))
 
 
 def axis_of(label: str, values: tuple[Any, ...], *, is_log: bool) -> AxisView:
-    """Return how an axis is drawn; of numbers in their order."""
+    """Return the view of an axis; numbers are sorted."""
     is_words = any(isinstance(value, str) for value in values)
     return AxisView(label, values if is_words else tuple(sorted(values)), is_log and not is_words)
 
 
 def title_of(results: Results, name: str) -> str:
-    """Return what is drawn, and over how many seeds."""
+    """Return the title: the measure, and the number of seeds."""
     n = len(results.study.seeds)
     return f"{name}, mean of {n} seeds" if n > 1 else name
 
@@ -108,7 +109,7 @@ def _band(x: NDArray, low: NDArray, high: NDArray) -> list[dict[str, Any]]:
 
 
 def _feet(x: NDArray, n_diverged: NDArray, n_seeds: int) -> list[dict[str, Any]]:
-    """Return the marks of diverged runs at the chart's foot, on an axis of their own."""
+    """Return the marks of diverged runs at the bottom of the chart, on a separate axis."""
     some = n_diverged > 0
     if not some.any():
         return []
@@ -140,7 +141,7 @@ def _chosen_mark(x: Any, y: float) -> dict[str, Any]:
 
 
 def axis_texts(axes: Sequence[AxisView], point: Sequence[Any]) -> str:
-    """Return a point as words: each axis with its value."""
+    """Return a point as text: each axis with its value."""
     return ", ".join(f"{axis.label} {axis.text(value)}" for axis, value in zip(axes, point, strict=True))
 
 
@@ -156,7 +157,7 @@ def _said(results: Results, point: str, place: int) -> str:
 
 
 def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: int | None, theme: str) -> charts.Figure:
-    """Return the means over two crossed axes as cells with iso-lines; diverged cells are grey and crossed out."""
+    """Return the means over two crossed axes as cells with contour lines; diverged cells are grey and crossed out."""
     across, up = axes
     place = {point: i for i, point in enumerate(results.points)}
     cells = np.array([[place[(a, b)] for a in across.values] for b in up.values])
@@ -236,7 +237,7 @@ def _crosses(
 
 
 def _value_axis(axis: AxisView) -> dict[str, Any]:
-    """Return an axis on its own scale, with ticks at values that were run."""
+    """Return an axis on its own scale, with ticks at values of the study."""
     title = {"title": {"text": axis.label}}
     if axis.is_words:
         return {"type": "category", **title}
@@ -261,7 +262,8 @@ def _cell_axis(axis: AxisView) -> dict[str, Any]:
 def parallel(
     results: Results, axes: Sequence[AxisView], *, name: str, is_kept: NDArray[np.bool_], chosen: int | None
 ) -> charts.Figure:
-    """Return each point as a line across its axes to its mean; what is not kept is grey, what diverged ends nowhere."""
+    """Return each point as a line across its axes to its mean. Unselected lines are grey, and diverged ones end before the
+    mean."""
     columns = np.array(
         [axis.places([point[i] for point in results.points]) for i, axis in enumerate(axes)], dtype=float
     )
@@ -299,7 +301,7 @@ def _ends(values: NDArray) -> tuple[float, float]:
 
 
 def _by_color(results: Results, columns: NDArray, kept: list[int]) -> list[dict[str, Any]]:
-    """Return the kept lines in a few colours by their place in the ranking, the best drawn last."""
+    """Return the selected lines in a few colours by their place in the ranking, with the best drawn last."""
     best_first = [i for i in results.ranking() if i in set(kept)]
     colors = sample_colorscale("Viridis", np.linspace(0.95, 0.0, N_COLORS).tolist())
     groups = np.array_split(np.array(best_first, dtype=int), min(N_COLORS, max(len(best_first), 1)))
@@ -355,7 +357,7 @@ def _scale_texts(axes: Sequence[AxisView], ends: tuple[float, float]) -> list[di
 
 
 def slice_of(results: Results, number: int, axis: AxisView, *, name: str, share: float) -> charts.Figure:
-    """Return all points over one axis, and the best of them at each of its values."""
+    """Return all points over one axis, and the best point at each of its values."""
     column = [point[number] for point in results.points]
     known = np.isfinite(results.mean)
     x = [value for value, is_known in zip(column, known, strict=True) if is_known]
@@ -388,7 +390,7 @@ def _best_at(results: Results, column: list[Any], axis: AxisView) -> dict[str, A
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": "the best with it",
+        "name": "the best with this value",
         "x": [value for value, _ in found],
         "y": charts.four_digits(np.array([best for _, best in found])),
         "line": {"color": MEAN_COLOR},

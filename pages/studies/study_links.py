@@ -1,4 +1,5 @@
-"""A study as a link of the Explore page: the values of its spec, its axes and its seeds, by the names of the page's widgets."""
+"""A study as a link to the Explore page: the values of its spec, its axes and its seeds, by the names of the page's
+widgets."""
 
 from __future__ import annotations
 
@@ -35,18 +36,18 @@ Link = dict[str, str | list[str]]
 
 
 def link_to_study(study: Study, measure: str = SCORE) -> Link:
-    """Return what a link to the Explore page says of a study.
+    """Return the query of a link that opens a study on the Explore page.
 
     Parameters
     ----------
     study : Study
     measure : str
-        By which its points are compared at first.
+        The measure that the page shows first.
 
     Raises
     ------
     StudyError
-        If the page has no widgets for what the study asks.
+        If the page has no widgets for a part of the study.
     """
     problem = type(study.spec.problem)
     offered = controls.controls_for(problem, study.spec.data.name, study.spec.kernel.name)
@@ -73,13 +74,13 @@ def link_to_study(study: Study, measure: str = SCORE) -> Link:
 
 
 def _check(study: Study, can_vary: Mapping[str, Control]) -> None:
-    """Raise `StudyError` if the page has no widgets for what the study asks."""
+    """Raise `StudyError` if the page has no widgets for a part of the study."""
     numbers = [axis for axis in study.axes if axis.name in can_vary and not _is_choice(can_vary[axis.name])]
     n_random = sum(axis.is_random for axis in study.axes)
     reasons = {
         f"its seeds must be 0, 1, .. and at most {MOST_SEEDS}": study.seeds != tuple(range(len(study.seeds)))
         or len(study.seeds) > MOST_SEEDS,
-        "it must have an axis, and no limit of seconds": not study.axes or study.seconds is not None,
+        "it must have an axis and no time limit": not study.axes or study.seconds is not None,
         "its axes must be sliders of the page": any(axis.name not in can_vary for axis in study.axes),
         "an axis of numbers must have from and to, on the scale of its slider": any(
             "values" in axis.said or "scale" in axis.said for axis in numbers
@@ -100,9 +101,9 @@ def _is_choice(control: Control) -> bool:
     return isinstance(control.parameter, Choice)
 
 
-@cache  # a hundredth of a second each, and the same for everybody
+@cache  # it takes a hundredth of a second, and is the same for everyone
 def link_to_figure(setting: str, number: int) -> tuple[int, Link]:
-    """Return how many runs the study of one of the setting's paper figures has, and what its link says."""
+    """Return the number of runs of a paper's figure as a study, and the query of its link."""
     figure = profile_of(SETTINGS[setting]).figures[number]
     study = Study.from_dict(figure.study(setting))
     return len(study), link_to_study(study, figure.measure)

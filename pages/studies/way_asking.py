@@ -1,4 +1,5 @@
-"""The question of the Convergence page as widgets: a run, whether it keeps to its theorem, what varies, how many seeds."""
+"""The question of the Convergence page as widgets: a run, its theorem's assumptions, the varied parameter, and the number
+of seeds."""
 
 from __future__ import annotations
 
@@ -21,14 +22,14 @@ from pages.studies.beginning import VARY, Beginning
 PREFIX = "v_"
 _KEPT = ("seeds", "steps", "by", "quantity", "over")
 SEEDS, STEPS, BY, QUANTITY, OVER = (PREFIX + name for name in _KEPT)
-# Settings whose theorem speaks of the way of stochastic functional gradients.
+# Settings whose theorem is about the trajectory of stochastic functional gradients.
 WITH_A_WAY = tuple(name for name, setting in SETTINGS.items() if setting.engine == "stochastic")
 BEGINNING = Beginning(PREFIX, _KEPT, WITH_A_WAY)
 MOST_SEEDS, USUAL_SEEDS, USUAL_VALUES, MOST_CASES = 30, 8, 5, 24
 KEPT, ASKED, EACH = "as the theorem says", "as chosen at the side", "each assumption broken in turn"
 BROKEN = "broken: {}"
 NOTHING = "nothing"
-# What can vary, by the names of axes, and how far below and above the usual value it goes at first.
+# Parameters that can vary, by the names of axes, with the default ends as factors of the usual value.
 REACHES = {
     "solver.n_iter": (1 / 16, 1.0),
     "solver.schedule": (1.0, 1.0),
@@ -41,7 +42,7 @@ ALL = "the run"
 
 @dataclass(frozen=True)
 class Case:
-    """One of the specs beside each other: of which group, at which value of the axis (None where nothing varies)."""
+    """One of the compared specs: its group, and its value on the axis (None if nothing varies)."""
 
     group: str
     value: Any
@@ -51,7 +52,7 @@ class Case:
 
 @dataclass(frozen=True)
 class AskedWays:
-    """What the widgets ask: the cases, how many seeds, and the axis with its control."""
+    """The question in the widgets: the cases, the number of seeds, and the axis with its control."""
 
     cases: tuple[Case, ...]
     seeds: int
@@ -59,16 +60,16 @@ class AskedWays:
     control: Control | None
 
     def study(self) -> Ways:
-        """Return it as a study."""
+        """Return the question as a study."""
         if len(self.cases) > MOST_CASES:
             raise StudyError(f"a chart can show at most {MOST_CASES} curves, got {len(self.cases)}")
         return Ways(tuple(case.spec for case in self.cases), tuple(range(self.seeds)))
 
 
 def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedWays | None:
-    """Draw the setting, the data and all other values at the side, and at `main` what is asked of them.
+    """Draw the setting, the data and all other values in the sidebar, and the question at `main`.
 
-    None is returned where a file is still to be chosen; a value that does not fit raises `SpecError`.
+    Return None if the reader must still choose a file. Raise `SpecError` if a value does not fit.
     """
     problem = BEGINNING.setting()
     dataset = BEGINNING.dataset(problem)
@@ -101,7 +102,7 @@ SEEDS_HELP = (
 
 
 def _axis_name(problem: type[Setting], varied: Mapping[str, Control]) -> str:
-    """Draw the choice of what varies: the run's length, where the theorem's rates are of it."""
+    """Draw the choice of the varied parameter: by default the run's length, if the theorem's rates are about it."""
     of_length = any(rate.of == "T" for rate in profile_of(problem).theorem.rates.values())
     options, key = [NOTHING, *varied], PREFIX + key_of(problem, VARY)
     usual = "solver.n_iter" if of_length else NOTHING
@@ -121,7 +122,7 @@ def _axis(name: str, control: Control) -> dict[str, Any]:
 
 
 def _groups(spec: Spec) -> list[Case]:
-    """Draw the choice of how far the theorem's assumptions are kept to; return one case for each that is compared."""
+    """Draw the choice of the theorem's assumptions; return one case for each compared group."""
     found = {BROKEN.format(breach.name): breach for breach in breaches(spec)}
     asked = st.selectbox(
         "Step size and assumptions",

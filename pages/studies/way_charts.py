@@ -1,4 +1,5 @@
-"""Figures of convergence: seeds as thin traces, median and band, promised slope and bound; and ends against m, B or T."""
+"""Charts of convergence: seeds as thin traces, median and band, predicted slope and bound; and final values against m, B or
+T."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ PROMISED, MOST_THIN = "#8A949E", 60
 
 @dataclass(frozen=True)
 class WayLine:
-    """One case: what it is called, its x, the values of its seeds (seeds, k), their median and band, and how it is drawn."""
+    """One case: its name, its x values, the values of its seeds (seeds, k), their median and band, and its style."""
 
     name: str
     x: NDArray[np.float64]
@@ -31,14 +32,14 @@ class WayLine:
 
 @dataclass(frozen=True)
 class Promise:
-    """A power of x that a theorem speaks of, in words; the line goes through the first case's last decade."""
+    """A power of x that a theorem predicts, in words. Its line goes through the last decade of the first case."""
 
     slope: float
     words: str
 
 
 def looks(groups: Sequence[str], values: Sequence[Any]) -> list[tuple[str, str]]:
-    """Return a colour and a dash for each case: by its group, or where a number varies as well, by that."""
+    """Return a colour and a dash for each case: by its group, and by the varied number if there is one."""
     names, numbers = list(dict.fromkeys(groups)), list(dict.fromkeys(values))
     if len(numbers) < 2:
         return [
@@ -62,7 +63,7 @@ def ways_figure(
     bound: NDArray | None,
     explanation: str,
 ) -> charts.Figure:
-    """Return the curves on logarithmic axes; the bound is that of the first case."""
+    """Return the curves on logarithmic axes, with the bound of the first case."""
     thin, bands, middles = list[charts.Curve](), list[dict[str, Any]](), list[charts.Curve]()
     has_thin = sum(len(line.values) for line in lines) <= MOST_THIN
     for line in lines:
@@ -92,7 +93,7 @@ def _band(line: WayLine) -> list[dict[str, Any]]:
 
 
 def _promised(x: NDArray, y: NDArray, promise: Promise) -> charts.Curve:
-    """Return the promised slope as a line through the geometric middle of the last decade."""
+    """Return the predicted slope as a line through the geometric mean of the last decade."""
     late = (x >= x[-1] / 10.0) & (y > 0)
     level = np.exp(np.mean(np.log(y[late]) - promise.slope * np.log(x[late]))) if late.any() else np.nan
     return charts.Curve(promise.words, x, level * x**promise.slope, PROMISED, dash="dot", width=2.0)
@@ -101,7 +102,7 @@ def _promised(x: NDArray, y: NDArray, promise: Promise) -> charts.Curve:
 def ends_figure(
     groups: Sequence[tuple[str, NDArray, NDArray]], *, title: str, x_title: str, promise: Promise | None
 ) -> charts.Figure:
-    """Return what is left at the end against what varies: of each group its x (k,) and values (seeds, k), seeds as points."""
+    """Return final values against the varied number: for each group its x (k,) and values (seeds, k), with seeds as points."""
     curves, points = list[charts.Curve](), list[dict[str, Any]]()
     for (name, x, values), color, dash in zip(groups, COLORS, DASHES, strict=False):
         curves.append(charts.Curve(name, x, np.nanmean(values, axis=0), color, dash=dash, width=2.5))

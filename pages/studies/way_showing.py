@@ -1,4 +1,4 @@
-"""What the ways have shown so far: curves, ends against what varies, slopes beside the promised ones, assumptions, constants."""
+"""The results of the Convergence page: curves, final values, slopes beside the predicted ones, assumptions, and constants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ X_TITLES = {
     EVALUATIONS: "random features × points in mini-batches",
     "seconds": "seconds (mean of the seeds, without measuring)",
 }
-# With more features, or larger batches, their squared noise falls as one over their number.
+# With more features, or larger batches, the squared noise is inversely proportional to their number.
 FALLS_WITH = {
     ("solver.n_features", "error"): Rate(-1.0, "m", "1/m"),
     ("solver.batch_size", "distance"): Rate(-1.0, "B", "1/B"),
@@ -40,7 +40,7 @@ FALLS_WITH = {
 
 @dataclass(frozen=True)
 class Shown:
-    """A case with what is there of it."""
+    """A case with its results so far."""
 
     case: Case
     name: str
@@ -48,13 +48,13 @@ class Shown:
 
 
 def shown_of(asked: AskedWays, found: list[Convergence | None]) -> list[Shown]:
-    """Return the cases of which something is there."""
+    """Return the cases that have results."""
     pairs = zip(asked.cases, found, strict=True)
     return [Shown(case, name_of(asked, case), one) for case, one in pairs if one is not None and len(one.t)]
 
 
 def name_of(asked: AskedWays, case: Case) -> str:
-    """Return what a case is called."""
+    """Return the name of a case."""
     if asked.control is None or case.value is None:
         return case.group
     p = asked.control.parameter
@@ -63,12 +63,12 @@ def name_of(asked: AskedWays, case: Case) -> str:
 
 
 def choose_view(shown: list[Shown]) -> tuple[str, str]:
-    """Draw the choice of what is measured, and over what it is drawn."""
-    # A case that breaks an assumption may have no optimum to measure a distance to.
+    """Draw the choices of the measured quantity and of the horizontal axis."""
+    # A case that breaks an assumption may have no optimum, so no distance to it.
     quantities = [name for name in shown[0].found.quantities if all(name in one.found.columns for one in shown)]
     with st.container(horizontal=True, vertical_alignment="center", key="part-way-view"):
         usual = "gradient_mean" if "gradient_mean" in quantities else quantities[0]
-        # Of its own for each list: what one setting measures another does not.
+        # Each list of quantities has its own key, because settings measure different quantities.
         quantity = st.segmented_control(
             "Measure",
             quantities,
@@ -92,7 +92,7 @@ def choose_view(shown: list[Shown]) -> tuple[str, str]:
 
 
 def draw_charts(asked: AskedWays, shown: list[Shown], quantity: str, over: str) -> None:
-    """Draw the curves, and where a number varies, what is left at the end against it."""
+    """Draw the curves, and if a number varies, the final values against it."""
     is_number = asked.control is not None and not any(isinstance(case.value, str) for case in asked.cases)
     ends = _ends(shown, quantity) if is_number else []
     left, right = st.columns([6, 5], gap="medium") if ends else (st.container(), None)
@@ -132,7 +132,7 @@ def _line(one: Shown, quantity: str, over: str, color: str, dash: str) -> WayLin
 
 
 def _x(one: Shown, over: str) -> NDArray:
-    """Return iterations as what they are drawn over."""
+    """Return the horizontal values of the iterations."""
     found = one.found
     if over == EVALUATIONS:
         return evaluations(one.case.spec, int(found.t[-1]))[found.t.astype(int) - 1]
@@ -140,7 +140,7 @@ def _x(one: Shown, over: str) -> NDArray:
 
 
 def _ends(shown: list[Shown], quantity: str) -> list[tuple[str, NDArray, NDArray]]:
-    """Return of each group with two values or more: its name, the values, and what is left at the end, (seeds, values)."""
+    """Return for each group with two values or more its name, the values, and the final results of shape (seeds, values)."""
     found = []
     for group in dict.fromkeys(one.case.group for one in shown):
         own = [one for one in shown if one.case.group == group and not one.found.n_diverged]
@@ -168,7 +168,7 @@ def _promised(asked: AskedWays, rate: Rate) -> str:
 
 
 def _rate_of_ends(asked: AskedWays, case: Case, quantity: str) -> Rate | None:
-    """Return how fast what is left at the end should fall with what varies; None where nothing says so."""
+    """Return the rate at which the final values should fall with the varied parameter, or None if no rate is known."""
     if asked.axis == "solver.n_iter":
         return theory_of(case.spec).rates.get(quantity)
     return FALLS_WITH.get((asked.axis, quantity))
@@ -181,7 +181,8 @@ def _said_slope(slope: Slope) -> str:
 
 
 def draw_table(asked: AskedWays, shown: list[Shown], quantity: str) -> None:
-    """Draw the slopes beside the promised ones, in a row for each case; or for each group, where the rate is one of the length."""
+    """Draw the slopes beside the predicted ones, one row for each case, or for each group if the rate is about the run's
+    length."""
     rate = theory_of(shown[0].case.spec).rates.get(quantity)
     rows = [_row(one, quantity, rate) for one in shown]
     if rate is not None and rate.of == "T":
@@ -201,7 +202,7 @@ def draw_table(asked: AskedWays, shown: list[Shown], quantity: str) -> None:
             "agrees with it."
         )
         + (
-            " Here its rate is one of the run's length T, not of t within a run: vary the iterations."
+            " Here the rate is about the run's length T, not about t within a run. Vary the iterations to see it."
             if rate is not None and rate.of == "T" and asked.axis != "solver.n_iter"
             else ""
         )
@@ -222,7 +223,7 @@ def _row(one: Shown, quantity: str, rate: Rate | None) -> dict[str, str]:
 
 
 def _compared(slope: Slope, rate: Rate | None, *, holds: bool) -> dict[str, str]:
-    """Return a slope beside the promised one, and whether it keeps to that."""
+    """Return a slope beside the predicted one, and whether it agrees with it."""
     if rate is None or not np.isfinite(slope.value):
         return {"slope": _said_slope(slope), "theorem": "–"}
     promised = f"{rate.slope:+.2f} ({rate.words})"
@@ -233,7 +234,7 @@ def _compared(slope: Slope, rate: Rate | None, *, holds: bool) -> dict[str, str]
 
 
 def draw_assumptions(shown: list[Shown]) -> None:
-    """Draw each assumption with a mark, what breaking it has done, and the constants of the bound."""
+    """Draw each assumption with a mark, the effect of breaking it, and the constants of the bound."""
     breaches = {one.case.group: one.case.breach for one in shown if one.case.breach is not None}
     base = shown[0]
     left, right = st.columns([7, 4], gap="medium")
@@ -259,13 +260,13 @@ def _draw_constants(one: Shown) -> None:
     st.markdown(f"M² (κ + φ)² Σ|a|² bounds the mean of |f − h|², with {values} at the end (the mean of the seeds).")
     of_distance = " |f − f*|² is at most 2 |f − h|² + 2 κ ‖h − f*‖²." if "distance" in one.found.quantities else ""
     st.caption(
-        f"M is the largest sum of the coefficients' sizes in a batch so far.{of_distance} The bound lies far above that, "
-        "the same for one feature as for a thousand."
+        f"M is the largest sum of the coefficients' sizes in a batch so far.{of_distance} The bound is much larger than the "
+        "measured error, and it is the same for one feature as for a thousand."
     )
 
 
 def _draw_theorem_bound(one: Shown) -> None:
-    """Say the theorem's own bound where the paper gives one: its formula, what it comes to, and what goes into it."""
+    """Show the theorem's own bound if the paper gives one: its formula, its value, and its constants."""
     found = one.found.theorem_bound()
     if found is None or not np.isfinite(found.value):
         return
@@ -273,13 +274,13 @@ def _draw_theorem_bound(one: Shown) -> None:
     end = one.found.t[-1]
     measured = short_number(one.found.mean(found.of)[-1])
     st.markdown(
-        f"**The theorem's own bound** on the mean of {WORDS[found.of]}: {found.words}, at {found.rate.of} = {end:,.0f} "
-        f"{short_number(found.value * end**found.rate.slope)}, where {measured} was measured. With {ingredients}."
+        f"**The theorem's own bound** on the mean of {WORDS[found.of]}: {found.words}. At {found.rate.of} = {end:,.0f} it is "
+        f"{short_number(found.value * end**found.rate.slope)}; the measured value is {measured}. Here {ingredients}."
     )
 
 
 def table_of_ways(shown: list[Shown]) -> str:
-    """Return all curves as CSV: one row a case, seed and iteration."""
+    """Return all curves as CSV, with one row for each case, seed and iteration."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     names = [name for name in dict.fromkeys(name for one in shown for name in one.found.columns) if name != "t"]

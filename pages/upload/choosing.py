@@ -1,4 +1,4 @@
-"""Which file a setting's page is with: chosen here, on another setting's page, or asked for by the link."""
+"""The file on a setting's page: chosen here, chosen on another setting's page, or named by the link."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dsgcore.experiments import Setting
 from pages.controls.own_file import Choosing, OwnFile, choosing_key, file_in_link, linked_key, store
 from pages.shell.visits import visit
 
-LAST = "_last_file"  # how far the session is with the file that it used last
-# What a recipe says of a file whatever is learned from it.
+LAST = "_last_file"  # the state of the file that the session used last
+# Parts of a recipe that do not depend on the setting.
 _OF_ANY_SETTING = (
     "missing_words",
     "delimiter",
@@ -31,7 +31,7 @@ _LONGEST_LINK = 20_000
 
 
 def choosing_in(problem: type[Setting], uploaded: Any, key: str) -> Choosing | None:
-    """Return where the page is: with a new file at its beginning, or where it was; `key` is the file's name in the link."""
+    """Return the state of the page's file, new or as the reader left it; `key` is the file's name in the link."""
     state: Choosing | None = st.session_state.get(choosing_key(problem))
     files = store()
     last: Choosing | None = st.session_state.get(LAST)
@@ -48,14 +48,14 @@ def choosing_in(problem: type[Setting], uploaded: Any, key: str) -> Choosing | N
         state = _begun(problem, digest, name, linked_file(key))
         if last is not None and last.sha256 == digest and not state.is_from_link:
             _carry(last, state)
-    # In this order: if the page's drawing is ended in between, the next one does both.
+    # Keep this order: if the drawing ends between the two lines, the next one does both.
     st.session_state[LAST] = state
     st.session_state[choosing_key(problem)] = state
     return state
 
 
 def _carry(last: Choosing, state: Choosing) -> None:
-    """Let a setting begin with what was chosen for the same file in another one: its format, columns and positive class."""
+    """Start a setting with the choices for the same file in another one: its format, columns and positive class."""
     if last.own is None:
         return
     recipe = last.own.recipe
@@ -66,7 +66,7 @@ def _carry(last: Choosing, state: Choosing) -> None:
 
 
 def take_up(choosing: Choosing, is_drawn: bool) -> None:
-    """Let a file's widgets begin as they were left, on the page or in the setting where they are drawn again."""
+    """Restore a file's widgets when a page or a setting draws them again."""
     if choosing.own is not None and (choosing.visit != visit() or not is_drawn):
         choosing.begun = choosing.format = choosing.own.recipe
         choosing.roles = choosing.edited
@@ -75,7 +75,7 @@ def take_up(choosing: Choosing, is_drawn: bool) -> None:
 
 
 def _digest(uploaded: Any, problem: type[Setting]) -> str:
-    """Keep what was uploaded, once for each time that it is chosen; return its digest."""
+    """Store the uploaded file once for each time that it is chosen; return its digest."""
     Limits().check_size(uploaded.size)
     key = f"_uploaded_{problem.name}"
     known: tuple[str, str] = st.session_state.get(key, ("", ""))
@@ -95,14 +95,14 @@ def _begun(problem: type[Setting], digest: str, name: str, linked: dict[str, Any
 
 
 def forget_if_removed(problem: type[Setting], key: str) -> None:
-    """Forget the file, on this page and for the others, where it has been taken away."""
+    """Forget the file, on this page and on the others, if the reader has removed it."""
     if st.session_state.get(key) is None:
         st.session_state.pop(choosing_key(problem), None)
         st.session_state.pop(LAST, None)
 
 
 def linked_file(key: str) -> dict[str, Any] | None:
-    """Return the file that the session's link asks for: its name, digest, and what its recipe has of its own."""
+    """Return the file that the session's link names: its name, its digest, and its recipe."""
     text = str(st.query_params.get(key, ""))
     if not text or len(text) > _LONGEST_LINK:
         return None
@@ -114,26 +114,26 @@ def linked_file(key: str) -> dict[str, Any] | None:
 
 
 def linked_keys(problem: type[Setting]) -> frozenset[str]:
-    """Return what the session's link has set on this page: as the page is drawn first, values of their own only are in it."""
+    """Return the keys that the session's link has set on this page. At the first drawing the link holds no defaults."""
     keys: frozenset[str] = st.session_state.setdefault(f"_linked_{problem.name}", frozenset(st.query_params))
     return keys
 
 
 def note_linked(problem: type[Setting], key: str) -> None:
-    """Note what the link says of a file that is not read yet: the controls begin with the values that suit it."""
+    """Keep the link's facts about a file that is not read yet, so that the controls start with suitable values."""
     linked = linked_file(key)
     if linked is not None:
         st.session_state[linked_key(problem)] = OwnFile.from_link(linked)
 
 
 def says_facts(own: OwnFile, key: str) -> bool:
-    """Return True if the link says of a file what was read of it."""
+    """Return True if the link holds the same facts about the file as reading it gave."""
     linked = linked_file(key)
     return linked is not None and linked.get("facts") == own.facts()
 
 
 def write_link(key: str, own: OwnFile, place: DeltaGenerator) -> None:
-    """Keep in the link which file it is, how it is read, and what the controls begin with."""
+    """Write the file's name, its recipe, and the facts from which the controls start into the link."""
     text = file_in_link(own.name, own.sha256, own.recipe, own.facts())
     if len(text) > _LONGEST_LINK:
         return

@@ -1,4 +1,4 @@
-"""What is made of the labels of one's own file: which class is positive, how many bins, in which order."""
+"""The conversion of an uploaded file's labels: the positive class, the number of bins, and the order of classes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dsgcore.experiments import Setting
 def draw_classes(
     problem: type[Setting], recipe: Recipe, begun: Recipe, ask: Callable[[Recipe], Classes], key: str
 ) -> Recipe:
-    """Draw what is made of the labels: which is positive, how many bins, in which order.
+    """Draw the conversion of the labels: the positive class, the number of bins, the order of classes.
 
-    `ask` tells what the labels are that a recipe reads.
+    `ask` returns the labels that a recipe reads.
     """
     label = str(recipe.column("label"))
     key = f"{key}-{label}"
@@ -40,7 +40,8 @@ def draw_classes(
             "A label that means “not labeled”",
             begun.unlabeled or NONE,
             key=f"{key}-unlabeled",
-            help="Rows with this label are unlabeled, as those with an empty cell are. auto: -1 beside two or more other labels. "
+            help="Rows with this label, and rows with an empty cell, are unlabeled. auto: -1, if there are "
+            "two or more other labels. "
             "none: every label is a class.",
         )
     return recipe

@@ -1,4 +1,4 @@
-"""How one's own file is read: its format, and what each of its columns is used as."""
+"""The reading of an uploaded file: its format, and the role of each column."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def is_drawn(key: str) -> bool:
 
 
 def draw_format(begun: Recipe, key: str) -> Recipe:
-    """Draw how the bytes are read, each setting as it was sniffed."""
+    """Draw the settings for reading the bytes, starting from the detected format."""
     words = st.text_input(
         "Cells that mean a missing value",
         ", ".join(word for word in begun.missing_words if word),
         key=f"{key}-words",
-        help="Separated by commas; an empty cell always is one.",
+        help="Separate them with commas. An empty cell always means a missing value.",
     )
     recipe = replace(begun, missing_words=("", *(word.strip() for word in words.split(",") if word.strip())))
     if begun.format != "delimited":
-        st.caption("This format says itself how it is read.")
+        st.caption("This format needs no settings.")
         return recipe
     left, right = st.columns(2)
     delimiter = left.selectbox(
@@ -68,7 +68,7 @@ def draw_format(begun: Recipe, key: str) -> Recipe:
 
 
 def guess(choosing: Choosing, look: Look, recipe: Recipe) -> None:
-    """Guess the columns' roles, once for each way to read the file; a link's recipe has them."""
+    """Guess the roles of the columns, once for each format, unless a link's recipe has them."""
     if choosing.format == recipe:
         return
     guessed = recipe if choosing.is_from_link and choosing.format is None else look.recipe
@@ -83,7 +83,8 @@ def guess(choosing: Choosing, look: Look, recipe: Recipe) -> None:
 
 
 def _with_label(roles: dict[str, str], look: Look, label: str | None) -> dict[str, str]:
-    """Return the roles with another column as the label; the one before becomes a feature, and the last is the label of none."""
+    """Return the roles with another column as the label; the previous label becomes a feature. The last column is the
+    default."""
     before = next((name for name, role in roles.items() if role == "label"), None)
     label = label if label in roles else before or look.names[-1]
     was = {} if before in (None, label) else {before: look.alone[look.names.index(before)]}
@@ -91,7 +92,7 @@ def _with_label(roles: dict[str, str], look: Look, label: str | None) -> dict[st
 
 
 def draw_label(choosing: Choosing, look: Look, key: str) -> str:
-    """Draw the choice of the label's column; when it changes, the one before becomes a feature."""
+    """Draw the choice of the label's column; when it changes, the previous label becomes a feature."""
     known = list(look.names)
     assert choosing.label is not None
     assert choosing.edited is not None
@@ -100,7 +101,7 @@ def draw_label(choosing: Choosing, look: Look, key: str) -> str:
         known,
         index=known.index(choosing.label),
         key=f"{key}-label-{choosing.version}",
-        help="The column to be learned; rows where it is empty are unlabeled.",
+        help="The column to predict. Rows where it is empty are unlabeled.",
     )
     if label != choosing.label:
         choosing.label, choosing.roles = label, _with_label(choosing.edited, look, label)
@@ -108,7 +109,7 @@ def draw_label(choosing: Choosing, look: Look, key: str) -> str:
 
 
 def draw_roles(choosing: Choosing, look: Look, label: str, key: str) -> tuple[tuple[str, str], ...]:
-    """Draw the table of columns with a role for each but the label."""
+    """Draw the table of columns, with a role for each column except the label."""
     assert choosing.roles is not None
     head = look.first.head(3)
     others = [(j, name) for j, name in enumerate(look.names) if name != label]
@@ -135,7 +136,7 @@ def draw_roles(choosing: Choosing, look: Look, label: str, key: str) -> tuple[tu
 
 
 def draw_gaps(recipe: Recipe, begun: Recipe, key: str) -> Recipe:
-    """Draw what is done about missing numbers, and how many directions stand for a text."""
+    """Draw the choices for missing numbers, and for the number of directions that represent a text."""
     left, right = st.columns(2)
     missing = left.selectbox(
         "Missing numbers",

@@ -1,4 +1,4 @@
-"""One's own file on a setting's page: choosing it, its columns and first rows, and what was done to it."""
+"""An uploaded file on a setting's page: the uploader, its columns and first rows, and a report on its reading."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pages.upload import columns
 from pages.upload.classes import draw_classes
 
 SHOWN_ROWS = 20
-_OPTION = re.compile(r" \(--[a-z]+\)")  # of the command line, for which the page has controls
+_OPTION = re.compile(r" \(--[a-z]+\)")  # options of the command line, which the page replaces by controls
 
 
 def draw_upload(
@@ -37,25 +37,27 @@ def draw_upload(
 ) -> dict[str, Any] | None:
     """Draw the uploader in the sidebar and the file's columns at `place`; return the spec's data section, or None.
 
+    Errors in the file are shown as a sentence.
+
     Parameters
     ----------
+    problem : type of Setting
+    place : DeltaGenerator
     file_key : str
         The file's name in the link, by default the setting's own.
     suit : callable, optional
-        Gives the page's controls the values that suit a file that was just read. It gets the keys that the link has set. By
-        default it does so for those of the setting's own page.
-
-    Whatever is wrong with the file is said in a sentence.
+        Sets the page's controls to values that suit a file that was just read. It gets the keys that the link has set. By
+        default it sets the controls of the setting's own page.
     """
     file_key = file_key or key_of(problem, "file")
     key = key_of(problem, "upload")
-    state.linked_keys(problem)  # noted while the link is still as it was given
+    state.linked_keys(problem)  # noted before any widget changes the link
     state.note_linked(problem, file_key)
     limits = Limits()
     uploaded = st.file_uploader(
         "A table with a column of labels",
         key=key,
-        help="Each row a point. The file stays in this session, and goes when it ends.",
+        help="Each row is a point. The file stays in this session and is deleted when the session ends.",
         on_change=state.forget_if_removed,
         args=(problem, key),
     )
@@ -81,11 +83,13 @@ def _beginning(sentence: str) -> str:
 def _ask_for_file(file_key: str) -> None:
     linked = state.linked_file(file_key)
     if linked is None:
-        st.info("Choose a file: each row a point, one column its label; rows without a label help as unlabeled points.")
+        st.info(
+            "Choose a file with one row for each point and a column of labels. Rows without a label are unlabeled points."
+        )
         return
     st.warning(
-        f"This link is for the file {plain(linked['name'])} (its SHA-256 begins with {linked['sha256'][:12]}), which this "
-        "session does not have: choose it above."
+        f"This link needs the file {plain(linked['name'])} (its SHA-256 begins with {linked['sha256'][:12]}), which this "
+        "session does not have. Choose it above."
     )
 
 
@@ -96,7 +100,8 @@ def _learn_from(
     file_key: str,
     suit: Callable[[frozenset[str]], None],
 ) -> dict[str, Any]:
-    """Go from the bytes to what a spec says of them: ask for the recipe, read by it, suit the controls, keep the link."""
+    """Turn the bytes into the file's entries in a spec: ask for the recipe, read the file, suit the controls, write the
+    link."""
     title = f"{plain(choosing.name)}: columns, first rows, what was done"
     with place, st.expander(title, icon=":material/table:", key=f"part-own-{problem.name}"):
         columns_tab, rows_tab, done_tab, format_tab = st.tabs(["Columns", "First rows", "What was done", "Format"])
@@ -106,7 +111,8 @@ def _learn_from(
         own = _read(problem, choosing, recipe)
         st.markdown("\n".join(f"- {plain(sentence)}" for sentence in own.report))
     if file_key not in choosing.suited:
-        # Before it was read the controls began with what the link says of it, and may have been moved since.
+        # If the link holds the facts of the file, the controls already started from them, and the reader may have moved
+        # them.
         if not (choosing.is_from_link and state.says_facts(own, file_key)):
             suit(state.linked_keys(problem) if choosing.is_from_link else frozenset())
         choosing.suited.add(file_key)
@@ -119,7 +125,8 @@ def _learn_from(
 def _ask_for_recipe(
     problem: type[Setting], choosing: Choosing, columns_tab: DeltaGenerator, format_tab: DeltaGenerator
 ) -> tuple[Recipe, Look]:
-    """Draw what can be set of the format, the label, the columns and the classes; return it, and the table read so far."""
+    """Draw the settings of the format, the label, the columns and the classes; return the recipe, and the table read so
+    far."""
     key = f"own-{problem.name}-{choosing.sha256[:8]}"
     state.take_up(choosing, columns.is_drawn(key))
     with format_tab:
@@ -131,7 +138,7 @@ def _ask_for_recipe(
         recipe = replace(recipe, roles=columns.draw_roles(choosing, look, label, key))
         recipe = columns.draw_gaps(recipe, choosing.begun, key)
     if recipe.marked():
-        look = _look(problem, choosing, as_read(recipe))  # columns with a decimal mark of their own are read as text
+        look = _look(problem, choosing, as_read(recipe))  # columns with their own decimal mark are read as text
     return draw_classes(problem, recipe, choosing.begun, partial(_classes, problem, choosing), key), look
 
 
@@ -144,10 +151,10 @@ def _classes(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> Clas
 
 
 def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile:
-    """Read the file by its recipe, unless it was read so last; other classes get the controls' values that suit them.
+    """Read the file with its recipe, unless the last reading was the same; new classes mark the controls as not suited.
 
-    A click or a moved slider can end this drawing of the page at any access to the session's state: what has been done by
-    then is noted in `choosing`, so that the next drawing takes up where this one was left.
+    A click or a moved slider can end this drawing of the page at any access to the session's state. Results are therefore
+    kept in `choosing`, so that the next drawing continues from there.
     """
     known = choosing.own
     if known is not None and known.recipe == recipe:
@@ -161,11 +168,11 @@ def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile
 
 
 def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGenerator) -> None:
-    """Say which file it is, how large, and what is left of it."""
+    """Show the file's name and size, and what was left out."""
     if choosing.instead_of is not None:
         st.warning(
-            f"This link was made for the file {plain(choosing.instead_of)}; {plain(choosing.name)} is another, so its numbers "
-            "are others, too.",
+            f"This link was made for the file {plain(choosing.instead_of)}. {plain(choosing.name)} is a different file, so "
+            "the numbers differ.",
             icon=":material/link_off:",
         )
     without = f", {own.n - own.n_known:,} rows without a label" if own.n_known < own.n else ""
@@ -175,22 +182,24 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGe
     for sentence in own.report:
         if MEANING in sentence:
             place.markdown(
-                f":orange[:material/label_off:] {plain(sentence)} Under More about the label you can change this."
+                f":orange[:material/label_off:] {plain(sentence)} You can change this under *More about the label*."
             )
     if look.missing:
-        place.markdown(f":orange[:material/backspace:] {plain(look.missing)} Under Format you can change these words.")
+        place.markdown(
+            f":orange[:material/backspace:] {plain(look.missing)} You can change these words under *Format*."
+        )
     if own.left_out:
         _say_left_out(own, look, place)
 
 
 def _say_left_out(own: OwnFile, look: Look, place: DeltaGenerator) -> None:
-    """Say which columns have no part in the points, outside of the box that opens."""
+    """Show the columns that are left out, outside of the expander."""
     names = own.left_out
     index = [name for name in names if own.recipe.role(name) == "index"]
     is_index = f" ({listed(index)}: names or numbers the rows)" if index else ""
     place.markdown(
         f":orange[:material/visibility_off:] {len(names)} of {len(look.names)} columns {'is' if len(names) == 1 else 'are'} "
-        f"left out: {plain(listed(names) + is_index)}. Under Columns you can set what a column is used as."
+        f"left out: {plain(listed(names) + is_index)}. You can change the use of each column under *Columns*."
     )
 
 
@@ -199,7 +208,7 @@ def _few(names: tuple[str, ...]) -> str:
 
 
 def _use_suited(problem: type[Setting], given: frozenset[str]) -> None:
-    """Give the controls of a setting's page the values that suit the file, except those whose keys are given."""
+    """Set the controls of a setting's page to values that suit the file, except the given keys."""
     offered = controls.controls_for(problem, FILE, controls.kernel_asked(problem))
     for name in {*suited_to_own(problem), *usual_of_own(problem), *controls.kernel_widths(offered)}:
         if name in offered and offered[name].key not in given:

@@ -1,4 +1,4 @@
-// A curve that a person draws, as a guess: by mouse, finger, or arrow keys. Used by drawn_curve.py.
+// A curve that the reader draws as a guess, by mouse, finger, or arrow keys. Used by drawn_curve.py.
 const W = 340, H = 170, LEFT = 46, RIGHT = 10, TOP = 10, BOTTOM = 26;
 const drawings = new WeakMap();  // the component's element -> its drawing
 const SVG = "http://www.w3.org/2000/svg";
@@ -41,7 +41,7 @@ function create(parent, data) {
   return drawing;
 }
 
-/** Draw what came beside the guess, for looking at alone. */
+/** Draw the outcome and the guess, without controls. */
 function layOver(drawing, svg) {
   const {data, x, y} = drawing;
   svg.setAttribute("role", "img");
@@ -63,7 +63,7 @@ function show(drawing) {
   });
 }
 
-/** Draw on through all places that the pointer passes. */
+/** Set the value at all places that the pointer passes. */
 function drag(drawing, svg, event, begins) {
   event.preventDefault();
   const box = svg.getBoundingClientRect(), {data} = drawing;
@@ -87,7 +87,7 @@ function pressed(drawing, place, event) {
   if (along !== undefined) { knots[clamp(place + along, 0, knots.length - 1)].focus(); return; }
   const was = values[place];
   values[place] = clamp(was + up, data.low, data.high);
-  // What follows and was as high goes along: a curve is drawn from left to right.
+  // Later places with the same value follow, because a curve is drawn from left to right.
   for (let k = place + 1; k < values.length && Math.abs(values[k] - was) < 1e-9; k++) values[k] = values[place];
   show(drawing);
   tell(drawing);

@@ -1,10 +1,10 @@
-// Asks for ticks while a run goes on and its page is seen, and puts what they bring into the page. Used by ticking.py.
-const feeds = new WeakMap();  // the component's element -> what it asks for
+// Asks for ticks during a run while its page is visible, and writes their content into the page. Used by ticking.py.
+const feeds = new WeakMap();  // the component's element -> its state
 const NOTE = '[data-testid="stMetricDelta"]';
 const TRY_AGAIN = 100, FIRST_WAIT = 500, LONGEST_WAIT = 8000, LONGEST_ANSWER = 30000;  // milliseconds
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
 
-/** Give the first text of an element that `pattern` fits another one; streamlit's own stays where it is. */
+/** Replace the first text in an element that `pattern` matches, and keep streamlit's own node. */
 function write(element, pattern, text) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -16,19 +16,19 @@ function write(element, pattern, text) {
   }
 }
 
-/** Have the server draw the page. */
+/** Ask the server to draw the page. */
 function redraw(feed) {
   const ask = window.dsgLab?.ask ?? ((_, work) => work());
   ask(feed.page, feed.ask);
 }
 
-/** Write what stands beside a tile's number; where the script drew nothing there, it does so next time. */
+/** Write the note beside a tile's number. Without a note there, the script draws it next time. */
 function annotate(tile, text) {
   const note = tile.querySelector(NOTE);
   if (note) write(note, /.*\S.*/, text || "–");
 }
 
-/** Colour it. */
+/** Colour the note. */
 function colour(tile, color, theme) {
   const note = tile.querySelector(NOTE);
   if (!note) return;
@@ -41,13 +41,13 @@ function leaveColours() {
   document.querySelectorAll(`.st-key-part-tiles ${NOTE}`).forEach(({style}) => style.color = style.backgroundColor = "");
 }
 
-/** Write where the run is, and its numbers; return the tiles that have them. */
+/** Write the run's position and its numbers; return the tiles that have them. */
 function say(said) {
   const status = document.querySelector(".st-key-status");
   if (status) write(status, /step \d+ of .*/, said.status);
   if (!window.dsgLab?.isLeaving?.()) window.dsgLab?.keep?.(said.page, said.kept);
   const part = ".st-key-part-tiles", tiles = [...document.querySelectorAll(`${part} [data-testid="stMetricValue"]`)];
-  // While the script draws, a tile may stand there twice: what follows it would be told another one's number.
+  // While the script draws, a tile may appear twice, and later tiles would get a wrong number.
   if (!tiles.length || tiles.length !== said.values.length) return [];
   said.values.forEach((value, place) => write(tiles[place], /.*\S.*/, value));
   write(document.querySelectorAll(`${part} [data-testid="stMetricLabel"]`)[1], /.*\S.*/, said.scoreLabel);
@@ -62,10 +62,10 @@ function show(feed, news, figures) {
     window.dsgCharts?.get(key)?.({order: news.order, alt, figure: figures[place]}));
 }
 
-/** Make an error that says in words why there is no tick. */
+/** Return an error with a sentence on why there is no tick. */
 const trouble = why => Object.assign(new Error(why), {why});
 
-/** Return what an answer says, and its figures; throw an error if the app's server cannot have sent it. */
+/** Return the news in an answer, and its figures; throw an error if the answer is not from the app's server. */
 function read(text) {
   const [head, ...figures] = text.split("\n");
   let news = null;
@@ -74,7 +74,7 @@ function read(text) {
   } catch {}
   const isOurs = news instanceof Object && ("isOver" in news || "isBusy" in news);
   if (!isOurs || figures.length !== (news.charts ?? []).length)
-    throw trouble(text ? "something else answers in place of the app" : "the server's answer is empty");
+    throw trouble(text ? "something else answered instead of the app" : "the server's answer is empty");
   return {news, figures};
 }
 
@@ -83,34 +83,34 @@ async function fetched(address, token) {
   const asked = {method: "POST", body: token, signal: AbortSignal.timeout?.(LONGEST_ANSWER)};
   const answer = await fetch(window.dsgLab.resolved(address), asked)
     .catch(() => { throw trouble("the server cannot be reached"); });
-  if (!answer.ok) throw trouble(`the server answers with error ${answer.status}`);
-  return read(await answer.text().catch(() => { throw trouble("the connection has broken off"); }));
+  if (!answer.ok) throw trouble(`the server answered with error ${answer.status}`);
+  return read(await answer.text().catch(() => { throw trouble("the connection was lost"); }));
 }
 
-/** Say beside the step why nothing goes on. */
+/** Show beside the step why the run does not continue. */
 function complain(why, wait) {
   const status = document.querySelector(".st-key-status");
   const step = /step \d+ of \d+/.exec(status?.textContent ?? "")?.[0];
   if (step) write(status, /step \d+ of .*/, `${step} · ${why}; next try in ${Math.ceil(wait / 1000)} s`);
 }
 
-/** Ask for one tick and show it; return how long to wait at least before the next, or null if there is to be none. */
+/** Ask for one tick and show it; return the least wait before the next one, or null if there is none. */
 async function ticked(feed, token) {
   const {news, figures} = await fetched(feed.address, token);
-  if (feed.token !== token || !feed.root.isConnected) return 0;  // another run's tick may be asked for by now
+  if (feed.token !== token || !feed.root.isConnected) return 0;  // another run may be active by now
   if (news.isBusy) return TRY_AGAIN;
   if (news.isLost && feed.hasTicked && location.pathname.endsWith("/" + feed.page)) {
-    location.reload();  // streamlit connects anew but draws nothing; the link says where the run was
+    location.reload();  // streamlit connects again but draws nothing; the link holds the run's position
     return null;
   }
   feed.hasTicked = true;
   if (news.order > feed.order) show(feed, news, figures);
-  if (news.redraw || feed.failures) redraw(feed);  // what has been lost on the way does not come again by ticks
+  if (news.redraw || feed.failures) redraw(feed);  // ticks do not repeat lost changes
   feed.failures = 0;
   return news.isOver ? null : 0;
 }
 
-/** Do that; if it fails, say why, and wait longer each time. */
+/** Ask for one tick; after a failure show the reason, and wait longer each time. */
 async function once(feed, token) {
   try {
     return await ticked(feed, token);
@@ -146,12 +146,12 @@ export default function ({data, parentElement, setTriggerValue}) {
   }
   const {said, ...asked} = data, isDrawn = data.order !== feed.order;
   Object.assign(feed, asked, {ask: () => setTriggerValue("redraw", true)});
-  if (isDrawn) {  // an older tick may have come in between what the script has drawn and this: its words would stay
+  if (isDrawn) {  // an older tick may have arrived after the script's drawing, and its words would stay
     leaveColours();
     say(said);
   }
   go(feed);
-  return () => {  // also called for an update that another one overtook
+  return () => {  // also called for an update that a later one has replaced
     if (parentElement.isConnected) return;
     document.removeEventListener("visibilitychange", feed.look);
     feeds.delete(parentElement);

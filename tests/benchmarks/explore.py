@@ -66,7 +66,7 @@ class Explorer(Visitor):
             now = int(found[1].replace(",", ""))
             self.said += now != self.n_there
             self.n_there = now
-        self.is_done = self.is_done or "All results are there" in text
+        self.is_done = self.is_done or "All runs are done" in text
 
 
 def row(what: str, target: str, seen: str) -> str:

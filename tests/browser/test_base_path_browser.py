@@ -117,7 +117,7 @@ def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(open_page,
     phone = asked(open_page("glossary"))
     phone.goto(f"{app_url}/room?{urlsplit(address).query}")
     phone.get_by_role("button", name="about the same").click()
-    expect(phone.get_by_role("status")).to_contain_text("Your answer is in")
+    expect(phone.get_by_role("status")).to_contain_text("Your answer is saved")
     bars = lecturer.locator(".room-bars")
     expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0", timeout=LONG)
     lecturer.wait_for_url(re.compile("room=[A-Z0-9]{8}(&|$)"))

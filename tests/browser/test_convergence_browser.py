@@ -22,7 +22,7 @@ def test_ways_from_the_keyboard_to_their_answer(open_page, wait_ready):
     start = page.get_by_role("button", name="Start")
     start.focus()
     start.press("Enter")
-    expect(page.locator(".st-key-study-status")).to_contain_text("All results are there", timeout=120_000)
+    expect(page.locator(".st-key-study-status")).to_contain_text("All runs are done", timeout=120_000)
     wait_ready(page)
     expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
     assert {"the run", "the paper's bound", "the theorem's 1/t"} <= set(page.evaluate(NAMES))

@@ -54,7 +54,7 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     start = page.get_by_role("button", name="Start")
     start.focus()
     start.press("Enter")
-    expect(page.locator(".st-key-study-status")).to_contain_text("All results are there", timeout=120_000)
+    expect(page.locator(".st-key-study-status")).to_contain_text("All runs are done", timeout=120_000)
     assert filled_cells(page) == 4
     wait_ready(page)
 
@@ -88,13 +88,13 @@ def test_a_study_that_is_given_up_ends_and_keeps_what_is_there(open_page, wait_r
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Start")).to_be_visible(timeout=10_000)
     wait_ready(page)
-    expect(page.locator(".st-key-study-status")).to_contain_text("of them are there already")
+    expect(page.locator(".st-key-study-status")).to_contain_text("of them are done already")
 
 
 def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_page, wait_ready):
     page = open_page(THREE, (390, 844), "dark")
     page.get_by_role("button", name="Start").click()
-    expect(page.locator(".st-key-study-status")).to_contain_text("All results are there", timeout=120_000)
+    expect(page.locator(".st-key-study-status")).to_contain_text("All runs are done", timeout=120_000)
     wait_ready(page)
     assert len(page.evaluate(f"() => ({TRACES})().filter(trace => trace.name === 'not selected')")) == 0
     page.get_by_role("slider", name="Select by Step size").last.press("ArrowLeft")
@@ -137,7 +137,7 @@ def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page
     page.locator(".st-key-study-start button").click()
     status = page.locator(".st-key-study-status")
     expect(status).to_contain_text(re.compile(r"[1-9]\d* there"), timeout=60_000)
-    expect(page.get_by_text("What was begun before is still being made")).to_have_count(0)
+    expect(page.get_by_text("are still in progress")).to_have_count(0)
     assert page.locator(".st-key-x_sigma_range").inner_text() == ends
     page.locator(".st-key-study-cancel button").click()
     page.locator(".st-key-x_setting input").first.click()

@@ -13,14 +13,14 @@ from test_auc_page import step_number, wait_for_points
 LONG = 90_000
 PROXYS_PAGE = "<!DOCTYPE html><html><body>Please sign in</body></html>"
 ANSWERS = {
-    "a proxy's page": (lambda route: route.fulfill(body=PROXYS_PAGE), "something else answers in place of the app"),
-    "JSON of a gateway": (lambda route: route.fulfill(body='{"message": "forbidden"}'), "something else answers"),
+    "a proxy's page": (lambda route: route.fulfill(body=PROXYS_PAGE), "something else answered instead of the app"),
+    "JSON of a gateway": (lambda route: route.fulfill(body='{"message": "forbidden"}'), "something else answered"),
     "a part of an answer": (
         lambda route: route.fulfill(body='{"isOver": false, "charts": [{}]}'),
-        "something else answers",
+        "something else answered",
     ),
     "nothing": (lambda route: route.fulfill(body=""), "the server's answer is empty"),
-    "an error": (lambda route: route.fulfill(status=502, body=PROXYS_PAGE), "the server answers with error 502"),
+    "an error": (lambda route: route.fulfill(status=502, body=PROXYS_PAGE), "the server answered with error 502"),
     "no network": (lambda route: route.abort(), "the server cannot be reached"),
 }
 
@@ -53,7 +53,7 @@ def test_the_end_of_a_run_is_shown_although_its_last_tick_was_lost(open_page, pa
 
     page.route("**/tick", lose_the_last)  # by the next one the run is over
     status = page.locator(".st-key-status")
-    expect(status).to_contain_text("something else answers", timeout=LONG)
+    expect(status).to_contain_text("something else answered", timeout=LONG)
     page.unroute("**/tick")
     expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)
     page_health.errors.clear()
