@@ -227,7 +227,7 @@ def _bench(given: argparse.Namespace) -> int:
 
 def _progress(row: dict[str, float], n_iter: int) -> str:
     if not row:
-        return "no iteration could be made"
+        return "the run could not make an iteration"
     return f"{row['t']:.0f} of {n_iter}: objective {row['objective']:.5g}, test score {row['score_test']:.5g}"
 
 

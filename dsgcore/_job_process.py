@@ -48,7 +48,7 @@ def receive(stream: IO[bytes]) -> tuple[str, Any]:
     arrays = [bytearray(size) for size in sizes]
     for array in arrays:
         if stream.readinto(array) < len(array):  # type: ignore[attr-defined]
-            raise EOFError("the process has ended within a message")
+            raise EOFError("the process ended during a message")
     return pickle.loads(head, buffers=arrays)
 
 
@@ -82,7 +82,7 @@ def main() -> None:
         pass
     except Exception as error:
         traceback.print_exc()
-        outbox.send(ERROR, f"The process met an error that it does not know, {type(error).__name__}: {error}")
+        outbox.send(ERROR, f"The process met an unexpected error, {type(error).__name__}: {error}")
     sys.stderr.flush()
     os._exit(0)  # without waiting for the thread that reads
 

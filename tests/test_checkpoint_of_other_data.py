@@ -39,9 +39,9 @@ def refused(model, X, y, file, said):
     with pytest.raises(ModelError) as error:
         model.fit(X, y, checkpoint=file, every=5)
     message = str(error.value)
-    assert message.startswith(f"{file} is of another run than this one: ")
+    assert message.startswith(f"{file} belongs to another run: ")
     assert said in message
-    assert message.endswith("; take another file, or delete it")
+    assert message.endswith("; choose another file, or delete it")
     assert "\n" not in message
     return message
 
@@ -122,7 +122,7 @@ def test_a_longer_run_goes_on_where_its_steps_are_the_same(points, file):
 
 def test_a_file_that_does_not_say_its_data_is_refused(points, tmp_path):
     make().fit(*points).iterate_.save(tmp_path / "old.npz")
-    with pytest.raises(ModelError, match=r"old.npz does not say which data it is of.*take another file, or delete it$"):
+    with pytest.raises(ModelError, match=r"old.npz has no record of its data.*choose another file, or delete it$"):
         make().fit(*points, checkpoint=tmp_path / "old.npz")
 
 
@@ -182,7 +182,7 @@ def test_the_command_does_not_go_on_from_another_run(data, stopped, capsys, opti
     before = (stopped / "checkpoint.npz").read_bytes()
     assert main(command(data, stopped, *options, label=label)) == 2
     printed = capsys.readouterr().err.splitlines()[-1]
-    assert "checkpoint.npz is of another run than this one: " in printed
+    assert "checkpoint.npz belongs to another run: " in printed
     assert said in printed
     assert (stopped / "checkpoint.npz").read_bytes() == before
     assert main(command(data, stopped)) == 0

@@ -145,7 +145,7 @@ def test_a_stop_comes_at_the_same_iteration_and_a_checkpoint_is_gone_on_from(cli
     assert kept[0] == 76
     assert 100 < gone_on.n_iter_ < 400
     same(gone_on.iterate_, here.iterate_)
-    with pytest.raises(ModelError, match=r"run.npz is of another run than this one"):
+    with pytest.raises(ModelError, match=r"run.npz belongs to another run"):
         make(QSGS2AUC, lam=0.5).fit(*points, client=client, checkpoint=file)
     same(make(QSGS2AUC, **parameters).fit(*points, checkpoint=file).iterate_, here.iterate_)  # on one machine, too
 
@@ -165,7 +165,7 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_the_checkpoint_i
                 cluster.close()
 
         monkeypatch.setattr(OnCluster, "keep", end)
-        with pytest.raises(ClusterError, match=r"^the cluster has gone away[^\n]*$"):
+        with pytest.raises(ClusterError, match=r"^the cluster has stopped[^\n]*$"):
             make(QSGS2AUC).fit(*points, client=going, checkpoint=file, every=5)
     monkeypatch.setattr(OnCluster, "keep", keep)
     gone_on = make(QSGS2AUC).fit(*points, client=client, checkpoint=file)

@@ -193,13 +193,13 @@ def test_a_file_that_changed_meanwhile_is_begun_again(served, tmp_path):
 
 def test_a_server_that_stalls_is_given_up(served, tmp_path):
     sentence = refusal(served, "/stall", tmp_path)
-    assert "does not answer any more; what has arrived (5,000 bytes) is kept, ask again" in sentence
+    assert "stopped answering; the 5,000 bytes received are kept, so try again" in sentence
     assert (tmp_path / "to.part").read_bytes() == CONTENT[:5000]
     assert not (tmp_path / "to").exists()
 
 
 def test_a_server_that_says_nothing_is_given_up(served, tmp_path):
-    assert "does not answer any more" in refusal(served, "/silent", tmp_path)
+    assert "stopped answering" in refusal(served, "/silent", tmp_path)
 
 
 def test_a_server_that_always_breaks_off_is_given_up(served, tmp_path):
@@ -214,7 +214,7 @@ def test_a_server_that_always_breaks_off_is_given_up(served, tmp_path):
     ("path", "said"),
     [
         ("/missing", "refused the file with 404 (Not Found)"),
-        ("/failing", "has a failure of its own (503 Service Unavailable)"),
+        ("/failing", "reported a server error (503 Service Unavailable)"),
         ("/page", "gave a web page instead of the file"),
     ],
 )
@@ -230,7 +230,7 @@ def test_without_a_network_it_says_so(tmp_path):
 
 def test_a_wrong_digest_is_refused_and_the_file_removed(served, tmp_path):
     good = hashlib.sha256(CONTENT).hexdigest()
-    assert "not the one that was asked for" in refusal(served, "/file", tmp_path, digest=("sha256", "0" * 64))
+    assert "has the wrong digest" in refusal(served, "/file", tmp_path, digest=("sha256", "0" * 64))
     assert list(tmp_path.iterdir()) == []
     download(served.url + "/file", tmp_path / "to", digest=("sha256", good.upper()))
     download(served.url + "/file", tmp_path / "more", digest=("md5", hashlib.md5(CONTENT).hexdigest()))
@@ -296,7 +296,7 @@ def test_scikit_learn_brings_its_own(cache, monkeypatch):
         raise urllib.error.URLError("Name or service not known")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_covtype", fail)
-    with pytest.raises(DataError, match="scikit-learn cannot bring 'covtype' \\(is there a network\\?\\)"):
+    with pytest.raises(DataError, match="scikit-learn cannot download 'covtype' \\(is there a network\\?\\)"):
         fetch(REMOTE_SETS["covtype"])
 
 

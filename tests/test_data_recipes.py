@@ -56,7 +56,7 @@ def test_the_script_reads_the_file_beside_it_and_gives_the_same_numbers(tmp_path
     np.testing.assert_allclose(written, here, rtol=1e-12, atol=0)
     (own / "my table.parquet").write_bytes(content + b" ")
     done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False, timeout=120)
-    assert "is not the one of the spec" in done.stderr
+    assert "differs from the spec's file" in done.stderr
 
 
 def test_a_name_cannot_get_out_of_the_script():
@@ -70,7 +70,7 @@ def test_a_name_cannot_get_out_of_the_script():
 def test_another_file_of_that_name_is_refused(tmp_path):
     (tmp_path / "table.csv").write_bytes(GOOD)
     spec, _ = own_spec(GOOD + b"1,2,yes\n", sniff(GOOD, "table.csv"), name=str(tmp_path / "table.csv"))
-    with pytest.raises(DataError, match=r"the file 'table\.csv' is not the one of the spec"):
+    with pytest.raises(DataError, match=r"the file 'table\.csv' differs from the spec's file"):
         load_split(spec)
 
 
@@ -117,7 +117,7 @@ def test_a_spec_without_a_recipe_reads_any_file_as_it_is_sniffed(tmp_path):
         ({"recipe": {"format": "delimited", "order": "abc"}}, "order must be a list"),
         ({"recipe": {"format": "delimited", "bins": 1}}, "bins must be a whole number"),
         ({"recipe": {"format": "delimited", "encoding": "rot13"}}, "encoding must be one of"),
-        ({"recipe": {"format": "delimited"}, "positive": 3}, "a recipe is given"),
+        ({"recipe": {"format": "delimited"}, "positive": 3}, "the recipe must name"),
         ({"recipe": 7}, "recipe must be a recipe or null"),
         ({"sha256": 7}, "sha256 must be text"),
         ({"name": "digits", "path": None, "sha256": "abc"}, "sha256 goes with the data's name 'file'"),

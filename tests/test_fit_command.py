@@ -141,7 +141,7 @@ def test_on_a_cluster_it_writes_the_same_files_and_after_it_has_gone_away_goes_o
         monkeypatch.setattr(Here, "keep", end)
         assert main(command(data, tmp_path / "dask", "--every", 5, "--dask", cluster.scheduler_address)) == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith("dsgcore: the cluster has gone away; the iterations so far are in ")
+    assert said.startswith("dsgcore: the cluster has stopped; the iterations so far are in ")
     monkeypatch.setattr(Here, "keep", keep)
     with cluster_of(2) as cluster:
         assert main(command(data, tmp_path / "dask", "--quiet", "--dask", cluster.scheduler_address)) == 0
@@ -222,7 +222,7 @@ def test_what_is_done_to_rows_is_asked_for_in_known_words(with_gaps, tmp_path, o
         (
             '{"features": ["a", "b"], "preparation": '
             '{"fill": null, "scaling": "unit", "offset": [0, 0, 0], "width": [1, 1, 1]}}',
-            "the preparation is of 3 columns, got 2",
+            "the preparation is for 3 columns, got 2",
         ),
     ],
 )

@@ -108,11 +108,11 @@ def test_a_job_has_one_thread(queue):
     ("function", "sentence"),
     [
         (functions.refuse, "sigma must be positive, got -1"),
-        (functions.misuse_numpy, "The process met an error that it does not know, ValueError: cannot reshape"),
-        (functions.fail, "The process met an error that it does not know, KeyError: 'sigma'"),
+        (functions.misuse_numpy, "The process met an unexpected error, ValueError: cannot reshape"),
+        (functions.fail, "The process met an unexpected error, KeyError: 'sigma'"),
         (functions.die, "The background process was ended by signal 9 before it had a result"),
         (functions.leave, "The background process ended with code 3 before it had a result"),
-        (functions.give_a_function, "The process met an error that it does not know"),
+        (functions.give_a_function, "The process met an unexpected error"),
     ],
 )
 def test_whatever_goes_wrong_is_one_sentence(queue, function, sentence):

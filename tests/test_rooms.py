@@ -157,10 +157,10 @@ def test_what_is_written_of_a_key_does_not_hold_its_secret(rooms):
 
 def test_answers_are_taken_to_what_is_asked_now_and_while_it_is_open(rooms):
     key = asking(rooms)
-    with pytest.raises(RoomError, match="asked now"):
+    with pytest.raises(RoomError, match="current question"):
         rooms.answer(key.code, client(), 1, "0")
     rooms.ask(key, replace(PICK, is_open=False))
-    with pytest.raises(RoomError, match="asked now"):
+    with pytest.raises(RoomError, match="current question"):
         rooms.answer(key.code, client(), 0, "0")
     rooms.ask(key, replace(PICK, step=1))
     rooms.answer(key.code, client(), 1, "0")

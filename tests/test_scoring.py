@@ -141,9 +141,9 @@ def test_files_that_have_changed_since_the_last_call_are_read_anew(stored, point
 def test_what_cannot_be_done_is_said_in_one_sentence(stored, tmp_path, capsys):
     folder = stored[0]
     assert predict(folder, tmp_path, "--features", "a,b") == 2
-    assert "the model is of points with 3 coordinates, got 2 columns" in capsys.readouterr().err
+    assert "the model needs 3 feature columns, got 2" in capsys.readouterr().err
     (tmp_path / "part-000000.parquet").write_bytes(b"something else")
     assert predict(folder, tmp_path) == 2
-    assert "holds something else than this model's values at these points" in capsys.readouterr().err
+    assert "holds other data than this model's values at these points" in capsys.readouterr().err
     assert main(["predict", str(folder / "model.npz"), str(tmp_path / "no"), "--out", str(tmp_path / "out")]) == 2
     assert capsys.readouterr().err.startswith("dsgcore: there is no file or folder")

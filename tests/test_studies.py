@@ -381,6 +381,6 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert b"the same command goes on" in said
+    assert b"Run the same command to continue" in said
     assert b"Traceback" not in said
     assert is_whole(tmp_path / "runs.sqlite")

@@ -92,7 +92,7 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_ar
         cluster.close()
     assert len(store) >= 3
     said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("dsgcore:")]
-    assert said == ["dsgcore: the cluster has gone away; the runs that had finished are kept"]
+    assert said == ["dsgcore: the cluster has stopped; the runs that had finished are kept"]
 
 
 def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, capfd):
@@ -109,7 +109,7 @@ def test_an_error_that_the_cluster_has_lost_is_the_same_sentence(monkeypatch):
             return {"a worker": 1}
 
     monkeypatch.setattr(command, "client_of", lambda address: contextlib.nullcontext(Client()))
-    with pytest.raises(StudyError, match="the cluster has gone away"), command.on_cluster("somewhere"):
+    with pytest.raises(StudyError, match="the cluster has stopped"), command.on_cluster("somewhere"):
         raise AttributeError("'dict' object has no attribute 'with_traceback'")
     with pytest.raises(AttributeError, match="something else"), command.on_cluster("somewhere"):
         raise AttributeError("something else")

@@ -86,7 +86,7 @@ class SharedPoints:
             try:
                 there = dict(self.client.nthreads())
             except Exception:
-                raise ClusterError("the cluster has gone away") from None
+                raise ClusterError("the cluster has stopped") from None
             if there:
                 return there
             time.sleep(SECONDS_BETWEEN_LOOKS / 10)
@@ -128,7 +128,7 @@ class SharedPoints:
         """Move a failed worker's share to another worker."""
         self.replaced += 1
         if self.client.status != "running":
-            raise ClusterError("the cluster has gone away")
+            raise ClusterError("the cluster has stopped")
         if self.replaced > MOST_REPLACED:
             reason = " ".join(str(error).split())[:300] or type(error).__name__
             raise ClusterError(f"the cluster's workers fail one after the other: {reason}")

@@ -56,15 +56,13 @@ class Here:
     def _check_same(self, task: Task, model: Expansion, then: Any) -> None:
         if not isinstance(then, dict) or not isinstance(then.get("n_iter"), int):
             raise ModelError(
-                f"{self.checkpoint} does not say which data it is of, as files of earlier versions: take another file, or delete it"
+                f"{self.checkpoint} has no record of its data, as an earlier version wrote it: choose another file, or delete it"
             )
         n_iter = then["n_iter"]
         now = self.origin if n_iter == self.origin["n_iter"] else origin_of(task, n_iter)
         said = difference(then, now) or _difference_of_steps(task, model)
         if said:
-            raise ModelError(
-                f"{self.checkpoint} is of another run than this one: {said}; take another file, or delete it"
-            )
+            raise ModelError(f"{self.checkpoint} belongs to another run: {said}; choose another file, or delete it")
 
     def training(self, task: Task, model: Expansion) -> TrainingPoints | None:
         """Return the tracked training points; None: the solver's own.

@@ -69,7 +69,7 @@ def _forgiving(dispatcher: Any) -> Any:
         try:
             save(*arguments)
         except OSError as error:
-            _log.warning("the loop %s cannot be kept: %s", dispatcher.__name__, error)
+            _log.warning("the compiled loop %s cannot be cached: %s", dispatcher.__name__, error)
 
     cache.load_overload, cache.save_overload = load_if_readable, save_if_possible
     return dispatcher

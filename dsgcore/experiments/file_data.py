@@ -144,7 +144,7 @@ def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> 
     digest = hashlib.sha256(content).hexdigest()
     if data.sha256 is not None and digest != data.sha256.lower():
         raise DataError(
-            f"the file {quoted(name)} is not the one of the spec: its SHA-256 begins with {digest[:SHOWN]}, and that of the spec "
-            f"with {data.sha256[:SHOWN]}"
+            f"the file {quoted(name)} differs from the spec's file: its SHA-256 begins with {digest[:SHOWN]}, not with "
+            f"{data.sha256[:SHOWN]}"
         )
     return content

@@ -89,7 +89,7 @@ class JobQueue:
         job = Job(_request(function, arguments, memory_limit, time_limit), lease, time_limit)
         with self._changed:
             if self._is_closed:
-                raise JobError("the queue of jobs is closed, and takes no more of them")
+                raise JobError("the job queue is closed and takes no more jobs")
             self._waiting.append(job)
         threading.Thread(target=self._see_to, args=(job, on_done), name="job", daemon=True).start()
         if lease is not None:

@@ -246,7 +246,7 @@ class Run:
         if n_iter <= self.n_iter:
             raise DSGError(f"n_iter must be more than the run's {self.n_iter}, got {n_iter}")
         if self.stop_reason is StopReason.DIVERGED:
-            raise DSGError("a run that has diverged has nothing to go on from")
+            raise DSGError("a run that has diverged cannot be extended: start a new one with a smaller step")
         self.spec = replace(self.spec, solver=replace(self.spec.solver, n_iter=n_iter))
         self.engine.extend(self.spec)
         self.stop_reason = None
@@ -263,7 +263,7 @@ class Run:
         Its model, values and history are bit-for-bit identical to those of a run that was stopped there.
         """
         if not 1 <= t <= self.model_t:
-            raise DSGError(f"t must be between 1 and {self.model_t}, the iterations that there are, got {t}")
+            raise DSGError(f"t must be between 1 and {self.model_t}, the iterations available, got {t}")
         if t == self.t:
             return self
         view = copy(self)

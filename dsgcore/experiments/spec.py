@@ -241,12 +241,12 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
         raise SpecError(f"the data {quoted(name)} do not suit this setting: {DATASETS[name].why_not(labels)}")
     if name == FILE:
         if values["path"] is None:
-            raise SpecError("path must be given where the data's name is 'file', got null")
+            raise SpecError("path must be given if the data's name is 'file', got null")
         takes: dict[str, Integer | Real] = {}
         _check_file_conversion(values["convert"], labels)
         if values["recipe"] is not None and values["positive"] is not None:
             raise SpecError(
-                f"where a recipe is given, it names the positive label, got positive {quoted(values['positive'])}"
+                f"the recipe must name the positive label: leave out positive, got {quoted(values['positive'])}"
             )
     else:
         takes = {option.name: option for option in DATASETS[name].options}

@@ -20,9 +20,7 @@ def predict(given: argparse.Namespace) -> int:
             executor = None if cluster is None else cluster[0]
             score_parquet(given.model, given.data, given.out, features=features, executor=executor, tell=tell)
     except KeyboardInterrupt:
-        print(
-            f"\ndsgcore: stopped; what is written in {given.out} is kept, and the same command goes on", file=sys.stderr
-        )
+        print(f"\ndsgcore: stopped; the files in {given.out} are kept, and the same command continues", file=sys.stderr)
         return INTERRUPTED
     if not given.quiet:
         print(file=sys.stderr)

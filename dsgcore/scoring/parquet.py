@@ -89,9 +89,7 @@ def score_parquet(
     stamp = _stamp(data)
     rows, d = _rows(str(data.resolve()), features, preparation, stamp, None), load_model(model).d
     if rows.shape[1] != d:
-        raise DataError(
-            f"the model is of points with {d} coordinates, got {rows.shape[1]} columns: name its own (--features)"
-        )
+        raise DataError(f"the model needs {d} feature columns, got {rows.shape[1]}: choose them with --features")
     out.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256(model.read_bytes() + stamp).hexdigest()
     task = partial(_Task, str(model.resolve()), str(data.resolve()), features, preparation, digest)
@@ -150,7 +148,7 @@ def _is_there(task: _Task) -> bool:
         key = ""
     if key != task.key:
         raise DataError(
-            f"{quoted(task.to)} holds something else than this model's values at these points: take another folder"
+            f"{quoted(task.to)} holds other data than this model's values at these points: choose another folder"
         )
     return True
 

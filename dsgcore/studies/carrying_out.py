@@ -24,7 +24,7 @@ from dsgcore.studies.work import GivenUpError, Made, begin_worker
 AHEAD = 2
 MEMORY = 2 * 10**9
 SECONDS_BETWEEN_LOOKS = 0.2
-GONE = "the cluster is gone. Finished runs are kept"
+GONE = "the cluster has stopped. Finished runs are kept"
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class Rooms:
             asked = self._asked(connection, code)
             said = _read(asked, guess)
             if not asked.is_open or asked.step != step or said is None:
-                raise RoomError("This is no answer to what is asked now.")
+                raise RoomError("This does not answer the current question.")
             at, digest = (code, asked.setting, asked.lesson, asked.step), _digest(client)
             count = "SELECT count(*) FROM guesses WHERE code = ? AND setting = ? AND lesson = ? AND step = ? AND client != ?"
             if connection.execute(count, (*at, digest)).fetchone()[0] >= MOST_CLIENTS:

@@ -113,13 +113,15 @@ def rows_of(
     """
     reader, dtype = _reader(X, Asked.of(y if isinstance(y, str) else None, features, drop), tell)
     if not len(reader):
-        raise DataError("there must be rows, got none")
+        raise DataError("X must have at least one row, got none")
     # float32 rounds some whole numbers of four bytes and more.
     is_wide = dtype == np.float64 or (dtype.kind in "iu" and dtype.itemsize >= 4)
     own = np.dtype(np.float64 if is_wide else np.float32)
     reader.preparation = _learned(reader, own, missing, scaling, sample) if preparation is None else preparation
     if preparation is not None and preparation.d != reader.d:
-        raise DataError(f"the preparation is of {preparation.d} columns, got {reader.d}: name its own")
+        raise DataError(
+            f"the preparation is for {preparation.d} columns, got {reader.d}: choose the same columns with features"
+        )
     is_scaled = reader.preparation is not None and reader.preparation.scaling.kind != "none"
     return Rows(reader, np.dtype(np.float32) if is_scaled else own), _labels(X, y, reader, missing_words, unlabeled)
 
@@ -174,9 +176,7 @@ def _check_finite(reader: Reader, some: NDArray, taken: NDArray, *, is_filled: b
         raise DataError(
             f"numbers must be finite, got one that is infinite or too large for {some.dtype} {where}: correct it"
         )
-    raise DataError(
-        f"numbers are missing, the first {where}: say what replaces them (missing='mean' or --missing mean)"
-    )
+    raise DataError(f"numbers are missing, the first {where}: choose a replacement (missing='mean' or --missing mean)")
 
 
 def _labels(X: Any, y: Any, reader: Reader, words: Sequence[str], unlabeled: str | float | None) -> Any:

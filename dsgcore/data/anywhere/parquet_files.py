@@ -102,7 +102,7 @@ def _arrow() -> Any:
         import pyarrow
         import pyarrow.dataset
     except ImportError:
-        raise DataError("Parquet files are read by the package pyarrow, which is not installed") from None
+        raise DataError("Parquet files need the package pyarrow, which is not installed: install it") from None
     return pyarrow
 
 

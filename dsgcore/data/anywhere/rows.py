@@ -257,7 +257,7 @@ def _counted(key: Any, n: int) -> NDArray:
     """Return the row numbers, out of n, of a mask or numbers. Negative numbers count from the end."""
     rows = np.asarray(key) if np.size(key) else np.zeros(np.shape(key), dtype=np.int64)
     if isinstance(key, tuple) or rows.dtype.kind not in "biu":
-        raise IndexError("rows are asked for by a slice, a mask or whole numbers, and come with all their columns")
+        raise IndexError("an index must be a slice, a mask or whole numbers for rows; all columns are returned")
     if rows.dtype == bool:
         if rows.shape != (n,):
             raise IndexError(f"a mask of rows must have the shape ({n},), got {rows.shape}")

@@ -162,7 +162,7 @@ def _take_out(packed: Path, member: str, path: Path) -> None:
                 shutil.copyfileobj(source, target)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
         packed.unlink()
-        raise DataError(f"the archive {packed.name!r} is damaged; it was removed, ask again") from None
+        raise DataError(f"the archive {packed.name!r} is damaged; it was removed, so try again") from None
 
 
 def _through_scikit_learn(remote: RemoteSet, path: Path) -> Path:
@@ -177,7 +177,7 @@ def _through_scikit_learn(remote: RemoteSet, path: Path) -> Path:
             bunch = fetcher(data_home=str(cache_folder() / "scikit-learn"), **options)
     except (OSError, ValueError) as error:
         raise DataError(
-            f"scikit-learn cannot bring {remote.name!r} (is there a network?): {reason_of(error)}"
+            f"scikit-learn cannot download {remote.name!r} (is there a network?): {reason_of(error)}"
         ) from None
     X, y = np.asarray(bunch.data, dtype=np.float32), np.asarray(bunch.target).astype(str)
     with whole_files(path.parent, [path.name]) as part:

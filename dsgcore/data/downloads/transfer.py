@@ -170,13 +170,13 @@ def _refuse_for_good(error: BaseException, address: str) -> None:
 
 
 def _unreachable(error: BaseException, address: str, part: Path) -> str:
-    kept = f"; what has arrived ({_size(part):,} bytes) is kept, ask again" if part.exists() else ""
+    kept = f"; the {_size(part):,} bytes received are kept, so try again" if part.exists() else ""
     if isinstance(error, TimeoutError) or "timed out" in str(error):
-        return f"{_host(address)} does not answer any more{kept}"
+        return f"{_host(address)} stopped answering{kept}"
     if isinstance(error, http.client.IncompleteRead | http.client.RemoteDisconnected | ConnectionResetError):
-        return f"{_host(address)} breaks the transfer off{kept}"
+        return f"{_host(address)} broke off the download{kept}"
     if isinstance(error, urllib.error.HTTPError):
-        return f"{_host(address)} has a failure of its own ({error.code} {error.reason}){kept}"
+        return f"{_host(address)} reported a server error ({error.code} {error.reason}){kept}"
     return f"{_host(address)} cannot be reached (is there a network?){kept}"
 
 
@@ -194,6 +194,6 @@ def _check_digest(part: Path, digest: tuple[str, str] | None, address: str) -> N
         part.unlink()
         _mark(part).unlink(missing_ok=True)
         raise DataError(
-            f"the file from {_host(address)} is not the one that was asked for: its {algorithm.upper()} begins with "
-            f"{got[:12]}, and not with {wanted[:12]}; it was removed"
+            f"the file from {_host(address)} has the wrong digest: its {algorithm.upper()} begins with "
+            f"{got[:12]} instead of {wanted[:12]}. The file was removed"
         )

@@ -60,7 +60,9 @@ def _pyarrow() -> Any:
         import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
-        raise DataError("Parquet files are read by the package pyarrow, which is not installed: give a CSV") from None
+        raise DataError(
+            "Parquet files need the package pyarrow, which is not installed: install it, or give a CSV"
+        ) from None
     return pyarrow
 
 
