@@ -153,8 +153,8 @@ def test_bad_parameters_are_refused_with_one_sentence(wine, parameters, said):
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        (np.full(178, -1), "several classes are needed, got labels of 0 classes"),
-        (np.where(np.arange(178) < 9, 4, -1), "several classes are needed, got labels of 1 class"),
+        (np.full(178, -1), "labels of at least two classes are needed, got 0 classes"),
+        (np.where(np.arange(178) < 9, 4, -1), "labels of at least two classes are needed, got 1 class"),
         (np.linspace(0.1, 7, 178), "Unknown label type: continuous"),
     ],
 )

@@ -116,7 +116,7 @@ def test_a_weight_that_the_step_does_not_bear_is_said_before_the_run_begins():
 def test_the_page_says_that_the_step_does_not_bear_the_weight():
     app = open_page("multiclass", mc_n="200", mc_n_iter="20", mc_tau_I="1", mc_step_size="5")
     (said,) = [box.value for box in app.warning if "τ_I" in box.value]
-    assert re.match(r"The graph's weight τ_I = 1 is more than a step of 5 bears, [\d.e-]+ at most: ", said)
+    assert re.match(r"The graph's weight τ_I = 1 is too large for a step of 5, which allows at most [\d.e-]+: ", said)
 
 
 @pytest.fixture

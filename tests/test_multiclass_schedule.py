@@ -17,7 +17,7 @@ from dsgcore.experiments import LiveRun
 
 DECAYING = [name for name in SCHEDULES if name != "constant"]
 SENTENCE = (
-    "schedule must be constant where variant is released, whose step is divided by t + n_l already, got 'theta/t'"
+    "schedule must be constant if variant is released, because that divides the step by t + n_l already, got 'theta/t'"
 )
 
 
@@ -46,7 +46,7 @@ def test_the_command_line_says_it_in_one_sentence(tmp_path, capsys):
     plain["solver"]["schedule"] = "theta/t"
     (tmp_path / "spec.json").write_text(json.dumps(plain), encoding="utf-8")
     assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().err == f"dsgcore: {SENTENCE}\n"
+    assert capsys.readouterr().err == f"dsgcore: {SENTENCE} (in {tmp_path / 'spec.json'})\n"
     assert not (tmp_path / "out").exists()
 
 

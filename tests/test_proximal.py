@@ -388,7 +388,7 @@ def test_a_run_that_overflows_ends_before_the_step(points):
 
 @pytest.mark.parametrize(("labels", "said"), [(np.full(40, -1), "0 classes"), (np.full(40, 0), "1 class")])
 def test_fewer_than_two_classes_are_refused(points, labels, said):
-    with pytest.raises(ProblemError, match=f"several classes are needed, got labels of {said}$"):
+    with pytest.raises(ProblemError, match=f"labels of at least two classes are needed, got {said}$"):
         make_task(MultiClass(), points[0], labels, 0)
 
 

@@ -28,9 +28,10 @@ class KernelParameters:
         The kernel. The orthogonal Gaussian is the Gaussian with random features that cost less if d is several
         hundred or more. 'lm', if available, uses the coordinates themselves as features.
     sigma
-        Inverse bandwidth of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian one exp(-sigma ||x -
-        x'||_1); scale of the dot product kernel (sigma ⟨x, x'⟩)^power. 'scale' is 1 / (n_features_in_ * X.var()) for
-        the Gaussian, 1 / (n_features_in_ * X.std()) for the Laplacian, and 1 / mean ||x||^2 for the dot product.
+        Inverse bandwidth of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian kernel exp(-sigma ||x -
+        x'||_1). For the dot product kernel (sigma ⟨x, x'⟩)^power it is a scale. 'scale' is 1 / (n_features_in_ *
+        X.var()) for the Gaussian kernel, 1 / (n_features_in_ * X.std()) for the Laplacian kernel, and 1 / mean ||x||^2
+        for the dot product kernel.
     length
         Length scale of the Matérn kernel. 'scale' is sqrt(n_features_in_ * X.var()).
     nu

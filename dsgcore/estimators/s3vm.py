@@ -37,8 +37,7 @@ class TSGS3VM(BinaryEstimator):
         Weight of each labeled point's hinge loss, as in scikit-learn's SVC. See C_per.
     C_star
         Weight of each unlabeled point's loss. With 0 unlabeled points do not count. None gives all of them together a
-        tenth of the labeled points' weight. If C_per='mean', None gives each of them a labeled point's weight: C_star
-        = C n_l / n_u.
+        tenth of the labeled points' weight. If C_per='mean', None means C_star = C n_l / n_u.
     C_per
         Loss that C and C_star weigh. 'point': each point's loss, so that one value suits 20 labels and 20,000. 'mean':
         the mean losses, as in the paper. The paper's C is C n_l here, and its C_star is C_star n_u.

@@ -1,9 +1,13 @@
-"""What PS3VT takes where nothing is said: ridge, graph, ball and step that know the data's scale and the number of labels.
+"""Automatic parameters of PS3VT: ridge, graph weight, ball and step for the data's scale and the number of labels.
 
-Both weights are those of a prior that counts as one labeled point: of a ridge (1/2) ||W||^2 v, with v the points' mean variance,
-as that of a logistic regression with C = 1 on standardised columns; and of the mean squared difference of the scores
-along the graph's links. With many labels neither matters, and no graph is built. With the logistic loss on coordinates as they
-are, labels that are held out say by how much more or less the ridge is to count.
+Both weights make a prior that counts as one labeled point:
+
+- The ridge is (1/2) ||W||^2 v, with v the points' mean variance, as in a logistic regression with C = 1 on
+  standardised columns.
+- The graph weight is the same for the mean squared difference of the scores along the graph's links.
+
+With many labels neither matters, and no graph is built. If the logistic loss is used on linear features, held-out
+labels choose a factor of the ridge.
 """
 
 from __future__ import annotations
@@ -20,30 +24,31 @@ from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
 from dsgcore.multiclass.held_out import held_out_factor
 from dsgcore.multiclass.problem import CURVATURES, MultiClass
 
-# Times 1 / n_l: the ridge, where the features' variance is 1, and on Fourier features, whose norm is. The logistic loss, which
-# never is zero, wants less of it where the features are many.
+# Ridge times n_l, for linear features of variance 1, and for Fourier features, which have norm 1. The logistic loss is
+# never zero, and needs a smaller ridge if there are many features.
 RIDGE = {
     ("linear", "hinge"): 0.5,
     ("linear", "logistic"): 0.5,
     ("fourier", "hinge"): 0.25,
     ("fourier", "logistic"): 0.01,
 }
-# The pull to low rank; singular values of weights on thousands of Fourier features cost more than all else in an iteration.
+# Weight of the pull to low rank. For thousands of Fourier features, singular values would take most of an iteration's
+# time.
 TAIL = {"linear": 1e-3, "fourier": 0.0}
-# With more labels the graph's automatic weight is 0; it is built over this many points at most.
+# With more labels the graph's automatic weight is 0. The graph is built over at most this many points.
 MOST_LABELS, MOST_POINTS = 1000, 10_000
-# The largest radius that can be said.
+# The largest radius that the parameter allows.
 FREE = 1e6
-# Iterations of the search for the largest curvature: enough for some percent.
+# Iterations of the search for the largest curvature. They give it to within a few percent.
 POWER_ITERATIONS = 30
 
 
 def settle_weights(
     problem: MultiClass, features: FixedFeatures, X: NDArray, y: NDArray
 ) -> tuple[MultiClass, NDArray | None]:
-    """Return the problem with its ridge and the weight of its graph, and the graph's matrix where it has a weight.
+    """Return the problem with its ridge and graph weight, and the graph's matrix if the graph has a weight.
 
-    `X` (n, d) are all points, `y` (n,) their classes, -1 where they are not known.
+    `X` (n, d) are all points, and `y` (n,) their classes, -1 for unlabeled points.
     """
     n_labeled = int(np.count_nonzero(y != UNLABELED))
     if _is_open(problem, "tau_A"):
@@ -53,12 +58,12 @@ def settle_weights(
     if not _is_open(problem, "tau_I"):
         L = laplacian(X, n_neighbors=problem.n_neighbors, variant=problem.variant) if problem.tau_I > 0.0 else None
         return problem, None if L is None else smoothness(features(X), L)
-    # A product with the matrix of Fourier features would cost more than all the rest of an iteration.
+    # A product with the matrix of Fourier features would take longer than the rest of an iteration.
     if n_labeled > MOST_LABELS or features.kind == "fourier":
         return replace(problem, tau_I=0.0), None
     some = X[evenly_spread(len(X), MOST_POINTS)]
     L = laplacian(some, n_neighbors=problem.n_neighbors, variant=problem.variant)
-    # The graph's term has each link once, the degrees have it twice.
+    # The graph's term counts each link once, the degrees count it twice.
     weight = 2.0 / (n_labeled * max(L.diagonal().sum(), np.finfo(float).tiny))
     return replace(problem, tau_I=float(weight)), smoothness(features(some), L)
 
@@ -74,15 +79,15 @@ def _ridge(problem: MultiClass, X: NDArray, y: NDArray) -> float:
 
 
 def _is_open(problem: MultiClass, name: str) -> bool:
-    """Whether a parameter is still to be found, which its type does not tell."""
+    """Return True if a parameter is still automatic. Its type does not show this."""
     return getattr(problem, name) is None
 
 
 def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | None) -> MultiClass:
-    """Return the problem with its step and ball where the step is open: one over the curvature that mini-batches have.
+    """Return the problem with its step and ball, if the step is automatic: one over the curvature of mini-batches.
 
-    Its weights are said already. `phi` (n_l, D) are features of the labeled points, or of some of them, `M` (D, D) is the
-    graph's matrix, if any.
+    The weights must be set already. `phi` (n_l, D) are features of the labeled points, or of some of them. `M` (D, D)
+    is the graph's matrix, if any.
     """
     if not _is_open(problem, "step_size"):
         return problem
@@ -101,7 +106,10 @@ def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | 
 
 
 def free_radius(tau_A: float, loss: str) -> float:
-    """Return the radius of a ball that has the minimiser in it: at its rim the ridge alone is the hinge objective at W = 0."""
+    """Return the radius of a ball that contains the minimiser.
+
+    At its edge, the ridge alone equals the hinge objective at W = 0.
+    """
     if loss != "hinge":
         return FREE
     return float(min(tau_A**-0.5, FREE)) if tau_A > 0.0 else FREE

@@ -1,4 +1,4 @@
-"""What a run of PS3VT costs."""
+"""Cost of a run of PS3VT."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 FLOAT = 8
 MOST_CLASSES = 20
 SECONDS_A_PRODUCT = 3e-10
-# A point has about so many neighbours, and so many numbers are kept for each link of the graph.
+# Approximate number of neighbours of a point, and of numbers kept for each link of the graph.
 NUMBERS_A_LINK = 6
-# Where singular values are shrunk, an iteration decomposes the weights.
+# If singular values are shrunk, an iteration decomposes the weights.
 PRODUCTS_A_DECOMPOSITION = 10
 
 
 def multiclass_cost(spec: Spec, sizes: Sizes) -> Cost:
-    """Return what a run costs besides its data: its features, the pull of the graph on them, and the weights it keeps."""
+    """Return the cost of a run besides its data: its features, the graph's matrix, and the weights it keeps."""
     is_linear = spec.problem.features == "linear"  # type: ignore[attr-defined]
     width = sizes.d if is_linear else 2 * sizes.n_features
     points = [sizes.n_train, sizes.n_test, sizes.n_labeled]
     kept = sum(n * width for n in points if n * width <= MAX_KEPT_FEATURES)
     made_anew = 0 if is_linear else sum(n for n in points if n * width > MAX_KEPT_FEATURES)
     weights = width * MOST_CLASSES
-    # The pull is made of the features of all training points at once.
+    # The graph's matrix is computed from the features of all training points at once.
     pull = 2 * width * width + 2 * sizes.n_train * width if uses_graph(spec) else 0
     links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK  # type: ignore[attr-defined]
     n_kept = sizes.n_iter / ITERATIONS_BETWEEN_WEIGHTS + 4

@@ -1,4 +1,4 @@
-"""PS3VT at work on a spec's data: its iterations, the graph, and what is measured of them."""
+"""PS3VT run on a spec's data: iterations, graph, and measurements."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from dsgcore.problems import UNLABELED, objective
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
 
-# Of the weight that the graph may have before a step overshoots: what it has at most where none is given. Nearer to it, the
-# graph's pull is so strong that the noise of the batches' labels goes round in it and the score wavers.
+# Largest automatic weight of the graph, as a share of the weight at which a step overshoots. Closer to that weight,
+# the graph amplifies the noise of the mini-batches' labels, and the score fluctuates.
 SHARE_OF_LIMIT = 0.1
 SMALLEST = 1e-300
-# Up to this many training points, the exact-kernel twin goes along.
+# Largest number of training points with an exact-kernel twin.
 MAX_POINTS_FOR_TWIN = 5000
-# So many singular values have a column of their own in the history.
+# Number of singular values with a column of their own in the history.
 MAX_SINGULAR_VALUES = 12
-# A singular value below this share of the largest is none.
+# A singular value below this share of the largest counts as zero.
 RANK_TOLERANCE = 1e-9
-# The gauges read the scores of so many labeled points.
+# Number of labeled points whose scores the gauges read.
 GAUGED_POINTS = 8
 
 
 class MultiClassEngine(OnTheWay):
-    """Proximal stochastic sub-gradients on a spec's data.
+    """Run of proximal stochastic sub-gradients on a spec's data.
 
     Raises
     ------
@@ -58,14 +58,14 @@ class MultiClassEngine(OnTheWay):
     Attributes
     ----------
     singular_values : ndarray of shape (min(d, K),)
-        Of the weights, the largest first.
+        Singular values of the weights, in descending order.
     """
 
     has_graph: ClassVar[bool] = True
     gauged: ClassVar[tuple[str, ...]] = ("Step", "Batches", "Wander")
     limited_by: ClassVar[str] = "the graph's pull"
     can_look_back: ClassVar[bool] = True
-    shift: ClassVar[float] = 0.0  # the highest score is the class
+    shift: ClassVar[float] = 0.0  # the predicted class has the highest score
     cost = staticmethod(multiclass_cost)
 
     def __init__(self, spec: Spec, split: Split) -> None:
@@ -88,18 +88,18 @@ class MultiClassEngine(OnTheWay):
         self.keep()
 
     def _take_graph(self) -> None:
-        """Get the graph, and see what weight its pull bears."""
+        """Get the graph, and compute the weight that a step allows."""
         pull = self.ground.pull(self.task.problem, self.task.features)
         self.task = replace(self.task, M=pull.M)
-        self.training_seconds += pull.seconds  # whoever made it
+        self.training_seconds += pull.seconds  # even if another run made it
         self._largest = pull.largest
-        step = self.task.step(1)  # the largest of every schedule
+        step = self.task.step(1)  # the largest step of every schedule
         self.automatic_tau_I = min(AUTOMATIC_TAU_I, SHARE_OF_LIMIT / max(step * pull.largest, SMALLEST))
         if self.twin is not None:
             self.twin.L = self.ground.graph(self.task.problem).L
 
     def _new_twin(self) -> KernelTwin | None:
-        """Return the exact-kernel twin: of random features, and of samples that are not too large."""
+        """Return the exact-kernel twin; None for linear features or large samples."""
         probes = self.split.X_test[: self.spec.diagnostics.n_probes].astype(np.float64)
         training = self._training
         if self.task.features.kind == "linear" or training is None or training.phi is None or not len(probes):
@@ -115,24 +115,28 @@ class MultiClassEngine(OnTheWay):
 
     @property
     def largest_step(self) -> float | None:
-        """The step above which the graph's pull alone makes the weights grow, 1 / (tau_I lambda_max); None without a graph."""
+        """The step above which the graph's term makes the weights grow, 1 / (tau_I lambda_max); None without a graph."""
         tau_I = self._problem_at(self.t).tau_I
         return 1.0 / (tau_I * self._largest) if tau_I * self._largest > 0 else None
 
     @property
     def caution(self) -> str:
-        """That the graph's weight is more than the step bears: no run diverges, for the ball keeps the weights, but none learns."""
+        """Warning that the graph's weight is too large for the step; empty if it is not.
+
+        Such a run does not diverge, because the ball limits the weights, but it does not learn.
+        """
         step, largest = self.step_at(max(self.t, 1)), self.largest_step
         if largest is None or step <= largest:
             return ""
         tau_I = self._problem_at(self.t).tau_I
         return (
-            f"The graph's weight τ_I = {tau_I:g} is more than a step of {step:.2g} bears, {tau_I * largest / step:.2g} at most: "
-            "the weights swing instead of settling. Take a smaller one or “auto”, or a smaller step."
+            f"The graph's weight τ_I = {tau_I:g} is too large for a step of {step:.2g}, which allows at most "
+            f"{tau_I * largest / step:.2g}: the weights swing instead of settling. "
+            "Take a smaller weight or “auto”, or a smaller step."
         )
 
     def advance(self) -> dict[str, float] | None:
-        """Make one iteration and return its row; None where there is no further one."""
+        """Make one iteration and return its row; None if the run has ended."""
         start = time.perf_counter()
         iterate = self._next(self.t + 1)
         self.training_seconds += time.perf_counter() - start
@@ -157,7 +161,7 @@ class MultiClassEngine(OnTheWay):
         twin.advance(task.problem, iterate.step, self.labeled_rows[rows], c, f, phi, iterate.W)
 
     def _read(self, task: MultiClassTask, iterate: MultiClassStep) -> tuple[NDArray, float, Callable[[], NDArray]]:
-        """Return what the gauges read: scores, no features' noise, and what returns the batch's gradient place by place."""
+        """Return the gauges' readings: scores, the features' noise (NaN), and a function for single gradients."""
         return (
             (self._gauged_points @ iterate.W).ravel(),
             np.nan,
@@ -190,7 +194,7 @@ class MultiClassEngine(OnTheWay):
         }
 
     def _of_average(self, task: MultiClassTask) -> dict[str, float]:
-        """Return the average's objective and test score, where the spec asks for them."""
+        """Return the average's objective and test score, if the spec requests iterate averaging."""
         if self._after is None:
             return {}
         score = self.problem.score(self.split.y_test, self.test_average)
@@ -209,7 +213,7 @@ class MultiClassEngine(OnTheWay):
         return scores
 
     def _spectrum(self) -> dict[str, float]:
-        """Return the largest singular values, how many are not zero, and the sum of those in the tail."""
+        """Return the largest singular values, the number of nonzero ones, and the sum of those in the tail."""
         values = self.singular_values
         rank = int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > 0 else 0
         columns = {f"singular value {i + 1}": v for i, v in enumerate(values[:MAX_SINGULAR_VALUES])}
@@ -218,20 +222,20 @@ class MultiClassEngine(OnTheWay):
     def links(self, limit: int) -> NDArray:
         """Return at most `limit` links of the neighbour graph, evenly spread over them: rows of both ends, (m, 2)."""
         if self.task.M is None and len(self.ground.X) >= MIN_POINTS_TO_WAIT_FOR:
-            return np.zeros((0, 2), dtype=np.intp)  # not used by the run, and not there
+            return np.zeros((0, 2), dtype=np.intp)  # the run does not use the graph, so it has not been made
         L = self.ground.graph(self.task.problem).L.tocoo()
         ends = np.stack([L.row, L.col], axis=1)[L.row < L.col]
         return ends[:: max(1, -(-len(ends) // limit))]
 
     def follow(self, spec: Spec) -> None:
-        """Take over a spec's changes; get the graph where one of them is the first to use it."""
+        """Adopt a spec's changes; get the graph if one of them is the first to use it."""
         self.spec = spec
         if self.task.M is None and uses_graph(spec):
             self._take_graph()
 
     @staticmethod
     def long_work(spec: Spec, split: Split) -> tuple[Any, ...] | None:
-        """Return the making of the graph, for a job of its own, where a run needs one that takes long and is not there."""
+        """Return the job that makes the graph, if a run needs it, it takes long, and it has not been made."""
         if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
             return None
         ground, problem = ground_of(split), problem_at(spec, 0)
@@ -243,18 +247,18 @@ class MultiClassEngine(OnTheWay):
         return make_graph_and_pull, arguments, lambda made: ground.keep(problem, features, made)
 
     def keep(self) -> None:
-        """Make the present state the one that `go_back` returns to."""
-        # An iteration makes new arrays and changes none: nothing has to be copied.
+        """Keep the present state for `go_back`."""
+        # An iteration makes new arrays and changes none, so that no copy is needed.
         self._kept_state = (self.t, self.W, self.singular_values, self._sum)
         self._kept_twin = copy(self.twin)
 
     def go_back(self) -> None:
-        """Return as a whole to the state kept last; nothing follows."""
+        """Restore the state that `keep` kept last."""
         self.t, self.W, self.singular_values, self._sum = self._kept_state
         self.twin = self._kept_twin
 
     def at(self, t: int) -> Self:
-        """Return the engine as it was after `t` iterations, without its exact-kernel twin."""
+        """Return the engine after `t` iterations, without its exact-kernel twin."""
         other = copy(self)
         other.t, other.W, other.twin = t, self._weights_at(t), None
         other.singular_values = np.linalg.svdvals(other.W)
@@ -266,14 +270,14 @@ class MultiClassEngine(OnTheWay):
         return objective(self._task_of(self._problem).terms(self.task.start()))
 
     def exact_values(self, Z: NDArray) -> NDArray:
-        """Return the exact-kernel twin h at the points `Z` (p, d), of shape (p, K); only random features have one."""
+        """Return the exact-kernel twin h at the points `Z` (p, d), of shape (p, K). Only random features have a twin."""
         if self.twin is None:
             raise DSGError("there is no exact-kernel twin: the features are linear, or the sample is too large")
         return self.twin.values(Z.astype(np.float64))
 
     @classmethod
     def learned(cls, spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
-        """Return what a whole run makes of the test points, as its result is scored; None where `until` ended it before."""
+        """Return the result of a whole run on the test points; None if `until` ended the run early."""
         engine = cls(replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0)), split)
         while (iterate := engine._next(engine.t + 1)) is not None:
             engine._take(iterate)

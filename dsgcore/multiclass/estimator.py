@@ -1,4 +1,4 @@
-"""What PS3VT and its special cases share as scikit-learn estimators: validation, training, scores of the classes."""
+"""Base of PS3VT and its special cases as scikit-learn estimators: validation, training, scores of the classes."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ _RUN = (*Stopping.parameters, as_in(SolverParameters, "average"))
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Graph:
-    """The parameters of the graph.
+    """Parameters of the graph.
 
     Parameters
     ----------
     tau_I : Trust in the graph
-        How much neighbouring points, labeled or not, should score alike; 'auto' counts as much as one labeled point, and is 0
-        with more than 1000 labels, where that is nothing, and on Fourier features.
+        Weight of the graph: larger values make neighbouring points, labeled or not, score more alike. 'auto' counts as
+        much as one labeled point. It is 0 for Fourier features, and if there are more than 1000 labels, which make it
+        negligible.
     """
 
     tau_I: float | str | None = field_as_in(MultiClass, "tau_I", default="auto")
@@ -48,13 +49,13 @@ class Graph:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Tail:
-    """The parameters of the pull to low rank.
+    """Parameters of the pull to low rank.
 
     Parameters
     ----------
     tau_S : Pull to low rank
-        How strongly the smaller singular values of the coefficients are pulled to zero; 'auto' is 0.001, and 0 on Fourier
-        features.
+        Strength of the pull of the coefficients' smaller singular values towards zero. 'auto' is 0.001 for linear
+        features and 0 for Fourier features.
     """
 
     tau_S: float | str | None = field_as_in(MultiClass, "tau_S", default="auto")
@@ -63,46 +64,49 @@ class Tail:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
-    """Shell of the four, with what all of them have; a weight that a subclass does not have is zero.
+    """Base class of the four estimators; a weight that a subclass does not have is zero.
 
     Parameters
     ----------
     average
-        Whether the model is the mean of the second half's weights, or the last of them.
+        Iterate averaging. 'tail' gives the mean of the weights over the second half of the iterations, None the last
+        weights.
     tol : Tolerance
-        The fit ends when the mean of the second half's weights made so far moves by no more than this share of its size, by its
-        scores at some labeled points in the root mean square; None makes all iterations.
+        Tolerance for early stopping. `fit` ends when the mean of the second half's weights changes by no more than
+        this share of its size (root mean square of its scores at some labeled points). None makes all iterations.
     n_iter_no_change : Iterations at rest
-        For so many iterations it has to be so.
+        Number of iterations for which the change must stay within `tol`.
     verbose
-        Whether to print how far that mean moves, every 200 iterations.
+        If above 0, print the change of that mean every 200 iterations.
     sigma
-        Sharpness of the kernel exp(-sigma ||x - x'||^2) of the Fourier features; 'scale' is 1 / (n_features_in_ * X.var()).
+        Inverse bandwidth of the kernel exp(-sigma ||x - x'||^2) of the Fourier features. 'scale' is 1 /
+        (n_features_in_ * X.var()).
     orthogonal
-        Whether the Fourier features' frequencies are drawn orthogonal to each other: the same kernel with a smaller error, on
-        hundreds of coordinates that of half as many more features.
+        Draw the Fourier features' frequencies orthogonal to each other. The kernel is the same, with a smaller error.
+        If there are hundreds of coordinates, it is as accurate as 1.5 times as many independent frequencies.
     loss
-        The paper's hinge, or the logistic loss; 'auto' is logistic on coordinates as they are, where it is what people install
-        and every point says where a boundary lies, and the hinge on Fourier features, which can set all points apart.
+        The paper's hinge loss, or the logistic loss. 'auto' is the logistic loss for linear features, and the hinge
+        loss for Fourier features. The logistic loss is the one in common software, and with it every point influences
+        the boundary. Fourier features can separate all points.
     random_state
-        Seed of mini-batches and Fourier features; an int gives the same numbers at every call.
+        Seed for mini-batches and Fourier features. Pass an int for the same result at every call.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
         The labels, sorted.
     coef_ : ndarray of shape (K, d), or (K, 2m) with Fourier features
-        The paper's W, transposed; two rows for two classes.
+        The paper's W, transposed. It has two rows for two classes.
     intercept_ : ndarray of shape (K,)
-        What is added to the scores; zeros without `fit_intercept`.
+        Intercepts of the scores. Zeros if `fit_intercept` is False.
     feature_map_ : dsgcore.multiclass.features.FixedFeatures
-        From points to what `coef_` multiplies.
+        Map from points to the features that `coef_` multiplies.
     problem_ : dsgcore.multiclass.problem.MultiClass
-        The objective with all that was "auto" as it was used.
+        The objective, with the values used for 'auto'.
     step_size_ : float
         The step that was used.
     n_iter_ : int
-        Iterations made.
+        Number of iterations made.
     n_features_in_ : int
         Number of coordinates d of a point.
     """
@@ -133,13 +137,17 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         X : array-like of shape (n, d)
             Points.
         y : array-like of shape (n,)
-            Labels of two classes or more. As in `dsgcore.QSGS2AUC`, points whose label is -1 or missing are unlabeled; without any,
-            the graph is that of the labeled points.
+            Labels of two classes or more. As in `dsgcore.QSGS2AUC`, points whose label is -1 or missing are unlabeled.
+            If there are none, the graph is that of the labeled points.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
         ValueError
-            If a parameter is out of range, there are fewer than two classes, or the run diverges.
+            If a parameter is out of range, if there are fewer than two classes, or if the run diverges.
         """
         classes, codes = encode(y)
         points, codes = validate_data(self, X, codes, dtype=np.float64)
@@ -165,7 +173,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
     def _train(self, task: MultiClassTask) -> NDArray:
-        """Return the weights that are asked for, the mean's or the last, in the task's frame."""
+        """Return the averaged or the last weights, as `average` requests, in the task's frame."""
         said = check_all(_RUN, {p.name: getattr(self, p.name) for p in _RUN}, type(self).__name__)
         average = said.pop("average")
         tail = TailMean(task, **said)
@@ -190,7 +198,10 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
             )
 
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return the classes' scores at the rows of `X`, (n, K); for two classes the second's minus the first's, (n,)."""
+        """Return the classes' scores at the rows of `X`, of shape (n, K).
+
+        For two classes return the second class's score minus the first's, of shape (n,).
+        """
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""What PS3VT's weights multiply: features that stay the same in all iterations, and the frame in which they are learned on."""
+"""Fixed features for PS3VT's weights, and the frame in which the weights are learned."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from dsgcore.core.kernels import Gaussian, block_frequencies
 from dsgcore.multiclass.problem import MultiClass
 
 DTYPE = np.dtype(np.float64)
-# So many frequencies are made orthogonal to each other at most: the work grows with their square.
+# Most frequencies that are made orthogonal to each other. The work grows with the square of this number.
 MOST_ORTHOGONAL = 256
-# The frequencies of so many sets of features are kept: those of a run that is watched, and of the one before.
+# Number of feature sets with cached frequencies: that of the current run, and the previous one.
 KEPT_FREQUENCIES = 2
 
 
 @dataclass(frozen=True)
 class FixedFeatures:
-    """What W multiplies: a point's own coordinates, or random Fourier features of them, fixed by the seed.
+    """Features that W multiplies: a point's coordinates, or random Fourier features of them, fixed by the seed.
 
     Attributes
     ----------
     kind : {"linear", "fourier"}
     sigma : float
-        Sharpness of the kernel exp(-sigma ||x - x'||^2) that the Fourier features stand for.
+        Inverse bandwidth of the kernel exp(-sigma ||x - x'||^2) that the Fourier features approximate.
     n_features : int
         Number m of frequencies.
     seed : int
     has_ones : bool
-        Whether a column of ones stands behind them, for an intercept.
+        True if a column of ones follows, for an intercept.
     is_orthogonal : bool
-        Whether the frequencies' directions are orthogonal to each other, as many at a time as there are coordinates.
+        True if the frequencies' directions are orthogonal to each other, in groups of at most d.
     """
 
     kind: str
@@ -45,7 +45,10 @@ class FixedFeatures:
     is_orthogonal: bool = False
 
     def __call__(self, X: NDArray) -> NDArray:
-        """Return X, or sqrt(1/m) [cos w_1'x .. cos w_m'x, sin w_1'x .. sin w_m'x] of shape (n, 2m), in float64; then the ones."""
+        """Return X, or sqrt(1/m) [cos w_1'x .. cos w_m'x, sin w_1'x .. sin w_m'x] of shape (n, 2m), in float64.
+
+        A column of ones follows if `has_ones`.
+        """
         X = np.ascontiguousarray(X, dtype=DTYPE)
         phi = X if self.kind == "linear" else self._waves(X)
         return np.hstack([phi, np.ones((len(X), 1))]) if self.has_ones else phi
@@ -57,19 +60,19 @@ class FixedFeatures:
         return phi
 
     def width(self, d: int) -> int:
-        """Return how many features a point of `d` coordinates has."""
+        """Return the number of features of a point with `d` coordinates."""
         return (d if self.kind == "linear" else 2 * self.n_features) + self.has_ones
 
 
 def features_of(problem: MultiClass, seed: int) -> FixedFeatures:
-    """Return the features that a problem asks for."""
+    """Return the features of a problem."""
     p = problem
     return FixedFeatures(p.features, p.sigma, p.n_features, seed, p.fit_intercept, p.is_orthogonal)
 
 
 @lru_cache(maxsize=KEPT_FREQUENCIES)
 def _frequencies(features: FixedFeatures, d: int) -> NDArray:
-    """Return the frequencies (d, m): the same ones at every call."""
+    """Return the frequencies (d, m). Every call returns the same ones."""
     W = block_frequencies(Gaussian(features.sigma), features.seed, 0, d, features.n_features, DTYPE)
     return _orthogonal(W) if features.is_orthogonal else W
 
@@ -77,12 +80,12 @@ def _frequencies(features: FixedFeatures, d: int) -> NDArray:
 def _orthogonal(W: NDArray) -> NDArray:
     """Return normal columns (d, m) with their lengths, and directions that are orthogonal, d and at most 256 at a time.
 
-    Each direction alone is uniform as before, so the kernel that the features stand for is the same on average; their error is
-    smaller the more coordinates there are (Yu et al., Orthogonal Random Features, NIPS 2016).
+    Each single direction is still uniform, so that the features approximate the same kernel on average. Their error is
+    smaller, and more so with more coordinates (Yu et al., Orthogonal Random Features, NIPS 2016).
     """
     size = min(len(W), MOST_ORTHOGONAL)
     made = np.empty_like(W)
-    with single_threaded_blas():  # the same bits, whatever the number of threads
+    with single_threaded_blas():  # bit-for-bit identical for any number of threads
         for start in range(0, W.shape[1], size):
             block = W[:, start : start + size]
             Q, R = np.linalg.qr(block)
@@ -92,7 +95,7 @@ def _orthogonal(W: NDArray) -> NDArray:
 
 @dataclass(frozen=True, eq=False)
 class MadeAnew:
-    """Features of points (n, d) that are too many to be held: those of the rows that are asked for are made each time."""
+    """Features of too many points (n, d) to keep in memory. Each access computes them for the rows it needs."""
 
     features: FixedFeatures
     points: NDArray
@@ -111,10 +114,10 @@ class MadeAnew:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """An origin amid the points, and ones as long as a coordinate: what a column of ones allows to learn in.
+    """Frame for learning with an intercept: an origin at the points' mean, and ones scaled to the size of a coordinate.
 
-    W'x + b is W'(x - m) + b', and b' is (W's last row) * scale: the same models, but one step suits all columns, wherever the
-    points lie.
+    W'x + b is W'(x - m) + b', and b' is (W's last row) * scale. The models are the same, but one step size suits all
+    columns, even if the points are far from 0.
 
     Attributes
     ----------
@@ -132,16 +135,16 @@ class Frame:
         return np.hstack([phi[:, :-1] - self.center, self.scale * phi[:, -1:]])
 
     def leave(self, W: NDArray) -> NDArray:
-        """Return the weights of the features as they are."""
+        """Return the weights for the original features."""
         return np.vstack([W[:-1], self.scale * W[-1:] - self.center @ W[:-1]])
 
 
 def spread(X: NDArray) -> float:
-    """Return the root of the coordinates' mean variance; 1 where all points coincide."""
+    """Return the root of the coordinates' mean variance; 1 if all points coincide."""
     return float(np.sqrt(np.mean(np.var(X, axis=0)))) or 1.0
 
 
 def frame_of(X: NDArray, features: FixedFeatures) -> Frame | None:
-    """Return the frame for points (n, d); None where the features are to be taken as they are."""
+    """Return the frame for points (n, d); None for features that need no frame."""
     is_free = features.kind == "linear" and features.has_ones
     return Frame(X.mean(axis=0), spread(X)) if is_free else None

@@ -1,4 +1,4 @@
-"""The neighbour graph over all points, labeled or not, and the smoothness that its Laplacian asks of a linear model."""
+"""Neighbour graph over all points, labeled or not, and the smoothness term of its Laplacian for a linear model."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sklearn.neighbors import NearestNeighbors
 
 from dsgcore.core.sampling import evenly_spread
 
-# The mean distance between all pairs is exact up to this many points; beyond, it is the mean to this many of them.
+# Up to this many points the mean distance uses all pairs. For more points, it uses the distances to this many of them.
 MAX_ANCHORS = 1000
 ROWS_AT_A_TIME = 4096
-# The largest eigenvalue of a matrix with more rows is found by Lanczos steps.
+# The largest eigenvalue of a matrix with more rows is computed by Lanczos steps.
 MAX_ROWS_FOR_ALL_EIGENVALUES = 64
 
 
@@ -34,38 +34,38 @@ def laplacian(
     X : ndarray of shape (n, d)
         Points, at least two.
     n_neighbors : int, default 10
-        How many nearest points each point lists, itself excluded; at most n - 1 of them exist.
+        Number of nearest points that each point lists, not counting itself. At most n - 1 of them exist.
     variant : {"paper", "released"}, default "paper"
-        Two points are linked when one of them lists the other. With "paper", the width s is the mean distance between
-        points, and every link counts once. With "released", s is the mean distance to the last neighbour listed,
-        and a link counts twice where both points list each other.
+        Two points are linked if one of them lists the other. With "paper", the width s is the mean distance between
+        points, and every link counts once. With "released", s is the mean distance to the last listed neighbour,
+        and a link counts twice if both points list each other.
     report : callable, optional
-        Gets the share of the points whose neighbours are known, in (0, 1], after each piece of them.
+        Called with the share of the points whose neighbours are known, in (0, 1], after each block of them.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Symmetric and positive semi-definite; its rows sum to zero.
+        Symmetric and positive semi-definite. Its rows sum to zero.
 
     Notes
     -----
     Source: J. Li, Y. Liu, R. Yin and W. Wang, Multi-Class Learning using Unlabeled Samples: Theory and Algorithm,
-    IJCAI 2019, Sections 4.1 and 5; the "released" variant is what the authors' public program computes.
+    IJCAI 2019, Sections 4.1 and 5. The "released" variant follows the authors' public program.
 
-    Deviation: Section 5 writes L = D - W, a slip for D - S (Section 4.1). Its width is a mean of ||x_i - x_j|| over i,
-    with j left open; it is taken over all pairs. With more than 1000 points, j runs over 1000 of them, evenly spread
-    over the rows.
+    Deviation: Section 5 writes L = D - W, a slip for D - S (Section 4.1). Its width is a mean of ||x_i - x_j|| over i
+    and leaves j open. Here the mean is over all pairs. With more than 1000 points, j runs over 1000 of them, evenly
+    spread over the rows.
     """
     S, last_distance = _listed(X, min(n_neighbors, len(X) - 1), report)
     width = float(last_distance.mean()) if variant == "released" else mean_distance(X)
-    # Where all points coincide every weight is one.
+    # If all points coincide, every weight is one.
     S.data = np.exp(-S.data / width**2) if width > 0 else np.ones_like(S.data)
     S = S + S.T if variant == "released" else S.maximum(S.T)
     return csr_array(diags_array(S.sum(axis=1)) - S)
 
 
 def mean_distance(X: NDArray) -> float:
-    """Return the mean distance between the points (rows) of `X`, the zero distance of each to itself included."""
+    """Return the mean distance between the points (rows) of `X`, including the zero distance of each to itself."""
     anchors = X[evenly_spread(len(X), MAX_ANCHORS)]
     pieces = (X[start : start + ROWS_AT_A_TIME] for start in range(0, len(X), ROWS_AT_A_TIME))
     return float(sum(cdist(piece, anchors).sum() for piece in pieces) / (len(X) * len(anchors)))
@@ -80,7 +80,10 @@ def smoothness(features: NDArray, L: csr_array) -> NDArray:
 
 
 def largest_eigenvalue(M: NDArray) -> float:
-    """Return the largest eigenvalue of a symmetric positive semi-definite matrix: of the graph term, half its curvature."""
+    """Return the largest eigenvalue of a symmetric positive semi-definite matrix.
+
+    For the graph term's matrix it is half the term's curvature.
+    """
     if len(M) <= MAX_ROWS_FOR_ALL_EIGENVALUES:
         return float(np.linalg.eigvalsh(M)[-1])
     return float(eigsh(M, k=1, v0=np.ones(len(M)), return_eigenvectors=False)[0])
@@ -101,7 +104,7 @@ def _listed(X: NDArray, n_neighbors: int, report: Callable[[float], object]) -> 
 
 
 def _others(distances: NDArray, neighbors: NDArray, rows: NDArray) -> tuple[NDArray, NDArray]:
-    """Leave out that a point is its own neighbour; of those with many twins, which crowd it out, the first twin."""
+    """Remove each point from its own list of neighbours. If its copies fill the list, remove the first copy."""
     is_other = neighbors != rows[:, None]
     is_other[is_other.all(axis=1), 0] = False
     shape = (len(rows), neighbors.shape[1] - 1)

@@ -1,4 +1,4 @@
-"""What PS3VT stands on: the graph over a split's points and their features, made once for all runs on that split."""
+"""Shared data of all runs on a split: the graph over its points and their features, computed once."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED
 
-# Up to this many numbers, the features of a point set are kept instead of made anew at every iteration.
+# Up to this many numbers, the features of a point set are kept. Larger ones are recomputed at every iteration.
 MAX_KEPT_FEATURES = 2**25
-# From this many training points on, their graph is made in the background while a page waits.
+# From this many training points on, the graph is made in the background while a page waits.
 MIN_POINTS_TO_WAIT_FOR = 10_000
-# Of the time that all of this takes.
+# Share of the neighbour search in the time for the graph and its matrix.
 SHARE_OF_NEIGHBOURS = 0.85
 
 
 class ScoredPoints:
-    """Points whose scores are asked for at every iteration."""
+    """Points whose scores every iteration needs."""
 
     def __init__(self, X: NDArray, features: FixedFeatures) -> None:
         self.X, self.features = X, features
@@ -50,16 +50,16 @@ class Graph:
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """What a graph asks of a linear model.
+    """The graph's term for a linear model.
 
     Attributes
     ----------
     M : ndarray of shape (D, D)
         The features' X L X'.
     largest : float
-        The largest eigenvalue of M: a step 1/mu overshoots where tau_I / mu is above 1 / `largest`.
+        The largest eigenvalue of M. A step 1/mu overshoots if tau_I / mu is above 1 / `largest`.
     seconds : float
-        What it took, with its graph.
+        Time for M and the graph, in seconds.
     """
 
     M: NDArray
@@ -68,14 +68,14 @@ class Pull:
 
 
 def make_graph(X: NDArray, n_neighbors: int, variant: str, report: Callable[[float], object]) -> Graph:
-    """Make the graph over the points `X`; the others as in `laplacian`."""
+    """Make the graph over the points `X`; the other arguments are as in `laplacian`."""
     start = time.perf_counter()
-    with single_threaded_blas():  # the same bits, whatever the number of threads
+    with single_threaded_blas():  # bit-for-bit identical for any number of threads
         return Graph(laplacian(X, n_neighbors=n_neighbors, variant=variant, report=report), time.perf_counter() - start)
 
 
 def make_pull(X: NDArray, graph: Graph, features: FixedFeatures) -> Pull:
-    """Make what a graph over the points `X` asks of a model that is linear in the features."""
+    """Make the graph's term for a model that is linear in the features, from a graph over the points `X`."""
     start = time.perf_counter()
     with single_threaded_blas():
         M = smoothness(features(X), graph.L)
@@ -91,21 +91,21 @@ def make_graph_and_pull(
     *,
     report: Callable[[tuple[str, float]], object],
 ) -> tuple[Graph, Pull]:
-    """Make both in a job of its own, the graph where there is none; `report` gets what is being done, and the share done."""
+    """Make both in one job, the graph only if it is missing; `report` gets the current work and the share done."""
 
     def told(share: float) -> None:
         report((f"finding the neighbours of {len(X):,} points", SHARE_OF_NEIGHBOURS * share))
 
     told(0.0)
     graph = make_graph(X, n_neighbors, variant, told) if graph is None else graph
-    report(("weighing what the graph asks of the features", SHARE_OF_NEIGHBOURS))
+    report(("computing the graph's matrix", SHARE_OF_NEIGHBOURS))
     return graph, make_pull(X, graph, features)
 
 
 class Ground:
-    """A split's points in float64, their features, and the graph over those for training.
+    """A split's points in float64, their features, and the graph over the training points.
 
-    Of each, what was made last is kept: a run and its twin, and runs that differ in other things, share it.
+    The last result of each kind is kept. A run and its twin share it, and so do runs that differ in other parameters.
     """
 
     def __init__(self, split: Split) -> None:
@@ -120,17 +120,17 @@ class Ground:
         return self._once("graph", key, lambda: make_graph(self.X, *key, lambda share: None))
 
     def pull(self, problem: MultiClass, features: FixedFeatures) -> Pull:
-        """Return what a problem's graph asks of a model."""
+        """Return the graph's term for a problem."""
         key = (problem.n_neighbors, problem.variant, features)
         return self._once("pull", key, lambda: make_pull(self.X, self.graph(problem), features))
 
     def keep(self, problem: MultiClass, features: FixedFeatures, made: tuple[Graph, Pull]) -> None:
-        """Take over what `make_graph_and_pull` has made for a problem."""
+        """Keep the results of `make_graph_and_pull` for a problem."""
         key = (problem.n_neighbors, problem.variant)
         self._made["graph"], self._made["pull"] = (key, made[0]), ((*key, features), made[1])
 
     def made(self, problem: MultiClass, features: FixedFeatures) -> tuple[Graph | None, Pull | None]:
-        """Return what is there already of a problem's graph and its pull."""
+        """Return the kept graph and its term for a problem, or None for each that is missing."""
         key = (problem.n_neighbors, problem.variant)
         return self._known("graph", key), self._known("pull", (*key, features))
 
@@ -152,7 +152,7 @@ _grounds: WeakKeyDictionary[Split, Ground] = WeakKeyDictionary()
 
 
 def ground_of(split: Split) -> Ground:
-    """Return what all runs on a split share; it goes when the split does."""
+    """Return the shared data of all runs on a split; it is freed with the split."""
     if split not in _grounds:
         _grounds[split] = Ground(split)
     return _grounds[split]

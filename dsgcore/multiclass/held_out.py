@@ -1,4 +1,4 @@
-"""How much a ridge is to count, as labels say that are held out: of logistic regressions on the others."""
+"""Factor of the ridge chosen by held-out labels, with logistic regressions on the other labels."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from sklearn.model_selection import KFold
 
 from dsgcore.core.sampling import evenly_spread
 
-# What the usual ridge may be multiplied by, about the square root of ten apart.
+# Candidate factors of the usual ridge, about the square root of ten apart.
 FACTORS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 FOLDS = 4
-# At so many labels and coordinates of them it is looked at: with more labels the ridge matters less.
+# Most labels and coordinates used for the choice. With more labels the ridge matters less.
 MOST_LABELS, FEWEST_LABELS, MOST_NUMBERS = 600, 200, 200_000
-# A choice between factors that lie far apart needs no more.
+# A choice between factors that are far apart needs no more accuracy.
 TOLERANCE, MOST_STEPS = 1e-2, 60
 
 
 def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
-    """Return the factor of the usual ridge that labels which were held out ask for; 1 where they do not say so clearly.
+    """Return the factor of the usual ridge that held-out labels clearly favour; 1 if none is clearly better.
 
-    Going downhill from 1, the one with the smallest mean loss; between it and 1 the nearest to 1 whose loss is no more than
-    one standard error above, paired over the points; and 1 where that makes fewer mistakes.
+    The search goes downhill from 1 to the smallest mean loss. Between that factor and 1 it takes the one nearest to 1
+    whose loss is at most one standard error higher, paired over the points. It returns 1 if the result makes more
+    mistakes than 1.
 
     Parameters
     ----------
@@ -36,10 +37,10 @@ def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
     y : ndarray of shape (n,)
         Their classes.
     usual : float
-        The ridge times n, where the mean loss over n points plus the ridge times the weights' square is minimised.
+        The ridge times n, for an objective of the mean loss over n points plus the ridge times the squared weights.
     """
     rows = evenly_spread(len(y), int(np.clip(MOST_NUMBERS // X.shape[1], FEWEST_LABELS, MOST_LABELS)))
-    # So that the usual ridge is half of the weights' square, whatever the points' unit.
+    # Scale the points so that the usual ridge is half of the squared weights, for any unit of the points.
     points, labels = (X[rows] - X[rows].mean(axis=0)) / np.sqrt(2.0 * usual), y[rows]
     if len(rows) < 2 * FOLDS:
         return 1.0
@@ -58,7 +59,7 @@ def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
 
 
 def _downhill(place: int, height: Callable[[int], float]) -> int:
-    """Return the place that is not above its neighbours, going from one to the lower one."""
+    """Return the place of a local minimum, by moving to the lower neighbour from `place`."""
     while True:
         best = min((p for p in (place, place - 1, place + 1) if 0 <= p < len(FACTORS)), key=height)
         if best == place:
@@ -67,7 +68,7 @@ def _downhill(place: int, height: Callable[[int], float]) -> int:
 
 
 def _nearest(usual: int, best: int, losses: Callable[[int], NDArray]) -> int:
-    """Return the place nearest to the usual one, on the way to the best, that is not clearly above the latter."""
+    """Return the place nearest to the usual one, on the way to the best, whose losses are not clearly above the best's."""
     for place in range(usual, best, 1 if best > usual else -1):
         above = losses(place) - losses(best)
         if above.mean() <= above.std(ddof=1) / np.sqrt(len(above)):
@@ -76,12 +77,12 @@ def _nearest(usual: int, best: int, losses: Callable[[int], NDArray]) -> int:
 
 
 def _is_fit(y: NDArray, train: NDArray, held: NDArray) -> bool:
-    """Whether there are classes to be told apart, and some of them held out."""
+    """Return True if the training labels have several classes, and some held-out labels are of these classes."""
     return len(np.unique(y[train])) > 1 and bool(np.isin(y[held], y[train]).any())
 
 
 def _losses(X: NDArray, y: NDArray, train: NDArray, held: NDArray, C: float) -> tuple[NDArray, int]:
-    """Return the logistic losses of the points held out, but those of classes that were not seen, and the mistakes in them."""
+    """Return the logistic losses of the held-out points, and the number of mistakes; unseen classes do not count."""
     model = LogisticRegression(C=C, tol=TOLERANCE, max_iter=MOST_STEPS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

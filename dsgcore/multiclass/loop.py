@@ -6,7 +6,7 @@
         W <- Q with every singular value after the first theta made smaller by tau_S / mu, not below 0
         W <- W min(1, 1 / ||W||)
 
-Like the solver it is a generator: it pauses by not being asked. Any iteration's draws can be made again from (seed, t).
+Like the solver it is a generator, so that the caller can pause it. Any iteration's draws follow from (seed, t).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dsgcore.multiclass.task import MultiClassTask
 
 @dataclass(frozen=True)
 class MultiClassStep:
-    """One iteration.
+    """Record of one iteration.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class MultiClassStep:
     terms : dict
         "hinge", "ridge", "graph" and "tail": the batch objective before the step.
     gradient_norm : float
-        Frobenius norm of the sub-gradient that was followed (the tail is not in it).
+        Frobenius norm of the sub-gradient that was followed, without the tail.
     W : ndarray of shape (d, K)
-        Weights after the step. Not to be written to.
+        Weights after the step. Do not write to them.
     singular_values : ndarray of shape (min(d, K),)
         Those of W, in descending order.
     """
@@ -54,9 +54,9 @@ class MultiClassStep:
 
 
 def descend(task: MultiClassTask, W: NDArray | None = None, t: int = 0) -> Iterator[MultiClassStep]:
-    """Run Algorithm 1, up to the problem's `n_iter`; it ends early, before the first step that is not finite.
+    """Run Algorithm 1, up to the problem's `n_iter`; stop early before the first step that is not finite.
 
-    It goes on from the weights `W` (d, K) after `t` iterations; from 0 if they are left out.
+    It continues from the weights `W` (d, K) after `t` iterations, or starts from 0 without them.
     """
     W = task.start() if W is None else W
     values = np.linalg.svdvals(W)
@@ -76,16 +76,17 @@ def train(
     *,
     is_enough: Callable[[int, NDArray], bool] | None = None,
 ) -> tuple[NDArray, int]:
-    """Run Algorithm 1 to its end for the weights alone: those of `descend`, bit for bit, without its records.
+    """Run Algorithm 1 to its end and return the weights only, bit-for-bit identical with those of `descend`.
 
-    `is_enough` gets each iteration's number and the weights after it; where it returns True they are the last.
+    `is_enough` gets each iteration's number and the weights after it. The run ends when it returns True.
 
     Returns
     -------
     W : ndarray of shape (d, K)
         Weights after the last iteration that is finite.
     n_iter : int
-        Number of that iteration: the problem's `n_iter`, or less where a step was not finite or it was enough.
+        Number of that iteration: the problem's `n_iter`, or less if a step was not finite or `is_enough` returned
+        True.
     """
     W = task.start() if W is None else W
     with single_threaded_blas():
@@ -124,7 +125,7 @@ def _iterate(task: MultiClassTask, W: NDArray, values: NDArray, t: int) -> Multi
 
 
 def _advance(Q: NDArray, task: MultiClassTask, t: int) -> tuple[NDArray, NDArray | None]:
-    """Threshold and project; return also the singular values where they are known on the way."""
+    """Threshold and project; return the weights, and their singular values if these were computed."""
     problem, threshold = task.problem, task.step(t) * task.problem.tau_S
     return (_released_step if problem.variant == "released" else _paper_step)(Q, threshold, problem)
 
@@ -154,10 +155,11 @@ def _into_ball(values: NDArray, radius: float) -> float:
 
 
 def shrink(Q: NDArray, threshold: float, which: slice) -> tuple[NDArray, NDArray]:
-    """Make those singular values of Q (d, K) smaller by a threshold, not below zero, that `which` takes in descending order.
+    """Reduce the singular values of Q (d, K) in `which` (descending order) by a threshold, but not below zero.
 
-    Return the matrix W, and its singular values in the order of the old. Where `which` is all values after the first theta,
-    W minimises ||W - Q||_F^2 / 2 + threshold * (sum of the singular values of W after the first theta): Proposition 1.
+    Return the matrix W, and its singular values in the order of the old. If `which` is all values after the first
+    theta, W minimises ||W - Q||_F^2 / 2 + threshold * (sum of the singular values of W after the first theta):
+    Proposition 1.
     """
     U, values, Vt = np.linalg.svd(Q, full_matrices=False)
     values[which] = np.maximum(0.0, values[which] - threshold)

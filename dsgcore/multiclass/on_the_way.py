@@ -1,4 +1,4 @@
-"""PS3VT's weights after any iteration of a run: those of now, those of before, and their mean."""
+"""PS3VT's weights during a run: the current ones, earlier ones, and their mean."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from dsgcore.multiclass.weights import Weights
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
 
-# Up to this many training points, the scores of all of them are measured at every iteration.
+# Up to this many training points, every iteration measures the scores of all of them.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
-# Weights are kept at every so many iterations; the others are made again from there.
+# Weights are kept at multiples of this number of iterations. The others are recomputed from these.
 ITERATIONS_BETWEEN_WEIGHTS = 25
 _AS_IN_SETTING = ("theta", "n_neighbors", "variant", "features", "fit_intercept", "loss")
 
@@ -31,7 +31,7 @@ _AS_IN_SETTING = ("theta", "n_neighbors", "variant", "features", "fit_intercept"
 def problem_at(
     spec: Spec, t: int, automatic: float = AUTOMATIC_TAU_I, automatic_step: float | None = None
 ) -> MultiClass:
-    """Return a spec's problem as it is at iteration `t`; tau_I and step are those given where they are open."""
+    """Return a spec's problem at iteration `t`; the given tau_I and step replace automatic ones."""
     setting = cast(MultiClassSetting, spec.problem)
     values, solver = spec.values_at(t), spec.solver
     theta = automatic_step if values["step_size"] is None else values["step_size"]
@@ -51,22 +51,22 @@ def problem_at(
 
 
 def uses_graph(spec: Spec) -> bool:
-    """Whether the graph has a weight at any time of a run; left open, it has one."""
+    """Return True if the graph's weight is automatic or not zero at any time of a run."""
     return any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))
 
 
 class OnTheWay:
-    """The weights of a run: those of now, those of before, their mean, and their scores.
+    """Weights during a run: the current ones, earlier ones, their mean, and their scores.
 
-    It begins with the task of the spec's first iteration, its step found, without the graph.
+    It begins with the task of the spec's first iteration, with its step but without the graph.
 
     Attributes
     ----------
     automatic_tau_I : float
-        What tau_I is where the spec leaves it open: 0.001, or less where the first step would overshoot.
+        Value of an automatic tau_I: 0.001, or less if the first step would overshoot.
     """
 
-    _problem: MultiClass  # of the iteration made last, or of the start
+    _problem: MultiClass  # of the last iteration, or of the start
 
     def __init__(self, spec: Spec, ground: Ground, task: MultiClassTask) -> None:
         self.spec, self.ground = spec, ground
@@ -83,7 +83,7 @@ class OnTheWay:
         self._iterates: Iterator[MultiClassStep] = iter(())
 
     def _take(self, iterate: MultiClassStep) -> None:
-        """Make an iteration's weights those of now."""
+        """Make an iteration's weights the current ones."""
         self.t, self.W = iterate.t, iterate.W
         if self._after is not None and self.t > self._after:
             self._sum = self._sum + self.W
@@ -103,12 +103,12 @@ class OnTheWay:
 
     @property
     def n_kept(self) -> int:
-        """The number of singular values that the pull to low rank leaves alone."""
+        """Number of singular values that the pull to low rank does not change."""
         return self._problem_at(self.t).n_kept(*self.W.shape)
 
     @property
     def training_values(self) -> NDArray | None:
-        """Scores at all training points, of shape (n, K); None where there are too many of them."""
+        """Scores at all training points, of shape (n, K); None if there are too many of them."""
         return None if self._training is None else self._training.scores(self.task.plain(self.W))
 
     @property
@@ -123,7 +123,7 @@ class OnTheWay:
 
     @property
     def average(self) -> NDArray:
-        """The mean of the weights of the planned run's second half, as far as there are any; before, the weights."""
+        """Mean of the weights over the second half of the planned run so far; the current weights before that."""
         is_begun = self._after is not None and self.t > self._after
         return self._sum / (self.t - self._after) if is_begun else self.W  # type: ignore[operator]
 
@@ -134,14 +134,14 @@ class OnTheWay:
 
     @property
     def automatic_step(self) -> float:
-        """What the step "auto" is here, whether the spec asks for it or says a number."""
+        """The value of the step "auto" here, even if the spec sets a number."""
         if self._automatic_step is None:
             opened = replace(self.task.problem, step_size=cast(Any, None), tau_I=0.0)
             self._automatic_step = settle_step(opened, self.task.some_features, len(self.task.y), None).step_size
         return self._automatic_step
 
     def step_at(self, t: int) -> float:
-        """Return the step size that iteration `t` has, or is to have."""
+        """Return the step size of iteration `t`, past or future."""
         return self._task_of(self._problem_at(t)).step(t)
 
     def _next(self, t: int) -> MultiClassStep | None:
@@ -154,21 +154,21 @@ class OnTheWay:
         return replace(self.task, problem=problem, M=self.task.M if problem.tau_I > 0 else None)
 
     def extend(self, spec: Spec) -> None:
-        """Go on to a longer spec's end."""
+        """Continue to the end of a longer spec."""
         self.spec = spec
         if self._after is not None:
             self._after = tail_start(spec.solver.n_iter)
             self._sum = self._sum_to(self.t)
 
     def model_at(self, t: int) -> Weights:
-        """Return the model as it was after `t` iterations: from the weights kept last before, the same steps again."""
+        """Return the model after `t` iterations, by repeating the steps from the last kept weights before it."""
         return self.model if t == self.t else self._model(self._weights_at(t))
 
     def _weights_at(self, t: int) -> NDArray:
         return next(self._weights_from(t))
 
     def _weights_from(self, t: int) -> Iterator[NDArray]:
-        """Yield the weights after `t` iterations and after each further one, from those kept last before on."""
+        """Yield the weights after `t` iterations and after each further one, from the last kept weights on."""
         number = max(kept for kept in self._kept if kept <= t)
         W = self._kept[number]
         while True:
@@ -183,7 +183,7 @@ class OnTheWay:
         return sum(islice(self._weights_from(self._after + 1), max(0, t - self._after)), self.task.start())
 
     def average_at(self, t: int) -> Weights:
-        """Return the averaged model as it was after `t` iterations: the last weights, before there are any to be averaged."""
+        """Return the averaged model after `t` iterations; before the second half, the model with the weights of then."""
         if self._after is None or t <= self._after:
             return self.model_at(t)
         if t == self.t:

@@ -14,12 +14,12 @@ from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean
 from dsgcore.core.parameters import Parameter, choice, flag, integer, parameters_of_fields, real
 
-# From scores (B, K) and classes (B,) to each point's loss (B,) and its sub-gradient by the scores (B, K).
+# Function from scores (B, K) and classes (B,) to each point's loss (B,) and its sub-gradient by the scores (B, K).
 Loss = Callable[[NDArray, NDArray], tuple[NDArray, NDArray]]
 
 
 def hinge(scores: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
-    """Return [1 - m]_+ and its sub-gradient, with m what the class's score leads the highest other one by."""
+    """Return [1 - m]_+ and its sub-gradient, where m is the class's score minus the highest other score."""
     point = np.arange(len(y))
     others = scores.copy()
     others[point, y] = -np.inf
@@ -33,7 +33,7 @@ def hinge(scores: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def logistic(scores: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
-    """Return log(1 + sum of exp(-m_k)) and its gradient, with m_k what the class's score leads that of class k by."""
+    """Return log(1 + sum of exp(-m_k)) and its gradient, where m_k is the class's score minus that of class k."""
     point = np.arange(len(y))
     lead = scores - scores.max(axis=1, keepdims=True)
     c = np.exp(lead)
@@ -44,7 +44,7 @@ def logistic(scores: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 LOSSES: dict[str, Loss] = {"hinge": hinge, "logistic": logistic}
-# The largest curvature of a point's loss by its scores; that of the hinge, which has none, is what its kink is counted as.
+# Largest curvature of a point's loss by its scores. The hinge has none; the number stands for its kink.
 CURVATURES = {"hinge": 1.0, "logistic": 0.5}
 
 
@@ -57,66 +57,79 @@ class MultiClass:
 
         mean over labeled points of [1 - m_i]_+  +  tau_A ||W||_F^2  +  tau_I trace(W' X L X' W)  +  tau_S tail,
 
-    where the tail is the sum of the singular values of W after the first theta min(K, d), rounded up (in the released
-    variant: of all). tau_I = 0 is LRC-MC, tau_S = 0 is SS-MC, both zero is Linear-MC. `step_size` is the paper's 1/mu.
-    After each step W is projected to ||W||_F <= radius; None is 1 in the paper, and 1 / sqrt(tau_A) as released and with an
-    automatic step. What is "auto" is found by `dsgcore.multiclass.task.make_task`. A `batch_size` of None takes all labeled
-    points: gradient descent instead of stochastic. The Fourier features,
-    of the Gaussian kernel exp(-sigma ||x - x'||^2), are 2m numbers, scaled so that ||phi(x)|| = 1, and the same ones in all
-    iterations.
+    where the tail is the sum of the singular values of W after the first theta min(K, d), rounded up. In the released
+    variant it is the sum of all. tau_I = 0 is LRC-MC, tau_S = 0 is SS-MC, both zero is Linear-MC. `step_size` is the
+    paper's 1/mu.
+
+    After each step W is projected to ||W||_F <= radius. A radius of None is 1 in the paper. It is 1 / sqrt(tau_A) in
+    the released variant and with an automatic step. `dsgcore.multiclass.task.make_task` resolves parameters that are
+    "auto". A `batch_size` of None takes all labeled points, which is gradient descent instead of stochastic.
+
+    The Fourier features of the Gaussian kernel exp(-sigma ||x - x'||^2) are 2m numbers, scaled so that ||phi(x)|| = 1.
+    They are the same in all iterations.
 
     Parameters
     ----------
     tau_A : Regularisation
-        Ridge: how strongly the weights are pulled towards zero; “auto” counts as much as one labeled point.
+        Strength of the pull of the weights towards zero (ridge). “auto” counts as much as one labeled point.
     tau_I : Trust in the graph
-        How much neighbouring points, labeled or not, should score alike; 0 uses the labels alone.
+        Weight of the graph: larger values make neighbouring points, labeled or not, score more alike. 0 uses the
+        labels alone.
     tau_S : Pull to low rank
-        How strongly the smaller singular values of the weights are pulled to zero; 0 leaves them.
+        Strength of the pull of the weights' smaller singular values towards zero. 0 leaves them unchanged.
     theta : Singular values left out
-        Share of the singular values, the largest, that the pull to low rank leaves alone.
+        Share of the singular values, the largest, that the pull to low rank does not change.
     step_size : Step size
-        How far each iteration moves the weights; “auto” is one over the curvature that mini-batches have.
+        Size of each iteration's step. “auto” is one over the curvature of mini-batches.
     radius : Largest norm
-        The weights' norm is cut to this after each step; empty is 1 (1/√τ_A as released, and with an automatic step).
+        Largest norm of the weights after each step. None (empty in the app) is 1, or 1/√τ_A for the released variant
+        and with an automatic step.
     batch_size : Mini-batch
-        How many labeled points each iteration draws; empty takes all of them.
+        Number of labeled points that each iteration draws. None (empty in the app) takes all of them.
     n_iter : Iterations
-        How many iterations the run has.
+        Number of iterations of the run.
     n_neighbors : Neighbours
-        How many nearest points each point is linked to in the graph.
+        Number of nearest points to which each point is linked in the graph.
     variant : Variant
-        The paper's algorithm, or what the authors' public program does.
+        The paper's algorithm, or the one in the authors' public program.
     features : Features
-        The coordinates as they are, or random Fourier features of them, for curved boundaries.
+        The coordinates themselves, or random Fourier features of them, for curved boundaries.
     sigma : Inverse bandwidth
-        How quickly the similarity of two points fades with their distance, for Fourier features.
+        For Fourier features: larger values make the similarity of two points fade faster with their distance.
     n_features : Random features
-        How many random frequencies the Fourier features have.
+        Number of random frequencies of the Fourier features.
     is_orthogonal : Orthogonal frequencies
-        Draw the random frequencies orthogonal to each other: on many coordinates as good as half as many more.
+        Draw the random frequencies orthogonal to each other. If there are many coordinates, they are as accurate as
+        1.5 times as many independent ones.
     fit_intercept : Intercept
-        A column of ones beside the features, so that no boundary has to pass through the origin.
+        Add a column of ones to the features, so that no boundary has to pass through the origin.
     loss : Loss
-        The paper's hinge forgets a point that is far enough on its side; the logistic loss weighs all of them.
+        The paper's hinge loss ignores a point that is far enough on its side. The logistic loss weighs all points.
 
     Notes
     -----
     Source: J. Li, Y. Liu, R. Yin and W. Wang, Multi-Class Learning using Unlabeled Samples: Theory and Algorithm,
     IJCAI 2019, (1)-(3), Proposition 1, Algorithm 1.
 
-    Deviation: (1) has a minus sign where (2) has the margin; (2) is what is built. ||W|| is the Frobenius norm. Of
-    classes that tie for the highest wrong one, the first takes the sub-gradient. Mini-batches between one point and
-    all of them, Fourier features (the paper's outlook) and another radius than 1 are ours, and so is the logistic loss:
-    log(1 + sum over other classes of exp(h_k(x_i) - h_y(x_i))) in place of [1 - m_i]_+. The paper selects 1/mu from
-    10 to 1e5, which in a ball of radius 1 leaves no more of W than the last few batches; hence the smaller default.
+    Deviation: (1) has a minus sign where (2) has the margin. This class follows (2). ||W|| is the Frobenius norm. If
+    several wrong classes tie for the highest score, the first takes the sub-gradient.
 
-    With the logistic loss on coordinates as they are, the ridge leaves the intercept alone, as in a logistic regression.
+    Deviation: the paper has neither mini-batches between one point and all of them, nor another radius than 1. Fourier
+    features are its outlook. The logistic loss is also an addition: log(1 + sum over other classes of exp(h_k(x_i) -
+    h_y(x_i))) in place of [1 - m_i]_+.
 
-    The released program differs: the step is step_size / (t + n_l); it runs through random orders of the labeled points
-    and divides by the full batch size in a shorter last batch too; it projects to ||W||_F <= 1 / sqrt(tau_A), before
-    the thresholding; and it shrinks the *first* theta singular values and leaves the rest. Its graph is in `laplacian`.
-    Its own grid has step_size 1e3 and 1e4 with batch_size 1.
+    Deviation: the paper selects 1/mu from 10 to 1e5. With such steps and a radius of 1, W depends on the last few
+    batches only. So the default here is smaller.
+
+    With the logistic loss on linear features, the ridge does not include the intercept, as in a logistic regression.
+
+    The released program differs in these points:
+
+    - The step is step_size / (t + n_l).
+    - It visits the labeled points in random orders, and divides by the full batch size even in a shorter last batch.
+    - It projects to ||W||_F <= 1 / sqrt(tau_A), before the thresholding.
+    - It shrinks the *first* theta singular values and does not change the rest.
+    - Its graph is in `laplacian`. Its own grid has step_size 1e3 and 1e4 with batch_size 1.
     """
 
     # The paper's names, as in the estimators.
@@ -149,7 +162,7 @@ class MultiClass:
 
     @property
     def ball(self) -> float:
-        """The largest norm ||W||_F allowed."""
+        """Largest allowed norm ||W||_F."""
         if self.radius is not None:
             return self.radius
         if self.variant == "paper":
@@ -158,7 +171,7 @@ class MultiClass:
 
     def n_kept(self, d: int, n_classes: int) -> int:
         """Return theta as a number of singular values of a (d, K) matrix."""
-        # 0.7 * 10 is 7.000000000000001: that must not become 8.
+        # 0.7 * 10 is 7.000000000000001, which must not become 8.
         return math.ceil(self.theta * min(d, n_classes) - 1e-9)
 
     def smooth_terms(
@@ -175,9 +188,9 @@ class MultiClass:
         y : ndarray of shape (B,)
             Classes, 0 to K - 1.
         M : ndarray of shape (d, d) or None
-            The graph's X L X'; None where tau_I = 0.
+            The graph's X L X'. None if tau_I = 0.
         size : int, optional
-            What the sum of the points' sub-gradients is divided by, B where it is left out.
+            Divisor of the sum of the points' sub-gradients. Default: B.
 
         Returns
         -------
@@ -206,15 +219,15 @@ class MultiClass:
 
     @property
     def is_intercept_free(self) -> bool:
-        """Whether the ridge leaves the intercept alone, as in a logistic regression."""
+        """True if the ridge does not include the intercept, as in a logistic regression."""
         return self.loss == "logistic" and self.features == "linear" and self.fit_intercept
 
     def pulled(self, W: NDArray) -> NDArray:
-        """Return the weights (d, K) as the ridge counts them: an intercept that is free, their last row, as zero."""
+        """Return the weights (d, K) that the ridge counts: a free intercept, in the last row, is set to zero."""
         return np.vstack([W[:-1], np.zeros_like(W[-1:])]) if self.is_intercept_free else W
 
     def slopes(self, scores: NDArray, y: NDArray) -> NDArray:
-        """Return the sub-gradient of each point's loss by its scores, both of shape (B, K); y of shape (B,) holds classes."""
+        """Return the sub-gradient of each point's loss by its scores, of shape (B, K); y of shape (B,) holds classes."""
         return LOSSES[self.loss](scores, y)[1]
 
     def tail(self, singular_values: NDArray, d: int, n_classes: int) -> float:

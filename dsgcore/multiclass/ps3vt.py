@@ -13,18 +13,21 @@ from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
 class PS3VT(Graph, Tail, MultiClassEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 
-    A linear classifier (or one on random Fourier features) with the multi-class logistic or hinge loss, a graph that makes close
-    points, labeled or not, score alike, and a penalty on the smaller singular values of its coefficients.
+    The method learns a linear classifier, or one on random Fourier features. It combines three terms:
+
+    - the multi-class logistic or hinge loss of the labeled points;
+    - a graph that makes close points, labeled or not, score alike;
+    - a penalty on the smaller singular values of the coefficients.
 
     Notes
     -----
     Source: J. Li, Y. Liu, R. Yin and W. Wang, Multi-Class Learning using Unlabeled Samples: Theory and Algorithm,
-    IJCAI 2019, Algorithm 1 and Table 2. See `dsgcore.multiclass.problem.MultiClass` for the objective and for where
-    we leave the paper.
+    IJCAI 2019, Algorithm 1 and Table 2. See `dsgcore.multiclass.problem.MultiClass` for the objective and for
+    deviations from the paper.
 
-    The defaults are ours: what is "auto", the intercept and the average. The paper's Algorithm 1 as printed has numbers for the
-    weights, `loss="hinge"`, `step_size=` its 1/mu, `average=None`, `tol=None` and `fit_intercept=False`; the authors'
-    program besides `variant="released"`, with a step of some 1000.
+    The defaults differ from the paper: 'auto' values, the intercept and the average. To get the paper's Algorithm 1 as
+    printed, set numbers for the weights, `loss="hinge"`, `step_size=` its 1/mu, `average=None`, `tol=None` and
+    `fit_intercept=False`. To get the authors' program, also set `variant="released"` and a step of about 1000.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""PS3VT as a setting among the others: its own parameters in a spec, and how the shared ones are read for it."""
+"""PS3VT as a setting: its own parameters in a spec, and the meaning of the shared ones."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from dsgcore.core.parameters import ParameterError, as_in, field_as_in, flag
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.problems import Setting
 
-# The graph's weight where none is given and the step bears it.
+# Default weight of the graph, if the step allows it.
 AUTOMATIC_TAU_I = 1e-3
-_AUTO = f"{as_in(MultiClass, 'tau_I').sentence} “auto” is {AUTOMATIC_TAU_I:g}, or less where a step would overshoot."
+_AUTO = f"{as_in(MultiClass, 'tau_I').sentence} “auto” is {AUTOMATIC_TAU_I:g}, or less if a step would overshoot."
 
 
 @documented
 @dataclass(frozen=True)
 class MultiClassSetting(Setting):
-    """PS3VT's own parameters; the rest of `MultiClass` is in the solver and kernel sections of a spec.
+    """PS3VT's own parameters in a spec. The solver and kernel sections hold the rest of `MultiClass`.
 
-    There, ``lam`` is tau_A, ``step_size`` under its schedule is 1/mu, and ``sigma`` and ``n_features`` are those of the
-    Fourier features: without meaning for linear ones. The released variant divides its step by t + n_l itself, so its
-    schedule must be constant. The kernel is Gaussian and the precision float64. A tau_I of None is 0.001, or less
-    where the run's first step would overshoot.
+    In those sections ``lam`` is tau_A, and ``step_size`` under its schedule is 1/mu. ``sigma`` and ``n_features``
+    belong to the Fourier features, and have no effect for linear ones. The released variant divides its step by t +
+    n_l itself, so its schedule must be constant. The kernel is Gaussian and the precision float64. A tau_I of None is
+    0.001, or less if the run's first step would overshoot.
 
     Parameters
     ----------
     is_full_gradient : All labels in each step
-        Each iteration takes all labeled points: gradient descent instead of mini-batches.
+        Use all labeled points in each iteration: gradient descent instead of mini-batches.
     """
 
     tau_I: float | None = field_as_in(MultiClass, "tau_I", automatic=AUTOMATIC_TAU_I, sentence=_AUTO)
@@ -55,10 +55,10 @@ class MultiClassSetting(Setting):
     decision: ClassVar[str] = "highest"
 
     def check_schedule(self, schedule: str) -> None:
-        """Raise `ParameterError` where the step would be divided twice: by the schedule and by the released variant."""
+        """Raise `ParameterError` if the step would be divided twice: by the schedule and by the released variant."""
         if self.variant == "released" and schedule != "constant":
             raise ParameterError(
-                "schedule must be constant where variant is released, whose step is divided by t + n_l already, "
+                "schedule must be constant if variant is released, because that divides the step by t + n_l already, "
                 f"got {schedule!r}"
             )
 
@@ -67,5 +67,5 @@ class MultiClassSetting(Setting):
         return replace(self, tau_I=0.0, tau_S=0.0)
 
     def hits(self, y: NDArray, scores: NDArray) -> NDArray:
-        """Return which points' class has the highest score, of shape (n,)."""
+        """Return a mask (n,): True if the highest score is that of the point's class."""
         return scores.argmax(axis=1) == np.asarray(y)

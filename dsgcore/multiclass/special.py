@@ -1,4 +1,4 @@
-"""The three methods that PS3VT holds as special cases, which are also what it competes with."""
+"""Three special cases of PS3VT, which are also its baselines."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from dsgcore.multiclass.graph import MAX_ANCHORS, ROWS_AT_A_TIME
 from dsgcore.multiclass.tail import STRETCH
 from dsgcore.multiclass.task import MultiClassTask
 
-# Numbers of eight bytes that the graph takes per point: neighbours, weights and their transposes.
+# Numbers of eight bytes that the graph needs per point: neighbours, weights and their transposes.
 GRAPH_NUMBERS = 120
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiClassBaseline(MultiClassEstimator, Baseline):
-    """Shell of PS3VT's special cases, which compete with it: with progress, cancellation and a memory limit.
+    """Base class of PS3VT's special cases, with progress, cancellation and a memory limit.
 
     Parameters
     ----------
     memory_limit
-        GB that a fit may take beside the points; one that needs more is refused before it starts.
+        Most memory that a fit may use beside the points, in GB. `fit` refuses to start if it needs more.
     """
 
     citation: ClassVar[str] = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
@@ -42,10 +42,13 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
     memory_limit: float = told(MEMORY_LIMIT.default, MEMORY_LIMIT.allowed())
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
-        """Learn the coefficients, as `PS3VT.fit` does; `callback` as in every `dsgcore.baselines.Baseline`, at each iteration."""
+        """Learn the coefficients, as `PS3VT.fit` does.
+
+        `callback` is as in every `dsgcore.baselines.Baseline`, and is called at each iteration.
+        """
         given = labels_given(y)
         points, codes = validate_data(self, X, encode(given)[1], dtype=np.float64)
-        self._problem(points)  # raises for a bad parameter, before the need for memory is computed from it
+        self._problem(points)  # raises for a bad parameter before the memory estimate uses it
         _, need = self._allowed(points, codes)
         self._watch = Watch(callback, type(self).__name__)
         try:
@@ -66,7 +69,7 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
         return {"memory_limit": MEMORY_LIMIT.check(self.memory_limit)}
 
     def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        # Fourier features are made from their phases; the coordinates themselves are copied.
+        # Fourier features are computed from their phases; the coordinates themselves are copied.
         D, times = (2 * int(self.n_features), 2.5) if self.features == "fourier" else (d, 2.0 + self.fit_intercept)
         has_graph = bool(getattr(self, "tau_I", 0.0))
         rows = n if y is None or has_graph else np.count_nonzero(y != UNLABELED)
@@ -78,14 +81,14 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
         return larger(need, numbers(graph + distances, f"the graph of {n:,} points"))
 
     def _sums(self, D: int, y: NDArray | None) -> float:
-        """Return how many numbers the sums for the average take: of ten classes, where they are not known."""
+        """Return the count of numbers for the sums of the average. Unknown labels are assumed to have ten classes."""
         n_classes = 10 if y is None else int(y.max()) + 1
         return (int(self.n_iter) / STRETCH + 8.0) * D * n_classes
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Watched(MultiClassTask):
-    """A task that tells a watch when an iteration asks for its mini-batch."""
+    """Task that notifies a watch when an iteration draws its mini-batch."""
 
     watch: Watch
 
@@ -99,16 +102,16 @@ class _Watched(MultiClassTask):
 class LinearMC(MultiClassBaseline):
     """Max-margin multi-class classification: PS3VT without graph and without pull to low rank.
 
-    Unlabeled points are accepted; they play no part (but in sigma="scale").
+    Unlabeled points are accepted, but have no effect (except for sigma="scale").
 
     Attributes
     ----------
     objectives_ : ndarray of shape (1,)
         The objective over all labeled points at the end.
     converged_ : bool
-        Whether the average came to rest, where it was asked to.
+        True if the average converged, or if there was no early stopping.
     memory_ : int
-        As of every `dsgcore.baselines.Baseline`.
+        Memory in bytes that the fit needs, as in every `dsgcore.baselines.Baseline`.
 
     Notes
     -----
@@ -124,7 +127,7 @@ class LinearMC(MultiClassBaseline):
 class LRCMC(Tail, MultiClassBaseline):
     """Multi-class classification with a pull to low rank: PS3VT without the graph.
 
-    The pull stands for the local Rademacher complexity. The rest as in `LinearMC`.
+    The pull stands for the local Rademacher complexity. For everything else see `LinearMC`.
     """
 
     title: ClassVar[str] = "LRC-MC"
@@ -136,7 +139,7 @@ class LRCMC(Tail, MultiClassBaseline):
 class SSMC(Graph, MultiClassBaseline):
     """Semi-supervised multi-class classification: PS3VT without the pull to low rank.
 
-    A graph makes close points, labeled or not, score alike. The rest as in `LinearMC`.
+    A graph makes close points, labeled or not, score alike. For everything else see `LinearMC`.
     """
 
     title: ClassVar[str] = "SS-MC"

@@ -1,4 +1,4 @@
-"""The mean of the second half's weights, and when it has come to rest."""
+"""Mean of the second half's weights, and its convergence check."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.schedules import tail_start
 from dsgcore.multiclass.task import MultiClassTask
 
-# Sums are kept at every so many iterations; the mean is looked at after an even number of such stretches.
+# Sums are kept at multiples of this number of iterations. The mean is checked after an even number of such stretches.
 STRETCH = 100
-# At so many labeled points it is looked at how far the mean's scores move.
+# Number of labeled points at which the change of the mean's scores is measured.
 POINTS = 256
 
 
 class TailMean:
-    """Sums weights up as a run goes on, so that the mean of its second half is at hand wherever it ends.
+    """Running sums of the weights, so that the mean of the second half is known at any end of the run.
 
-    It is enough when the mean's scores move by no more than the share `tol` of their size, in the root mean square over some of
-    the labeled points, for `n_iter_no_change` iterations; with None it never is. With `verbose` every look prints a line.
+    The mean has converged if its scores change by no more than the share `tol` of their size, for `n_iter_no_change`
+    iterations. The change is a root mean square over some of the labeled points. With a `tol` of None the check never
+    succeeds. With `verbose` every check prints a line.
     """
 
     def __init__(self, task: MultiClassTask, *, tol: float | None, n_iter_no_change: int, verbose: int) -> None:
@@ -32,7 +33,7 @@ class TailMean:
         self.change, self.looks, self.settled_for = np.inf, 0, 0
 
     def take(self, t: int, W: NDArray) -> bool:
-        """Take in the weights after iteration `t`; return whether it is enough."""
+        """Add the weights after iteration `t`; return True if the mean has converged."""
         self.t = t
         self.total += W
         if t % STRETCH == 0 or t == tail_start(self.n_iter):
@@ -43,18 +44,18 @@ class TailMean:
 
     @property
     def mean(self) -> NDArray:
-        """The mean of the weights after the second half of the iterations made."""
+        """Mean of the weights over the second half of the iterations made."""
         start = tail_start(self.t)
         return (self.total - self._totals[start]) / (self.t - start)
 
     @property
     def is_settled(self) -> bool:
-        """Whether the mean has come to rest."""
+        """True if the mean has converged."""
         return self.tol is not None and self.settled_for >= self.patience
 
     @property
     def is_moving(self) -> bool:
-        """Whether the mean was seen to move when it was to come to rest."""
+        """True if the averaged scores still changed by more than `tol` at the last check."""
         return self.tol is not None and self.looks > 1 and not self.is_settled
 
     def _look(self) -> None:

@@ -1,4 +1,4 @@
-"""What PS3VT's loop solves: labeled points' features, the graph's matrix and the draws of the mini-batches."""
+"""Task for PS3VT's loop: labeled points' features, the graph's matrix and the draws of the mini-batches."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from dsgcore.multiclass.features import FixedFeatures, Frame, MadeAnew, features
 from dsgcore.multiclass.problem import MultiClass
 
 SOURCE = "labeled"
-# Numbers of Fourier features that are held; with more, those of a mini-batch are made when it is drawn.
+# Most numbers of Fourier features that are kept. For more, each mini-batch computes its own when it is drawn.
 MOST_FEATURES = 2**24
-# Of so many points the step is found then.
+# In that case the step size is computed from this many points.
 POINTS_FOR_STEP = 2048
 
 
 @dataclass(frozen=True)
 class MultiClassTask:
-    """What is to be solved; `make_task` makes it from points and labels.
+    """Task of PS3VT's loop; `make_task` makes it from points and labels.
 
     Attributes
     ----------
     problem : MultiClass
         Objective and parameters.
     features : FixedFeatures
+        The features that W multiplies.
     X : ndarray of shape (n_l, d), or MadeAnew
         Features of the labeled points, float64.
     y : ndarray of shape (n_l,)
@@ -41,14 +42,14 @@ class MultiClassTask:
     n_classes : int
         Number K of classes.
     M : ndarray of shape (d, d) or None
-        The graph's X L X' over all points; None where tau_I = 0.
+        The graph's X L X' over all points. None if tau_I = 0.
     seed : int
     orders : ndarray of shape (epochs, n_l), optional
-        In which order the released variant visits the labeled points in each epoch; drawn from the seed if left out.
+        Order in which the released variant visits the labeled points in each epoch. Default: drawn from the seed.
     batches : sequence of ndarray, optional
-        Rows of each iteration's mini-batch, where they are known already; drawn from the seed if left out.
+        Rows of each iteration's mini-batch, if they are known already. Default: drawn from the seed.
     frame : Frame, optional
-        In which X, M and all weights are, where that is not the features as they are.
+        Frame of X, M and all weights, if they differ from the original features.
     """
 
     problem: MultiClass
@@ -64,7 +65,7 @@ class MultiClassTask:
 
     @property
     def batch_size(self) -> int:
-        """The number of labeled points in an iteration's mini-batch."""
+        """Number of labeled points in an iteration's mini-batch."""
         return self.problem.batch_size or len(self.y)
 
     def batch(self, t: int) -> NDArray:
@@ -92,11 +93,11 @@ class MultiClassTask:
         return np.zeros((self.X.shape[1], self.n_classes))
 
     def plain(self, W: NDArray) -> NDArray:
-        """Return the weights of the features as they are."""
+        """Return the weights for the original features."""
         return W if self.frame is None else self.frame.leave(W)
 
     def terms(self, W: NDArray) -> dict[str, float]:
-        """Return the terms of the objective over all labeled points; their sum is the objective."""
+        """Return the terms of the objective over all labeled points. Their sum is the objective."""
         size = len(self.y) if isinstance(self.X, np.ndarray) else max(1, MOST_FEATURES // self.X.shape[1])
         total: dict[str, float] = {}
         for start in range(0, len(self.y), size):
@@ -108,7 +109,7 @@ class MultiClassTask:
 
     @property
     def some_features(self) -> NDArray:
-        """Features of labeled points: of all where they are held, else of some, evenly spread."""
+        """Features of all labeled points if they are kept, else of some, evenly spread."""
         return self.X if isinstance(self.X, np.ndarray) else self.X[evenly_spread(len(self.X), POINTS_FOR_STEP)]
 
 
@@ -118,7 +119,7 @@ def _order(seed: int, epoch: int, n: int) -> NDArray:
 
 
 def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiClassTask:
-    """Map the points to features, build the graph over all of them, and find what the problem leaves open.
+    """Map the points to features, build the graph over all of them, and resolve automatic parameters.
 
     Parameters
     ----------
@@ -137,12 +138,12 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
     labeled = y != UNLABELED
     n_classes = len(np.unique(y[labeled]))
     if n_classes < 2:
-        raise ProblemError(f"several classes are needed, got labels of {n_classes} class{'es' * (n_classes != 1)}")
+        raise ProblemError(f"labels of at least two classes are needed, got {n_classes} class{'es' * (n_classes != 1)}")
     features = features_of(problem, seed)
     if features.kind == "fourier" and (said := too_far(X, Gaussian(features.sigma))):
         raise ProblemError(said)
     frame = frame_of(X, features)
-    with single_threaded_blas():  # the same bits, whatever the number of threads
+    with single_threaded_blas():  # bit-for-bit identical for any number of threads
         problem, M = settle_weights(problem, features, X, y)
         phi = _features_of(X[labeled], features, frame)
         codes = y[labeled].astype(np.intp)
@@ -151,7 +152,7 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
 
 
 def _features_of(X: NDArray, features: FixedFeatures, frame: Frame | None) -> NDArray | MadeAnew:
-    """Return the labeled points' features in the frame; those of many points as they are asked for."""
+    """Return the labeled points' features in the frame. For many points they are computed on access."""
     if features.kind != "linear" and len(X) * features.width(X.shape[1]) > MOST_FEATURES:
         return MadeAnew(features, X)
     return features(X) if frame is None else frame(features(X))

@@ -1,4 +1,4 @@
-"""The exact-kernel twin h of PS3VT on random features: the same steps, with the kernel in place of the features' products."""
+"""Exact-kernel twin h of PS3VT on random features: the same steps, with the kernel for the features' products."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from dsgcore.multiclass.problem import MultiClass
 
 
 class KernelTwin:
-    """H at some probes.
+    """Exact-kernel twin h at some probes.
 
-    Every step keeps W = Phi' A, with Phi the training points' features and A one row a point: the sub-gradients of
-    loss and ridge and the graph's term add to A, thresholding and projection multiply W, and so A, by a (K, K)
-    matrix from the right. h is what the same A makes with the exact kernel, h(z) = sum_i k(z, x_i) A_i; as in the other
-    settings, sub-gradients, links and singular values are those of f.
+    Every step keeps W = Phi' A, where Phi are the training points' features and A has one row per point. The
+    sub-gradients of loss and ridge and the graph's term add to A. Thresholding and projection multiply W by a (K, K)
+    matrix from the right, and so A. With the exact kernel the same A gives h(z) = sum_i k(z, x_i) A_i. Sub-gradients,
+    links and singular values are those of f, as in the other settings.
 
-    `X` (n, d) are all training points, `probes` is of shape (p, d); `L` (n, n) becomes the graph's Laplacian, where there is one.
+    `X` (n, d) are all training points, and `probes` is of shape (p, d). `L` (n, n) is the graph's Laplacian, if there
+    is a graph.
     """
 
     def __init__(self, features: FixedFeatures, X: NDArray, probes: NDArray, n_classes: int) -> None:
@@ -29,17 +30,17 @@ class KernelTwin:
         self.A = np.zeros((len(X), n_classes))
 
     def _kernel(self, Z: NDArray) -> NDArray:
-        """Return what the features' products stand for, that of the ones included; of shape (p, n)."""
+        """Return the exact kernel that the features' products approximate, plus that of the ones; of shape (p, n)."""
         K = rbf_kernel(Z, self.X, gamma=self.features.sigma)
         return K + 1.0 if self.features.has_ones else K
 
     def advance(
         self, problem: MultiClass, step: float, rows: NDArray, c: NDArray, f: NDArray, phi: NDArray, W: NDArray
     ) -> None:
-        """Make the step that led to the weights `W` (D, K), with the problem as it was then.
+        """Make the step that led to the weights `W` (D, K), with the problem of that time.
 
-        `rows` (B,) are the batch among the training points, `c` (B, K) is the sub-gradient of its mean loss by the scores;
-        `f` (n, K) and `phi` (n, D) are the scores of all training points before the step, and their features.
+        `rows` (B,) are the batch among the training points. `c` (B, K) is the sub-gradient of its mean loss by the
+        scores. `f` (n, K) and `phi` (n, D) are the scores of all training points before the step, and their features.
         """
         A = (1.0 - 2.0 * step * problem.tau_A) * self.A
         np.add.at(A, rows, -step * c)

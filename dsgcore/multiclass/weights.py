@@ -1,4 +1,4 @@
-"""The model of PS3VT: a matrix of weights on features that do not change."""
+"""Model of PS3VT: a matrix of weights on fixed features."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dsgcore.core.sampling import MAX_SEED
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
 
-# Numbers of features that are held at a time.
+# Most numbers of features kept at a time.
 MAX_VALUES = 2**24
 MODEL = "weights"
 _HEADER = {
@@ -35,7 +35,7 @@ _HEADER = {
     "seed": Integer("seed", 0, low=0, high=MAX_SEED),
     "d": Integer("d", 1, low=1),
 }
-# Said where they are so.
+# Stored in a file only if they are true.
 _FLAGS = {name: Flag(name, False) for name in ("has_ones", "is_orthogonal")}
 
 
@@ -46,9 +46,9 @@ class Weights:
     Attributes
     ----------
     features : FixedFeatures
-        phi.
+        The features phi.
     W : ndarray of shape (D, K)
-        float64, one row a feature: D = d for linear features, 2m for random Fourier features.
+        float64, one row per feature: D = d for linear features, 2m for random Fourier features.
     d : int
         Number of coordinates of a point.
     """
@@ -58,13 +58,13 @@ class Weights:
     d: int
 
     def evaluate(self, X: NDArray) -> NDArray:
-        """Return the scores at the points `X` of shape (n, d), of shape (n, K); other and far points raise `ModelError`."""
+        """Return the scores (n, K) at the points `X` (n, d); raise `ModelError` for other or far points."""
         X = np.asarray(X)
         check_points(X, self.d)
         size = max(1, MAX_VALUES // len(self.W))
         if self.features.kind == "fourier" and (said := too_far(X, Gaussian(self.features.sigma))):
             raise ModelError(said)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found in the scores
+        with np.errstate(over="ignore", invalid="ignore"):  # the check of the scores reports overflow
             pieces = [self.features(X[start : start + size]) @ self.W for start in range(0, len(X), size)]
             scores = np.concatenate(pieces) if pieces else np.zeros((0, self.W.shape[1]))
         is_finite = np.isfinite(scores).all(axis=1)
@@ -75,19 +75,22 @@ class Weights:
         return scores
 
     def fingerprint(self) -> str:
-        """Return a digest of the frequencies, empty for linear features: it differs where they cannot be drawn again."""
+        """Return a digest of the frequencies, empty for linear features.
+
+        It differs if the same frequencies cannot be drawn again.
+        """
         f = self.features
         return "" if f.kind == "linear" else fingerprint(Gaussian(f.sigma), f.seed, 0, self.d, f.n_features)
 
     def save(self, file: str | Path | IO[bytes]) -> None:
-        """Write the weights, and what their features are drawn from, to a NumPy archive; no pickle."""
+        """Write the weights, and the data to redraw their features from, to a NumPy archive without pickle."""
         said = {name: value for name, value in asdict(self.features).items() if value or name not in _FLAGS}
         header = {**said, "d": self.d, "fingerprint": self.fingerprint()}
         write(file, MODEL, header, W=self.W)
 
 
 def restore(held: ModelFile) -> Weights:
-    """Return the model that a file holds; raise `ModelError` as `dsgcore.load_model` does."""
+    """Return the model in a file; raise `ModelError` as `dsgcore.load_model` does."""
     held.expect({*_HEADER, *(_FLAGS.keys() & held.header.keys()), "fingerprint"}, {"W"})
     header, W = held.header, held.arrays["W"]
     try:
