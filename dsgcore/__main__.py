@@ -23,7 +23,7 @@ _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out a command; return the exit code (2: bad input, reported in one sentence)."""
+    """Run a command; return the exit code (2: bad input, reported in one sentence)."""
     said = sys.argv[1:] if arguments is None else arguments
     given = _parser(names_data=list(said[:1]) == ["data"]).parse_args(said)
     here = {"run": _run, "bench": _bench, "data": _data}

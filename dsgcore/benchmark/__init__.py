@@ -1,4 +1,4 @@
-"""``python -m dsgcore bench``: what the core does, measured against what the machine could do, and against others."""
+"""``python -m dsgcore bench``: speed and memory of the core, compared with the machine's limits and other programs."""
 
 from __future__ import annotations
 
@@ -35,14 +35,18 @@ def run_benchmark(
     Parameters
     ----------
     only : str, optional
-        One of `GROUPS` or `LONG_GROUPS`; default: all, the long ones where `is_long`.
+        One of `GROUPS` or `LONG_GROUPS`. By default all groups, the long ones only if `is_long`.
     file : path, optional
-        Where the rows are written, as JSON.
+        File for the rows, as JSON.
+
+    Returns
+    -------
+    list of Row
 
     Raises
     ------
-    ValueError
-        If there is no such group, or the file cannot be written; before anything is measured.
+    DSGError
+        If there is no such group, or if the file cannot be written; before anything is measured.
     """
     every = {**GROUPS, **LONG_GROUPS}
     if only is not None and only not in every:

@@ -1,4 +1,4 @@
-"""A demo as the app runs it, and eight of them at once."""
+"""A demo run with all the app's measurements, and eight of them at once."""
 
 from __future__ import annotations
 

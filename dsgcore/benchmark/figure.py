@@ -14,7 +14,7 @@ WIDTH, TEXT_WIDTH, BAR_WIDTH, ROW_HEIGHT = 860, 470, 330, 26
 
 
 def figure(report: Mapping[str, Any]) -> str:
-    """Return an SVG of bars: how many times as long each other way takes."""
+    """Return an SVG of bars with the relative times of the other methods."""
     rows = [row for row in report["results"] if MEASURE in row["name"]]
     height = ROW_HEIGHT * (len(rows) + 2)
     machine = f"{report['machine']['processor']}, {report['machine']['workers']} threads"

@@ -1,4 +1,4 @@
-"""The evaluation kernel, one thread: against the machine's floor, other ways to do the same, and with structured features."""
+"""The evaluation loop on one thread: against the machine's floor, other implementations, and structured features."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.kernels import Gaussian, OrthogonalGaussian
 from dsgcore.core.sampling import generator
 
-# Targets of floor / measured; of PyTorch's time / ours and of NumPy's, by the number of coordinates.
+# Targets by number of coordinates: floor / measured; PyTorch's time / ours; NumPy's time / ours.
 OF_FLOOR = 0.95
 OF_NUMPY = {784: 1.0}
 OF_TORCH = {3: 5.0, 22: 2.0, 54: 2.0}
 _TORCH_ROWS = 256
 _NUMPY_ROWS = 960
-# Structured orthogonal features, where there are so many coordinates: what dense ones take longer at least.
+# Targets for structured orthogonal features by number of coordinates: the least ratio of the dense features' time to
+# theirs.
 OF_DENSE = {784: 4.0}
 LEAST_STRUCTURED = 128
 STRUCTURED_FEATURES = 1024
 
 
 def measure(sizes: Sizes) -> Iterator[Row]:
-    """Measure the kernel for every number of coordinates."""
+    """Measure the loop for every number of coordinates."""
     for d in sizes.dimensions:
         yield from _measure(d, sizes)
 
@@ -76,7 +77,7 @@ def _torch(X: NDArray, W: NDArray, r: NDArray) -> Callable[[], object]:
 
 
 def measure_structured(sizes: Sizes) -> Iterator[Row]:
-    """Measure structured orthogonal features against dense ones: their evaluation, and their drawing."""
+    """Measure structured orthogonal features against dense ones: their evaluation, and their draws."""
     for d in (d for d in sizes.dimensions if d >= LEAST_STRUCTURED):
         X = np.random.default_rng(d).standard_normal((sizes.rows // 4, d), dtype=np.float32)
         dense, structured = _calls("dense", Gaussian(1 / d), X), _calls("structured", OrthogonalGaussian(1 / d), X)

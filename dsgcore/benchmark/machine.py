@@ -1,4 +1,4 @@
-"""What the machine can do, and the floor that follows for one evaluation."""
+"""The machine's speed, and the lower limit (floor) for the time of one evaluation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CALLS = 40
 
 
 def description() -> dict[str, Any]:
-    """Return what the JSON file says of the machine and the programs."""
+    """Return the machine and the versions of programs, for the JSON file."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -48,7 +48,7 @@ def _version(name: str) -> str | None:
 
 
 def floor_calls() -> dict[str, Callable[[], object]]:
-    """Return what is timed for the floor, one thread: a large matrix product, and cosines in the first-level cache."""
+    """Return the timed calls for the floor, on one thread: a large matrix product, and cosines in the first-level cache."""
     rng = np.random.default_rng(0)
     A = np.asfortranarray(rng.standard_normal((_SIZE, _SIZE), dtype=np.float32))
     C = np.empty_like(A)
@@ -63,12 +63,12 @@ def floor_calls() -> dict[str, Callable[[], object]]:
 
 
 def floor(times: dict[str, float], d: int) -> float:
-    """Return the seconds that one evaluation must take, from the times of `floor_calls`: d multiply-adds and a cosine."""
+    """Return the least seconds of one evaluation, from the times of `floor_calls`: d multiply-adds and a cosine."""
     return d * times["product"] / _SIZE**3 + times["cosines"] / (_CALLS * _loops.TILE_ROWS * _COLUMNS)
 
 
 def measure(sizes: Sizes) -> Iterator[Row]:
-    """Measure the machine's rates, one thread."""
+    """Measure the machine's rates, on one thread."""
     with single_threaded_blas():
         times = interleaved(sizes.repeats, floor_calls())
     yield Row("machine: matrix product, one thread", 2e-9 * _SIZE**3 / times["product"], "GFlop/s")

@@ -1,4 +1,4 @@
-"""What measurements are made of: their sizes, times that compare on a machine with other work on it, rows of a table."""
+"""Parts of measurements: sizes, times that other work on the machine disturbs little, and rows of a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME_WIDTH = 78
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the measurements are; tests make them tiny."""
+    """Sizes of the measurements; tests use tiny ones."""
 
     # Rounds of the short measurements; the shortest time counts.
     repeats: int = 9
@@ -31,13 +31,13 @@ class Sizes:
     batch_size: int = 1000
     # Iterations of the papers' own algorithm, which is extrapolated.
     plain_iter: int = 10
-    # What growth measurements multiply the run's length by; 2 for the other sizes.
+    # Factor for the run's length in growth measurements; it is 2 for the other sizes.
     growth: int = 4
-    # Coordinates at which the evaluation kernel is measured, and points that it is measured with.
+    # Numbers of coordinates at which the evaluation loop is measured, and number of points.
     dimensions: tuple[int, ...] = (3, 22, 54, 128, 784)
     rows: int = 9600
     demo_iter: int = 300
-    # Points of the prediction, of the file that does not fit in memory, of the run that worker processes share.
+    # Points for prediction, for the file that does not fit in memory, and for the run on worker processes.
     predicted: int = 32_768
     stored: int = 20_000_000
     shared: int = 1_000_000
@@ -53,9 +53,9 @@ class Row:
     Attributes
     ----------
     name : str
-        What was measured, and what part of it was extrapolated.
+        The measured quantity, and its extrapolated part.
     target : float or None
-        What it should be at least, or at most where `is_most`; None where nothing is promised.
+        The promised minimum, or maximum if `is_most`; None without a promise.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None without one."""
+        """True if the target is met; None without one."""
         if self.target is None:
             return None
         return bool(self.value <= self.target if self.is_most else self.value >= self.target)
@@ -95,20 +95,20 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Return how long a call takes."""
+    """Return the seconds of a call."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
 
 
 def interleaved(repeats: int, calls: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """Return the shortest time of each call: all are made in turn, after one round that does not count."""
+    """Return the shortest time of each call. The calls take turns, after one round that does not count."""
     rounds = [{name: seconds(call) for name, call in calls.items()} for _ in range(repeats + 1)]
     return {name: min(times[name] for times in rounds[1:]) for name in calls}
 
 
 def repeated(call: Callable[[], object], times: int) -> Callable[[], None]:
-    """Return several calls as one: long measurements are slowed down by other work as short ones are not."""
+    """Return several calls as one, so that short and long measurements suffer equally from other work."""
 
     def calls() -> None:
         for _ in range(times):
@@ -119,7 +119,7 @@ def repeated(call: Callable[[], object], times: int) -> Callable[[], None]:
 
 @contextmanager
 def workers(count: int) -> Iterator[None]:
-    """Let the core have so many worker threads inside."""
+    """Give the core so many worker threads in the block."""
     before = n_workers()
     set_workers(count)
     try:
@@ -129,7 +129,7 @@ def workers(count: int) -> Iterator[None]:
 
 
 def in_new_process(program: str, *arguments: object, **environment: str) -> Any:
-    """Return what a program, given as text, prints as JSON."""
+    """Return the JSON that a program, given as text, prints."""
     done = subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],
         env={**os.environ, **environment},

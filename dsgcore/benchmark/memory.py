@@ -1,4 +1,4 @@
-"""Resident memory, measured in a process of its own: of training in memory, and from a file larger than one would load."""
+"""Resident memory, measured in separate processes: for training in memory, and from a file larger than memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ print(json.dumps(peak() - before))
 """
 COLUMNS = 22
 ROWS_WRITTEN_AT_ONCE = 100_000
-# The memory is what training takes; the row numbers of the two sources, 4 bytes a point, are there before.
+# Training's own memory. The row numbers of the two sources, 4 bytes per point, are there before.
 TRAINING_FROM_FILE = """
 import json, sys, time
 from dataclasses import replace
@@ -45,7 +45,7 @@ print(json.dumps([peak() - before, time.perf_counter() - start]))
 
 
 def measure(sizes: Sizes) -> Iterator[Row]:
-    """Measure what training takes over its data."""
+    """Measure the memory that training takes besides its data."""
     s = sizes
     used = in_new_process(TRAINING, s.n, s.d, s.m, s.n_iter, s.batch_size) / MEGABYTE
     alpha = s.n_iter * s.m * 2 * 4 / MEGABYTE
@@ -59,7 +59,7 @@ def measure(sizes: Sizes) -> Iterator[Row]:
 
 
 def measure_out_of_core(sizes: Sizes) -> Iterator[Row]:
-    """Measure the papers' setting on a file made for it, and deleted afterwards."""
+    """Measure the papers' setting on a temporary file."""
     s = sizes
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "points.npy"

@@ -1,4 +1,4 @@
-"""The papers' Algorithms 1 and 2 in plain NumPy: every earlier block's features are drawn and evaluated again at every step."""
+"""The papers' Algorithms 1 and 2 in plain NumPy: every step draws and evaluates all earlier blocks' features again."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def train(task: Task, n_iter: int) -> list[NDArray]:
 
 
 def block_evaluations(n_iter: int) -> float:
-    """Return how many times a batch's features are computed in `n_iter` iterations: the algorithm's cost."""
+    """Return how many times `n_iter` iterations compute a batch's features: the algorithm's cost."""
     return n_iter * (n_iter + 1) / 2

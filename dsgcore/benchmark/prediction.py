@@ -1,4 +1,4 @@
-"""Prediction: of many points in constant memory, and of one."""
+"""Prediction for many points in constant memory, and for one point."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print(json.dumps(peak() - before - values.nbytes))
 
 
 def any_model(d: int, m: int, n_iter: int) -> Expansion:
-    """Make a model of the papers' setting with random coefficients."""
+    """Return a model of the papers' setting with random coefficients."""
     model, rng = paper_task(2, d, m, n_iter, 1).new_model(), np.random.default_rng(0)
     for _ in range(n_iter):
         model.append(rng.random((2, m), dtype=np.float32), 0.999)

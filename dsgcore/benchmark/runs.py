@@ -20,12 +20,13 @@ from dsgcore.core.task import Task
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 MAX_ROUNDS, GROWTH_ROUNDS = 5, 2
-# How many times longer the papers' own algorithm takes at least, in our precision: at T iterations, and at `growth` times as many.
+# Least ratio of the time of the papers' own algorithm, in our precision: at T iterations, and at `growth` times as
+# many.
 TARGET, TARGET_OF_LONGER = 20.0, 80.0
 
 
 def paper_task(n: int, d: int, m: int, n_iter: int, batch_size: int) -> Task:
-    """Make paper 1's problem on normal points: half of them in similar pairs, half unlabeled."""
+    """Return paper 1's problem on normal points: half of them in similar pairs, half unlabeled."""
     X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
     rows = {"similar": np.arange(n // 2), "unlabeled": np.arange(n // 2, n)}
     plan = Plan("constant", 0.1, 1e-3, m, n_iter)
@@ -33,7 +34,7 @@ def paper_task(n: int, d: int, m: int, n_iter: int, batch_size: int) -> Task:
 
 
 def make(task: Task, points_of: Callable[..., Any] = VisitedPoints) -> Any:
-    """Train from the start; return what carried the points, as `points_of` the task and its model makes it."""
+    """Train from the start; return the tracked points, which `points_of` makes from the task and its model."""
     model = task.new_model()
     points = points_of(task, model)
     for _ in solve(task, model, training=points):
@@ -43,7 +44,7 @@ def make(task: Task, points_of: Callable[..., Any] = VisitedPoints) -> Any:
 
 
 def train(task: Task) -> int:
-    """Train from the start; return how many evaluations that took: points carried or accumulated, times features."""
+    """Train from the start; return the number of evaluations: points tracked or accumulated, times features."""
     n_batch = len(task.rows) * task.batch_size
     return task.plan.n_features * (int(make(task).needed_after.sum()) + n_batch * task.plan.n_iter)
 
@@ -79,7 +80,7 @@ def measure(sizes: Sizes) -> Iterator[Row]:
 
 
 def _against_plain(s: Sizes, times: Mapping[str, float], few: int) -> Iterator[Row]:
-    """Compare with the papers' own algorithm, whose time is that of a few iterations, scaled."""
+    """Compare with the papers' own algorithm, whose time is extrapolated from a few iterations."""
     like_ours, default = "float32, as ours", "NumPy's default, float64"
     for name, own, T, iterations, precision, target in (
         ("plain", "ours", s.n_iter, s.plain_iter, like_ours, TARGET),
@@ -92,7 +93,7 @@ def _against_plain(s: Sizes, times: Mapping[str, float], few: int) -> Iterator[R
 
 
 def measure_growth(sizes: Sizes) -> Iterator[Row]:
-    """Measure how a run's time grows: the papers' setting with one size at a time made larger, and the others' time beside it."""
+    """Measure how a run's time grows if one size of the papers' setting is larger, beside the growth of the others."""
     s = sizes
     base = {"n": s.n, "d": s.d, "m": max(1, s.m // 4), "n_iter": s.n_iter, "batch_size": s.batch_size}
     changed = {"T": ("n_iter", s.growth), "N": ("n", 2), "m": ("m", 2), "d": ("d", 2)}

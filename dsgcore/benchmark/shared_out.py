@@ -1,4 +1,4 @@
-"""One run with one thread, with all threads and on two worker processes: what sharing it out costs, and from where on it pays."""
+"""One run with one thread, with all threads and on two worker processes: the cost of sharing, and when it pays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dsgcore.cluster import SharedPoints
 from dsgcore.core.carried import VisitedPoints
 
 ROUNDS, PROCESSES = 2, 2
-# A run whose iterations are next to nothing but messages: some thousand rows, so that each worker has some.
+# A run with almost no work except messages: some thousand rows, so that each worker has some.
 FEW = {"n": 8000, "m": 8, "n_iter": 100, "batch_size": 200}
 
 
@@ -58,7 +58,7 @@ def _against_one(times: dict[str, float], points: SharedPoints, each: float) -> 
 
 @contextmanager
 def _client() -> Iterator[Any]:
-    """Give a client of a cluster of processes on this machine; None where the package is not installed."""
+    """Yield a client of a cluster of processes on this machine; None if the package is not installed."""
     if not find_spec("distributed"):
         yield None
         return

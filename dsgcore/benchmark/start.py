@@ -1,4 +1,4 @@
-"""What a newcomer waits for: imports, compilation, and a fit with default arguments."""
+"""Waiting times of a new user: imports, compilation, and a fit with default arguments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIRST_CALL = TIMED.format("from dsgcore.core.features import warm_up", "warm_up(
 
 
 def measure(sizes: Sizes) -> Iterator[Row]:
-    """Measure imports, and the loops' first call without and with a filled cache; each in a process of its own."""
+    """Measure imports, and the loops' first call with and without a filled cache, each in a separate process."""
     rounds = range(min(sizes.repeats, ROUNDS))
     for what, target in (("import dsgcore", 1.0), ("from dsgcore import Run", None)):
         value = min(in_new_process(TIMED.format("", what)) for _ in rounds)
@@ -42,7 +42,7 @@ def measure(sizes: Sizes) -> Iterator[Row]:
 
 
 def measure_fits(sizes: Sizes) -> Iterator[Row]:
-    """Fit each of the five papers' estimators on one thread to as many points, a tenth of them labeled."""
+    """Fit each of the five papers' estimators on one thread, with the same number of points, a tenth of them labeled."""
     fits = _fits(sizes.fitted, sizes.fitted_d)
     with workers(1), threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

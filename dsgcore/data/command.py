@@ -96,7 +96,7 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, settings: Mapping[str, str] | None = None) -> int:
-    """Carry out the command; raise `DataError` or OSError if it cannot be done.
+    """Run the command; raise `DataError` or OSError if it cannot be done.
 
     `settings` maps each setting's name to the kind of labels that it learns from. With it, a description lists the
     settings that suit.

@@ -28,7 +28,7 @@ BAR_CHARACTERS = 24
 
 
 def sweep(given: argparse.Namespace) -> int:
-    """Carry out a study and write its table; return the exit code."""
+    """Make the runs of a study and write its table; return the exit code."""
     study = read_study(given.study)
     store = Store(given.store or default_store())
     if given.csv is not None:

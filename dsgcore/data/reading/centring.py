@@ -23,13 +23,13 @@ class Spread:
     largest: float = 0.0
 
     def look(self, values: NDArray[np.float64]) -> None:
-        """Take the values of a piece; NaN stands for a missing one."""
+        """Add the values of a piece; NaN stands for a missing one."""
         present = values[np.isfinite(values)]
         if not len(present):
             return
         if not self.count:
             self.first = float(present[0])
-        off = present - self.first  # differences, for sums of squares of large numbers would lose them
+        off = present - self.first  # differences, because sums of squares of large numbers would lose them
         self.count += len(present)
         self.total += float(off.sum())
         self.squares += float(np.dot(off, off))
@@ -46,7 +46,7 @@ class Spread:
         return self.first + mean if is_lost else 0.0
 
     def sentence(self, name: str) -> str:
-        """Say that the mean is subtracted; return an empty text if it is not."""
+        """Return the sentence that the mean is subtracted; empty if it is not."""
         if not self.centre:
             return ""
         return (

@@ -154,7 +154,7 @@ def _check_floats(values: NDArray) -> None:
 
 
 def check_exact(values: NDArray, what: str) -> None:
-    """Refuse floats among labels that are infinite, or so large that different whole numbers may have become the same."""
+    """Raise an error for floats among labels that are infinite, or so large that different whole numbers may be equal."""
     if values.dtype.kind != "f":
         return
     is_large = np.abs(values.astype(float)) >= (bound := _inexact(values.dtype))
