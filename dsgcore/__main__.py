@@ -57,7 +57,7 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
-    run.add_argument("spec", type=Path, metavar="SPEC.json", help="a spec, such as the app's download")
+    run.add_argument("spec", type=Path, metavar="SPEC.json", help="a spec, for instance from the tab Code of the app")
     run.add_argument("--out", type=Path, required=True, metavar="DIR", help=f"folder for {', '.join(_RESULTS)}")
     run.add_argument("--memory", type=float, metavar="GB", help="memory limit (default: this machine's memory)")
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -34,6 +34,19 @@ def load_model(file: str | Path | IO[bytes]) -> Expansion | Weights:
     ------
     ModelError
         If the file is not such a model, or if this machine draws other random numbers than those of its training.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from dsgcore import Run, Spec, load_model
+    >>> run = Run(Spec.from_dict({"setting": "auc", "data": {"name": "two_moons"}, "solver": {"n_iter": 5}}))
+    >>> run.advance()
+    5
+    >>> file = BytesIO()
+    >>> run.result.save(file)
+    >>> _ = file.seek(0)
+    >>> bool((load_model(file).evaluate(run.split.X_test) == run.result.evaluate(run.split.X_test)).all())
+    True
     """
     held = read(file)
     model: Expansion | Weights = import_module(_MODULES[held.model]).restore(held)

@@ -92,7 +92,21 @@ def hide_labels(
         Scaling of each feature: "unit" to [0, 1], "standard" to mean 0 and standard deviation 1, "none" not at all.
         Fitted on the training rows only.
 
-    Raises `DataError` if the data set has too few rows, or too few of one class.
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    DataError
+        If the data set has too few rows, or too few of one class.
+
+    Examples
+    --------
+    >>> from dsgcore.data import hide_labels, load
+    >>> split = hide_labels(load("two_moons", n=200), n_labeled=20, test_share=0.5, seed=0)
+    >>> split.X_train.shape, int((split.y_train >= 0).sum())
+    ((100, 2), 20)
     """
     checked(SCALING, scaling)
     y = dataset.y

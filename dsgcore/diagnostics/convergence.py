@@ -139,7 +139,23 @@ def convergence(
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
 ) -> Convergence:
-    """Measure the convergence of a spec's run; parameters and errors as in `dsgcore.diagnostics.limits`."""
+    """Measure the convergence of a spec's run over several seeds.
+
+    Parameters and errors are as in `dsgcore.diagnostics.limits`.
+
+    Returns
+    -------
+    Convergence
+
+    Examples
+    --------
+    >>> from dsgcore import Spec
+    >>> from dsgcore.diagnostics import convergence
+    >>> data = {"name": "two_moons", "n": 200, "n_labeled": 20}
+    >>> made = convergence(Spec.from_dict({"setting": "auc", "data": data, "solver": {"n_iter": 20}}), seeds=2)
+    >>> made.slope("error").value < 0
+    True
+    """
     used = seeds_of(spec, seeds)
     split = load_split(spec) if split is None else split
     has_own, ground, ways = is_sampled(len(split.X_train)), None, {}

@@ -123,6 +123,15 @@ def limits(
     ------
     DiagnosticsError
         If the setting's gradient is not a stochastic functional one.
+
+    Examples
+    --------
+    >>> from dsgcore import Spec
+    >>> from dsgcore.diagnostics import limits
+    >>> data = {"name": "two_moons", "n": 200, "n_labeled": 20}
+    >>> found = limits(Spec.from_dict({"setting": "auc", "data": data, "solver": {"n_iter": 20}}), seeds=2)
+    >>> found.leading, found.converged
+    ('optimisation', False)
     """
     used = seeds_of(spec, seeds)
     check_possible(spec)

@@ -89,6 +89,13 @@ class Study:
         Time after which no other run begins.
     is_best_first : bool
         True if seeds come in rounds (`dsgcore.studies.halved`), and points that are not among the best get no more.
+
+    Examples
+    --------
+    >>> from dsgcore.studies import Study
+    >>> axis = {"name": "solver.lam", "values": [0.01, 0.1]}
+    >>> len(Study.from_dict({"spec": {"setting": "auc"}, "axes": [axis], "seeds": [0, 1]}))
+    4
     """
 
     spec: Spec

@@ -110,6 +110,15 @@ def rows_of(
     ------
     DataError
         If a part cannot be used. The message names the part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsgcore.data import rows_of
+    >>> rows, labels = rows_of([np.zeros((3, 2)), np.ones((2, 2))], [0, 1, 0, 1, -1])
+    >>> rows.shape, rows[3:]
+    ((5, 2), array([[1., 1.],
+           [1., 1.]]))
     """
     reader, dtype = _reader(X, Asked.of(y if isinstance(y, str) else None, features, drop), tell)
     if not len(reader):
