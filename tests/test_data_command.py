@@ -272,7 +272,7 @@ def test_a_folder_in_a_results_place_is_left_there_with_what_it_holds(write, tmp
     (mine := tmp_path / "out" / "y.npy" / "mine.txt").parent.mkdir(parents=True)
     mine.write_text("mine", encoding="utf-8")
     assert main(["data", "convert", str(write("table.csv")), "--out", str(tmp_path / "out")]) == 2
-    assert "y.npy must be a file that may be replaced" in capsys.readouterr().err
+    assert "y.npy must be a file path, but it is a folder" in capsys.readouterr().err
     assert mine.read_text(encoding="utf-8") == "mine"
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["y.npy"]
 

@@ -275,7 +275,8 @@ def test_numbers_that_overflow_get_one_sentence(moons, cls):
     ):
         make(cls, kernel="dot_product", sigma=1e6, power=5).fit(100 * X / np.abs(X).max(), few)
     with pytest.raises(
-        ValueError, match=r"^X must hold numbers of size 3.4e\+38 at most for float32, got larger ones$"
+        ValueError,
+        match=r"^X must hold numbers of size 3.4e\+38 at most for float32, got larger ones: scale the points$",
     ):
         make(cls, sigma=1.0).fit(1e39 * X, few)
     with pytest.raises(ValueError, match=r"^sigma='scale' is \S+e-1\d for these points, but must be .*: scale them$"):

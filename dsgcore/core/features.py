@@ -77,7 +77,9 @@ def in_precision(X: NDArray, dtype: np.dtype) -> NDArray:
     with np.errstate(over="ignore"):
         points = np.ascontiguousarray(X, dtype=dtype)
     if dtype.itemsize < X.dtype.itemsize and not np.isfinite(points).all():
-        raise DSGError(f"X must hold numbers of size {np.finfo(dtype).max:.3g} at most for {dtype}, got larger ones")
+        raise DSGError(
+            f"X must hold numbers of size {np.finfo(dtype).max:.3g} at most for {dtype}, got larger ones: scale the points"
+        )
     return points
 
 
