@@ -217,8 +217,12 @@ def _per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]
 def visits(task: Task, start: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Return the visits of the iterations after `start`, at places in the order of the last visits, latest first.
 
-    These are rows in ascending order and the place of each, both (k,); the places of every iteration's batch points,
-    (T, visits); and the number of places that are still visited after each iteration, (T,).
+    Returns
+    -------
+    tuple of ndarray
+        - the rows in ascending order and the place of each, both (k,)
+        - the places of every iteration's batch points, (T, visits)
+        - the number of places that are still visited after each iteration, (T,)
     """
     n_iter = task.plan.n_iter
     streams = np.empty((n_iter - start, task.batch_size * len(task.rows)), dtype=np.int64)

@@ -1,7 +1,10 @@
 """Cheap gauges of a run's progress and noise, computed from the solver's records while it runs.
 
-They are read at a few probes, every eighth iteration: the values there, the agreement of two successive updates, and
-the variance that features and mini-batches have added to the values so far.
+They are read at a few probes, every eighth iteration:
+
+- the values there
+- the agreement of two successive updates
+- the variance that features and mini-batches have added to the values so far
 """
 
 from __future__ import annotations

@@ -74,9 +74,10 @@ MATERN = {
 class Matern(Kernel):
     """The Matérn kernel: with r = sqrt(2 nu) ||x - x'|| / length, exp(-r) times 1, 1 + r or 1 + r + r^2 / 3.
 
-    Its frequencies follow a multivariate t distribution with 2 nu degrees of freedom:
-    g sqrt(2 nu / chi2) / length, with g ~ N(0, I) and chi2 of as many degrees. length is in units of x; scikit-learn calls it
-    ``length_scale``. Functions drawn from the kernel have nu - 1/2 derivatives.
+    Its frequencies follow a multivariate t distribution with 2 nu degrees of freedom: g sqrt(2 nu / chi2) / length, with
+    g ~ N(0, I) and chi2 of 2 nu degrees. Functions drawn from the kernel have nu - 1/2 derivatives.
+
+    length is in units of x; scikit-learn calls it ``length_scale``.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def draw_pairs(
     If the data set has pairs, the pairs are drawn from those, and the members of the others are set aside. Otherwise a
     pair's class is drawn from the classes' shares: positive with probability pi^2 / (pi^2 + (1 - pi)^2). Its members
     are drawn without replacement. This takes more points from the larger class, so some points of the smaller one are
-    set aside: the unlabeled points keep the class shares of the data.
+    set aside. Then the unlabeled points keep the class shares of the data.
 
     Parameters
     ----------

@@ -25,9 +25,12 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
 
     Notes
     -----
-    The estimators use the same rule. Classes without an order: the highest score. Ordered classes: the thresholds
-    from the labeled points. AUC, which has no threshold of its own: positive above the score at which the share of
-    training points above it equals the share of positives among the labeled points. Otherwise: positive above 0.
+    The estimators use the same rules:
+
+    - Classes without an order: the class with the highest score.
+    - Ordered classes: the thresholds from the labeled points.
+    - AUC: a threshold that gives the training points the share of positives among the labeled points.
+    - Other settings: positive above 0.
     """
     decision = run.problem.decision
     if decision == "highest":

@@ -78,9 +78,8 @@ class Run:
         The spec with every change made during the run. A run of this spec from the start gives bit-for-bit identical
         numbers.
     history : History
-        One row per iteration: t, steered values, objective, its terms, the scores, and the method's own measurements
-        (the error of the random features; the singular values). If the spec asks for an average, also its objective and
-        test score.
+        One row per iteration: t, steered values, objective, its terms and the scores. Methods add measurements, such as
+        the error of the random features. If the spec asks for an average, also its objective and test score.
     clock : list of float
         Seconds spent when each row was recorded (not part of the history, which is reproducible).
     training_clock : list of float

@@ -90,10 +90,13 @@ class Recipe:
     missing_words : tuple of str
         Cells that mean a missing value.
     roles : tuple of (str, str)
-        The role of each column that is not a plain number, by its name: "number 1,234.5" or "number 1.234,5" (thousands
-        may be set apart, and the decimal mark is the last one), "category" (a column of the points for each value),
-        "text" (TF-IDF, then the leading singular directions), "label", "pair" (id of a similar pair), "index" (names or
-        numbers the rows: left out) or "ignore".
+        The role of each column that is not a plain number, by its name:
+
+        - "number 1,234.5" or "number 1.234,5": numbers with separated thousands; the last mark is the decimal mark
+        - "category": one column of the points for each value
+        - "text": TF-IDF, then the leading singular directions
+        - "label", or "pair": the id of a similar pair
+        - "index": names or numbers the rows, and is left out; "ignore": left out
     missing : {"mean", "median", "most frequent", "drop"}
         Treatment of missing numbers: replace them by the column's mean, median or most frequent value, or drop the row.
     text_dimensions : int, 1 <= text_dimensions <= 1000
