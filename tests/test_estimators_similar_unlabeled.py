@@ -118,8 +118,8 @@ def test_bad_parameters_get_one_sentence(parameters, said):
         ([0, 0, -2, -2, -1, -1], "a pair id must be 0 or more, and -1 marks unlabeled points, got -2"),
         ([-1] * 6, "similar-unlabeled learning needs at least one similar pair, got none"),
         ([0, 0, 1, 1, 2, 2], "similar-unlabeled learning needs at least one unlabeled point, got none"),
-        ([0.5, 0.5, -1, -1, -1, -1], "y must hold pair ids: whole numbers, .* there is y_holds='classes'"),
-        (list("aabbcc"), "y must hold pair ids: whole numbers, .* there is y_holds='classes'"),
+        ([0.5, 0.5, -1, -1, -1, -1], "y must hold pair ids: whole numbers, .* pass y_holds='classes' for class labels"),
+        (list("aabbcc"), "y must hold pair ids: whole numbers, .* pass y_holds='classes' for class labels"),
     ],
 )
 @each("prior", [0.7, "estimate"])
