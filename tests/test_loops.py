@@ -244,7 +244,7 @@ print(hashlib.sha256(repr([run.history.row(t) for t in range(5)]).encode()).hexd
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment)
     assert done.stdout == anew
     for loop in ("gaussian_sums", "accumulate"):
-        assert f"what was kept of the loop {loop} cannot be read" in done.stderr
+        assert f"the cached loop {loop} cannot be read" in done.stderr
     assert "compiled again" in done.stderr
 
 
