@@ -96,7 +96,10 @@ def test_without_a_name_all_groups_run_and_the_long_ones_if_asked(monkeypatch, c
     ("arguments", "said"),
     [
         (["--only", "speed"], "--only must be one of machine, kernel, "),
-        (["--only", "machine", "--json", "nowhere/bench.json"], "--json names the file nowhere/bench.json, but the folder nowhere does not exist"),
+        (
+            ["--only", "machine", "--json", "nowhere/bench.json"],
+            "--json names the file nowhere/bench.json, but the folder nowhere does not exist",
+        ),
     ],
 )
 def test_bad_arguments_get_one_sentence_and_exit_code_2(arguments, said, capsys):
