@@ -7,32 +7,61 @@ import inspect
 import streamlit as st
 
 import dsgcore
-from dsgcore.glossary import TOPICS, Term, Topic
+from dsgcore.glossary import TOPICS, Term
+from pages.charts.figures import INK
+from pages.pictures.making import file_of
+from pages.pictures.terms import CURRENT_COLOR, PICTURES, SIZE
 from pages.shell.warm_up import is_ready
+
+SEARCH = "find"  # also its name in the link
 
 
 def glossary() -> None:
     """Draw the page."""
     st.title("Glossary")
     st.markdown(
-        "What the words of this app mean: first in a sentence that needs no theory, then with the papers' equations. The same "
-        "sentences stand where the words do: at the **?** beside a chart's title, a tile or a control, and at each "
-        "word of a legend."
+        "Each entry explains a word of this app: first without theory, then with the papers' equations. You find the same "
+        "sentences beside the words: at the **?** of a chart, a tile or a control, and at each word of a legend."
+    )
+    wanted = st.text_input(
+        "Search",
+        key=SEARCH,
+        bind="query-params",
+        type="search",
+        live=True,
+        placeholder="A word, such as kernel",
+        max_chars=60,
+        width=320,
     )
     with st.container(key="glossary-terms"):
-        for topic in TOPICS:
-            _topic(topic)
+        _topics(wanted or "")
         _in_python()
 
 
-def _topic(topic: Topic) -> None:
-    st.header(topic.title)
-    for term in topic.terms:
-        _term(term)
+def _topics(wanted: str) -> None:
+    """Draw the entries that contain the text, below the titles of their topics."""
+    found = {topic.title: [term for term in topic.terms if _contains(term, wanted)] for topic in TOPICS}
+    for title, terms in found.items():
+        if terms:
+            st.header(title)
+        for term in terms:
+            _term(term)
+    if not any(found.values()):
+        st.info("No entry contains this text. Try a shorter word.")
+
+
+def _contains(term: Term, wanted: str) -> bool:
+    """Return True if each word of the text occurs in an entry, in upper or lower case."""
+    text = " ".join([term.name, *term.drawn_as, term.student]).casefold()
+    return all(word in text for word in wanted.casefold().split())
 
 
 def _term(term: Term) -> None:
     st.subheader(term.name, anchor=term.anchor)
+    if term.name in PICTURES:
+        picture, theme = file_of(f"term-{term.anchor}"), "dark" if st.context.theme.type == "dark" else "light"
+        svg = picture.read_text(encoding="utf-8").replace(CURRENT_COLOR, INK[theme])
+        st.image(svg, width=SIZE[0], alt=PICTURES[term.name][1])
     st.markdown(f"{term.student}\n\n{term.researcher}")
 
 

@@ -16,6 +16,8 @@ from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import SETTINGS
 from dsgcore.glossary import TOPICS, meaning, term
 from pages.controls.control import key_of
+from pages.pictures.making import file_of
+from pages.pictures.terms import PICTURES
 from pages.shell import warm_up
 
 TERMS = [entry for topic in TOPICS for entry in topic.terms]
@@ -93,6 +95,26 @@ def test_the_page_lists_every_entry_with_its_place():
     assert not app.exception
     assert [heading.value for heading in app.subheader] == [entry.name for entry in TERMS]
     assert [heading.anchor for heading in app.subheader] == [entry.anchor for entry in TERMS]
+
+
+def test_the_search_keeps_the_entries_with_all_of_its_words_and_is_part_of_the_link():
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    app.query_params["find"] = "KERNEL alike"
+    app.switch_page("pages/glossary.py").run()
+    assert app.text_input(key="find").value == "KERNEL alike"
+    found = [heading.value for heading in app.subheader]
+    assert "kernel" in found
+    assert "AUC" not in found
+    app.text_input(key="find").set_value("no such word").run()
+    assert not app.subheader
+    assert "No entry contains this text" in app.info[0].value
+
+
+def test_every_picture_of_a_term_is_there_and_says_what_it_shows():
+    for name, (_, alt) in PICTURES.items():
+        picture = file_of(f"term-{term(name).anchor}").read_text(encoding="utf-8")
+        assert f'aria-label="{alt}"' in picture
+        assert "currentColor" in picture or name in ("unlabeled", "random feature")
 
 
 def test_the_glossary_shows_the_reference_of_a_class():

@@ -38,9 +38,9 @@ class Sheet:
 CARD = Sheet(360, 120)
 
 
-def file_of(setting: str) -> Path:
-    """Return the path of a setting's picture, which may not exist."""
-    return FOLDER / f"{setting}.svg"
+def file_of(name: str) -> Path:
+    """Return the path of the picture of a setting or of a term, which may not exist."""
+    return FOLDER / f"{name}.svg"
 
 
 def first_lesson(setting: str) -> Spec:
