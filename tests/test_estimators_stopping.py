@@ -45,7 +45,7 @@ def test_what_it_has_learned_is_the_second_half_of_what_was_made(moons, cls):
 
 
 def test_a_fit_that_would_have_needed_more_says_so_once(moons):
-    with pytest.warns(ConvergenceWarning, match=r"QSGS2AUC was still moving by .* raise n_iter, or tol") as said:
+    with pytest.warns(ConvergenceWarning, match=r"QSGS2AUC was still moving by .* raise n_iter, or raise tol") as said:
         model = make(QSGS2AUC, tol=0.0, n_iter=120).fit(*moons)
     assert (len(said), model.n_iter_) == (1, 120)
 
