@@ -50,7 +50,7 @@ def test_a_link_to_a_late_iteration_is_gone_to_piece_by_piece(monkeypatch):
     app = open_page("auc", n_iter="40", at="20-playing")
     bench = bench_of(app, "auc")
     assert 0 < bench.live.run.t < 20
-    assert any("on its way to step 20" in caption.value for caption in app.caption)
+    assert any("going to step 20" in caption.value for caption in app.caption)
     for _ in range(100):
         if bench.going_to:
             app.run()

@@ -106,7 +106,7 @@ def test_a_command_within_a_sentence_is_one_that_there_is(page):
 
 
 def known_commands():
-    return re.search(r"\{([\w,-]+)\}", _parser(names_data=False).format_usage())[1].split(",")
+    return re.findall(r"^    ([a-z]+) ", _parser(names_data=False).format_help(), re.M)
 
 
 def anchor_of(heading):
