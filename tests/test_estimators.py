@@ -281,6 +281,8 @@ def test_numbers_that_overflow_get_one_sentence(moons, cls):
         make(cls, sigma=1.0).fit(1e39 * X, few)
     with pytest.raises(ValueError, match=r"^sigma='scale' is \S+e-1\d for these points, but must be .*: scale them$"):
         make(cls).fit(1e8 * X / X.std() / 2**0.5, few)
+    with pytest.raises(ValueError, match=r"^sigma='scale' is inf for these points, but must be .*: scale them$"):
+        make(cls).fit(1e-310 * X, few)
     with pytest.raises(ValueError, match=r"diverged at iteration \d+: .* try half of it, or a smaller sigma$"):
         make(cls, kernel="dot_product", sigma=1e6, step_size=1e3, schedule="constant", n_iter=40).fit(X, few)
 

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from dsgcore import QSGS2AUC
+from dsgcore import PS3VT, QSGS2AUC
 from dsgcore.__main__ import main
+from dsgcore.baselines import EverydayLogistic
 from dsgcore.data import DataError, rows_of
 from dsgcore.data.converting import convert_file, describe_file, sniff_file
 from dsgcore.data.reading import AskFormat, answers, read, sniff
@@ -242,6 +243,36 @@ def test_a_model_predicts_files_with_another_index_or_none(tmp_path):
         )
         scores.append(pd.read_parquet(to)["score"].to_numpy())
     assert all(np.array_equal(one, scores[0]) for one in scores)
+
+
+MODELS = {"QSGS2AUC": QSGS2AUC(**SMALL), "PS3VT": PS3VT(n_iter=20, tol=None), "EverydayLogistic": EverydayLogistic()}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_columns_in_another_order_are_refused_wherever_the_rows_are(name, tmp_path):
+    frame().to_parquet(tmp_path / "t.parquet")
+    frame()[["b", "a", "label"]].to_parquet(tmp_path / "u.parquet")
+    (rows, labels), (others, _) = rows_of(tmp_path / "t.parquet", "label"), rows_of(tmp_path / "u.parquet", "label")
+    model = MODELS[name].fit(rows, labels)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    table = frame()[["a", "b"]].astype("float64")
+    assert np.array_equal(model.predict(rows), model.predict(table))
+    for points in (others, table[["b", "a"]], table.rename(columns={"a": "c"}), table[["a"]]):
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(points)
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.score(points, labels)
+    with pytest.raises(DataError, match=r"X must hold points, got the path .*: give dsgcore.data.rows_of"):
+        model.predict(tmp_path / "t.parquet")
+
+
+def test_partial_fit_refuses_rows_with_their_columns_in_another_order(tmp_path):
+    frame().to_parquet(tmp_path / "t.parquet")
+    frame()[["b", "a", "label"]].to_parquet(tmp_path / "u.parquet")
+    model = QSGS2AUC(**SMALL).partial_fit(*rows_of(tmp_path / "t.parquet", "label"), classes=[0, 1])
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.partial_fit(*rows_of(tmp_path / "u.parquet", "label"))
+    assert list(model.feature_names_in_) == ["a", "b"]
 
 
 def test_an_index_of_a_dask_table_that_was_reset_is_no_feature():

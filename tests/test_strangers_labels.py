@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file, make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -480,6 +482,28 @@ def test_score_leaves_unlabeled_points_out(moons, model):
         assert model.score(X, few) == pytest.approx(np.mean(model.predict(X[labeled]) == y[labeled]))
     with pytest.raises(DSGError, match="a score needs labeled points, got none"):
         model.score(X[~labeled], few[~labeled])
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_a_score_says_what_is_wrong_with_it(moons, model):
+    X, y, few = moons
+    with pytest.raises(NotFittedError):
+        clone(model).score(X, y)
+    model.fit(X, few)
+    for weights, said in (
+        ([1.0, 2.0], "a number for each of 240 points, got 2"),
+        (1.0, "a number for each of 240 points, got 1"),
+        (-np.ones(240), "finite numbers of at least 0, got -1"),
+        (np.full(240, np.nan), "finite numbers of at least 0, got nan"),
+    ):
+        with pytest.raises(DSGError, match=f"sample_weight must h.* {said}"):
+            model.score(X, few, sample_weight=weights)
+    assert model.score(X, few, sample_weight=pd.Series(1.0, range(9, 249))) == pytest.approx(model.score(X, few))
+
+
+def test_a_fit_of_classes_that_lie_apart_warns_of_nothing():
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    assert PS3VT(n_iter=20, tol=None, random_state=0).fit(X, (X[:, 0] > 0).astype(int)).score(X, X[:, 0] > 0) > 0.9
 
 
 def test_score_is_what_the_method_is_for(moons):

@@ -20,6 +20,7 @@ from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter, Real, check_all, parameters_of_fields
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
+from dsgcore.estimators.elsewhere import in_memory, validated_points
 from dsgcore.estimators.inputs import encode, seed_of
 from dsgcore.estimators.kernel import SIGMA, make_kernel
 from dsgcore.estimators.scores import ScoredOnLabels
@@ -174,7 +175,7 @@ class Baseline(_Limited, BaseEstimator):
     def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation; raise DSGError if a value is not finite."""
         check_is_fitted(self, "model_")
-        points = validate_data(self, X, reset=False, dtype=np.float64)
+        points = validated_points(self, X, np.float64)
         check_sizes(points)
         with np.errstate(over="ignore", invalid="ignore"):  # check_values reports overflow
             return check_values(self.model_.evaluate(points))
@@ -214,7 +215,7 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
             If the callback returned True.
         """
         classes, codes = encode(y, is_ordered=self.is_ordered)
-        points, codes = validate_data(self, X, codes, dtype=np.float64)
+        points, codes = validate_data(self, in_memory(X), codes, dtype=np.float64)
         check_sizes(points)
         self._run(points, self._targets(classes, codes), callback)
         self.classes_ = classes

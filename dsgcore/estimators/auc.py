@@ -113,7 +113,8 @@ class QSGS2AUC(BinaryEstimator):
         Points whose label is -1 or missing do not count. The parameters are as in scikit-learn. The other methods'
         `score` is the accuracy.
         """
-        return auc_of(self.classes_, self.decision_function(X), y, sample_weight)
+        values = self.decision_function(X)
+        return auc_of(self.classes_, values, y, sample_weight)
 
     def _cut(self, f: NDArray) -> NDArray:
         return f - self.threshold_

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.cluster import made_on, where_made
 from dsgcore.cluster.where import Here
@@ -29,8 +29,8 @@ from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
 from dsgcore.data.anywhere import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
-from dsgcore.estimators.elsewhere import in_precision, over_partitions, read_ahead, some_of, validated
-from dsgcore.estimators.inputs import encode, float_types, known_classes, seed_of
+from dsgcore.estimators.elsewhere import in_precision, over_partitions, read_ahead, some_of, validated, validated_points
+from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, check_near, own_kernel
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Convergence, Stopping, check_finite
@@ -269,7 +269,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     def _values(self, X: ArrayLike) -> NDArray:
         """Return f at the rows of `X`, after validation; raise DSGError if a value is not finite."""
         check_is_fitted(self, "model_")
-        points = validate_data(self, X, reset=False, dtype=float_types(X))
+        points = validated_points(self, X)
         values = check_values(self.model_.evaluate(points))
         warn_of_rounding(points, self.model_.kernel, self.model_.dtype, getattr(self, "feature_names_in_", None))
         return values

@@ -88,4 +88,5 @@ class OrderedClassifier(ScoredOnLabels):
         `X` (n, d) are points and `y` (n,) their true labels. Points with -1 do not count. Return NaN if there are
         labels of one class only.
         """
-        return mean_auc_of(self.classes_, self.ranking_function(X), y)
+        values = self.ranking_function(X)
+        return mean_auc_of(self.classes_, values, y)

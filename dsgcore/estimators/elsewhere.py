@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
+from os import PathLike
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
@@ -38,10 +40,30 @@ def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, dtype: 
     return X, y
 
 
+def validated_points(estimator: Any, X: Any, dtype: Any = None) -> NDArray:
+    """Return the points (n, d) at which a fitted estimator is asked. Their columns must be those of its fit."""
+    return validate_data(estimator, in_memory(X), reset=False, dtype=dtype or float_types(X))
+
+
+def in_memory(X: Any) -> Any:
+    """Return `Rows` as an array, or as a table if its columns have names; anything else as it is. Refuse a path."""
+    if isinstance(X, str | PathLike):
+        raise DataError(f"X must hold points, got the path {str(X)!r}: give dsgcore.data.rows_of(path, ...)[0]")
+    return _as_table(X[:], X.names) if isinstance(X, Rows) else X
+
+
+def _as_table(points: NDArray, names: tuple[str, ...] | None) -> Any:
+    """Return points as a table if their columns have names: scikit-learn then compares the names with those of the fit."""
+    return points if names is None else pd.DataFrame(points, columns=list(names), copy=False)
+
+
 def _remember(estimator: Any, X: Rows, *, reset: bool) -> None:
-    """Set the number and names of coordinates that an estimator has learned from, or check that the number is the same."""
+    """Set the number and names of coordinates that an estimator has learned from, or check that they are the same."""
     if not reset and estimator.n_features_in_ != X.shape[1]:
         raise DataError(f"X must have {estimator.n_features_in_} columns as at the first call, got {X.shape[1]}")
+    if not reset:
+        validate_data(estimator, _as_table(np.zeros((1, X.shape[1])), X.names), reset=False)
+        return
     estimator.n_features_in_ = X.shape[1]
     if X.names is not None:
         estimator.feature_names_in_ = np.array(X.names, dtype=object)

@@ -47,7 +47,7 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
         scaled = float(scale(X))
     # the other branch squares the values, which would overflow
     of_no_spread = 0.0 if parameter.name == "length" else np.inf
-    if scaled == of_no_spread:  # all coordinates are the same number, so that any bandwidth will do
+    if scaled == of_no_spread and X.min() == X.max():  # all coordinates are the same number: any width will do
         scaled = 1.0
     assert isinstance(parameter, Real)
     if not parameter.low <= scaled <= parameter.high:

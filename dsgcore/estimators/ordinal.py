@@ -135,7 +135,8 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
 
         Points whose label is -1 or missing do not count. The parameters are as in scikit-learn.
         """
-        return mean_auc_of(self.classes_, self.ranking_function(X), y, sample_weight)
+        values = self.ranking_function(X)
+        return mean_auc_of(self.classes_, values, y, sample_weight)
 
     @over_partitions
     def ranking_function(self, X: ArrayLike) -> NDArray:

@@ -49,8 +49,18 @@ def _known(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -> tuple
     """Return the labels and values of the labeled points, and their weights."""
     if not is_known.any():
         raise DSGError("a score needs labeled points, got none: y holds only -1 and missing labels")
-    weights = None if sample_weight is None else np.asarray(sample_weight)[is_known]
+    weights = None if sample_weight is None else _weights(sample_weight, len(is_known))[is_known]
     return [array[is_known] for array in arrays], weights
+
+
+def _weights(sample_weight: ArrayLike, n: int) -> NDArray:
+    weights = np.ravel(np.asarray(sample_weight, dtype=float))
+    if len(weights) != n:
+        raise DSGError(f"sample_weight must have a number for each of {n} points, got {len(weights)}")
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        wrong = weights[np.argmin(np.isfinite(weights) & (weights >= 0))]
+        raise DSGError(f"sample_weight must hold finite numbers of at least 0, got {wrong:g}")
+    return weights
 
 
 class ScoredOnLabels(ClassifierMixin):
@@ -75,4 +85,5 @@ class ScoredOnLabels(ClassifierMixin):
         DSGError
             If no point is labeled.
         """
-        return accuracy_of(self.classes_, self.predict(X), y, sample_weight)
+        predicted = self.predict(X)  # first, because it reports an estimator that is not fitted
+        return accuracy_of(self.classes_, predicted, y, sample_weight)

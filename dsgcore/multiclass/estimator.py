@@ -17,6 +17,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.far_points import check_sizes, check_values
 from dsgcore.core.parameters import as_in, check_all, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
+from dsgcore.estimators.elsewhere import in_memory, validated_points
 from dsgcore.estimators.inputs import encode, seed_of, width
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Stopping
@@ -150,7 +151,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
             If a parameter is out of range, if there are fewer than two classes, or if the run diverges.
         """
         classes, codes = encode(y)
-        points, codes = validate_data(self, X, codes, dtype=np.float64)
+        points, codes = validate_data(self, in_memory(X), codes, dtype=np.float64)
         check_sizes(points)
         self.classes_ = classes
         task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
@@ -203,7 +204,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         For two classes return the second class's score minus the first's, of shape (n,).
         """
         check_is_fitted(self)
-        points = validate_data(self, X, reset=False, dtype=np.float64)
+        points = validated_points(self, X, np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = Weights(self.feature_map_, self.coef_.T, self.n_features_in_).evaluate(points) + self.intercept_
             return check_values(scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0])

@@ -88,6 +88,7 @@ def _losses(X: NDArray, y: NDArray, train: NDArray, held: NDArray, C: float) -> 
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X[train], y[train])
     held = held[np.isin(y[held], model.classes_)]
-    chances = model.predict_log_proba(X[held])
+    with np.errstate(divide="ignore"):  # chances that underflow
+        chances = model.predict_log_proba(X[held])
     right = np.searchsorted(model.classes_, y[held])
     return -chances[np.arange(len(held)), right], int(np.count_nonzero(chances.argmax(axis=1) != right))

@@ -15,6 +15,7 @@ from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import documented, told
 from dsgcore.core.problem import UNLABELED
 from dsgcore.data.reading.unlabeled import labels_given
+from dsgcore.estimators.elsewhere import in_memory
 from dsgcore.estimators.inputs import encode
 from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
 from dsgcore.multiclass.graph import MAX_ANCHORS, ROWS_AT_A_TIME
@@ -47,7 +48,7 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
         `callback` is as in every `dsgcore.baselines.Baseline`, and is called at each iteration.
         """
         given = labels_given(y)
-        points, codes = validate_data(self, X, encode(given)[1], dtype=np.float64)
+        points, codes = validate_data(self, in_memory(X), encode(given)[1], dtype=np.float64)
         self._problem(points)  # raises for a bad parameter before the memory estimate uses it
         _, need = self._allowed(points, codes)
         self._watch = Watch(callback, type(self).__name__)
