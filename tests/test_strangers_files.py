@@ -165,6 +165,28 @@ def test_an_index_is_no_feature_in_whichever_way_its_file_is_read(writer, tmp_pa
     assert {way: read(path) for way, read in ways.items()} == dict.fromkeys(ways, expected)
 
 
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed, tmp_path):
+    table = frame().set_axis([0, 1, "label"], axis=1)
+    table.to_csv(tmp_path / "t.csv", index=is_indexed)
+    table.set_axis([0, 1, 2], axis=1).to_csv(tmp_path / "u.csv", index=is_indexed)
+    for name in ("t.csv", "u.csv"):
+        for features in OF_TABLES.values():
+            assert features(tmp_path / name) == ["0", "1"]
+        described = describe_file(tmp_path / name, sniff_file(tmp_path / name))
+        assert described.class_sizes == {"0": 40, "1": 20}
+
+
+@pytest.mark.parametrize("first", ["5.1,?,0", "5.1,NA,1", "1,2,0", "0.5,1.5,red"])
+def test_a_first_row_of_data_names_no_columns(first, tmp_path):
+    rows = [first, *(f"{a:.3f},{b:.3f},{'red' if first.endswith('red') else i % 2}" for i, (a, b) in enumerate(VALUES))]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    assert not sniff_file(tmp_path / "t.csv").header
+
+
+VALUES = np.random.default_rng(2).normal(size=(20, 2))
+
+
 @pytest.mark.parametrize("name", ["x", "time", "position", "grid", "humid", "id"])
 def test_a_feature_that_only_looks_like_an_index_stays_one(name, tmp_path):
     values = np.arange(N) % 7 if name == "id" else np.arange(N)

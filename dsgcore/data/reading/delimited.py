@@ -19,7 +19,7 @@ from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.missing import Seen
 from dsgcore.data.reading.names import as_number, column_names, reason_of
 from dsgcore.data.reading.numerals import plain_numeral
-from dsgcore.data.reading.recipe import DELIMITERS, Recipe
+from dsgcore.data.reading.recipe import DELIMITERS, MISSING_WORDS, Recipe
 from dsgcore.data.reading.sources import PIECE, Piece, Source, refuse_other_text
 
 _HEAD = 2**18
@@ -106,12 +106,28 @@ def _is_number(cell: str, decimal: str) -> bool:
 
 
 def _has_header(cells: list[list[str]], decimal: str) -> bool:
-    """Return True if the first row names the columns: it holds no number, and does not look like the rows below."""
-    if not cells or any(_is_number(cell, decimal) and cell.lower() != "nan" for cell in cells[0]):
+    """Return True if the first row names the columns: its numbers are not data, and it does not look like the rows below."""
+    if not cells:
         return False
+    if any(_is_number(cell, decimal) and cell.lower() != "nan" for cell in cells[0]):
+        return _names_a_number(cells, decimal) or _numbers_columns(cells, decimal)
     if len(cells) == 1 or any(_is_number(cell, decimal) for row in cells[1:] for cell in row):
         return True
     return not any(cell and cell == row[j] for row in cells[1:] for j, cell in enumerate(cells[0]) if j < len(row))
+
+
+def _names_a_number(cells: list[list[str]], decimal: str) -> bool:
+    """Return True if the first row has a word above a column of numbers, as pandas writes 0,1,label."""
+    words = [j for j, cell in enumerate(cells[0]) if cell[:1].isalpha() and cell not in MISSING_WORDS]
+    below = [[row[j] for row in cells[1:] if j < len(row) and row[j] not in MISSING_WORDS] for j in words]
+    return any(len(column) > 1 and all(_is_number(cell, decimal) for cell in column) for column in below)
+
+
+def _numbers_columns(cells: list[list[str]], decimal: str) -> bool:
+    """Return True if the first row counts the columns, as pandas writes 0,1,2, and there are fractions below."""
+    counts = [cell for cell in cells[0] if cell]
+    is_count = counts in ([str(i + start) for i in range(len(counts))] for start in (0, 1))
+    return len(counts) > 2 and is_count and any(decimal in cell for row in cells[1:] for cell in row)
 
 
 def read_delimited(
