@@ -44,7 +44,7 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
         "Train, check and compare kernel methods for few labels. `COMMAND --help` explains a command.", _RUN
     )
     parser = argparse.ArgumentParser(prog=PROGRAM, **page)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True)
     for name, (add, sentence, description, example) in _COMMANDS.items():
         add(commands.add_parser(name, help=sentence, **help_page(description, example)))
     page = help_page("List, fetch, describe and convert data sets.", "data list")

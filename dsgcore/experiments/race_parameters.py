@@ -46,8 +46,8 @@ def kernel_note(spec: Spec, kind: type[Any]) -> str:
     if spec.kernel.family == GAUSSIAN:
         return f"{kind.title} has no orthogonal features: it gets the same Gaussian kernel without them."
     return (
-        f"{kind.title} has no {run_has} kernel: it gets a {words_of(GAUSSIAN).title} one. Its default "
-        "bandwidth follows the spread of the points."
+        f"{kind.title} has no {run_has} kernel: it gets a {words_of(GAUSSIAN).title} one, whose "
+        "default bandwidth follows the spread of the points."
     )
 
 
