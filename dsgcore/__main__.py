@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 
-from dsgcore.core.command_help import PROGRAM, help_page
+from dsgcore.core.command_help import PROGRAM, folder_path, help_page
 from dsgcore.core.errors import DSGError
 
 BAD_INPUT = 2
@@ -28,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser(names_data=list(said[:1]) == ["data"]).parse_args(said)
     here = {"run": _run, "bench": _bench, "data": _data}
     try:
+        if hasattr(given, "out"):
+            given.out = folder_path(given.out)
         for name in ("seeds", "jobs"):
             number = getattr(given, name, None)
             if number is not None and number < 1:
@@ -58,7 +60,7 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
 
 def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("spec", type=Path, metavar="SPEC.json", help="a spec, for instance from the tab Code of the app")
-    run.add_argument("--out", type=Path, required=True, metavar="DIR", help=f"folder for {', '.join(_RESULTS)}")
+    run.add_argument("--out", required=True, metavar="DIR", help=f"folder for {', '.join(_RESULTS)}")
     run.add_argument("--memory", type=float, metavar="GB", help="memory limit (default: this machine's memory)")
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
@@ -100,7 +102,7 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
         metavar="LABEL",
         help="label that means “not labeled”, or none (default: -1 if there are two or more other labels)",
     )
-    fit.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for model.npz and fit.json")
+    fit.add_argument("--out", required=True, metavar="DIR", help="folder for model.npz and fit.json")
     fit.add_argument("--features", metavar="A,B,..", help="feature columns (default: all others except an index)")
     fit.add_argument(
         "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
@@ -130,9 +132,7 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
 def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("model", type=Path, metavar="MODEL", help="model.npz, or the folder that fit has written")
     predict.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
-    predict.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder for one Parquet file per row group"
-    )
+    predict.add_argument("--out", required=True, metavar="DIR", help="folder for one Parquet file per row group")
     predict.add_argument("--features", metavar="A,B,..", help="feature columns (default: those of fit, or all)")
     predict.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that computes the scores")
     predict.add_argument("--quiet", action="store_true", help="print nothing but errors")

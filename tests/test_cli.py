@@ -73,9 +73,16 @@ def test_a_missing_spec_file_gets_one_sentence_and_exit_code_2(tmp_path, capsys)
 def test_a_place_that_cannot_be_written_is_told_before_anything_is_computed(spec_file, tmp_path, capsys, monkeypatch):
     (tmp_path / "taken").write_text("mine", encoding="utf-8")
     monkeypatch.setattr(Run, "advance", lambda *_, **__: pytest.fail("it was computed first"))
-    for out in ("taken", "taken/within"):
-        assert main(["run", spec_file(small().to_dict()), "--out", str(tmp_path / out)]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+    for out, said in (
+        (tmp_path / "taken", "is a file"),
+        (tmp_path / "taken/within", "is a file"),
+        ("", "an empty text"),
+    ):
+        assert main(["run", spec_file(small().to_dict()), "--out", str(out)]) == 2
+        refused = capsys.readouterr().err
+        assert refused.startswith("dsgcore: --out must name a folder, ")
+        assert said in refused
+        assert refused.count("\n") == 1
     assert (tmp_path / "taken").read_text(encoding="utf-8") == "mine"
 
 

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from pathlib import Path
 from typing import Any
 
+from dsgcore.core.errors import DSGError
+
 PROGRAM = "python -m dsgcore"
+
+
+def folder_path(text: str) -> Path:
+    """Return the path of a folder to write to; raise DSGError if it is empty, or if a file has its place."""
+    folder = Path(text)
+    if not text.strip():
+        raise DSGError("--out must name a folder, got an empty text")
+    taken = next((place for place in (folder, *folder.parents) if place.is_file()), None)
+    if taken is not None:
+        raise DSGError(f"--out must name a folder, but {taken} is a file: name another folder")
+    return folder
 
 
 def help_page(description: str, example: str) -> dict[str, Any]:

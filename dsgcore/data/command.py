@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     get.add_argument("--quiet", action="store_true", help="print only the files' paths")
     for reader in (tell, make):
         reader.add_argument("what", metavar="NAME_OR_FILE", help="a name from `data list`, or a path")
-    make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for X.npy, y.npy and data.json")
+    make.add_argument("--out", required=True, metavar="DIR", help="folder for X.npy, y.npy and data.json")
     make.add_argument("--quiet", action="store_true", help="print nothing but errors")
     for reader in (tell, make):
         _add_reading_arguments(reader)
