@@ -81,6 +81,7 @@ def _use_present_names() -> None:
     for name, text in st.query_params.to_dict().items():
         if name.endswith("_setting") and text in FORMER_NAMES:
             st.query_params[name] = FORMER_NAMES[text]
+            st.rerun()  # a widget reads the link once, when the script run begins
 
 
 def _forget_runs_of_others(page: str) -> None:

@@ -136,7 +136,7 @@ def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page
     ends = page.locator(".st-key-x_sigma_range").inner_text()
     page.locator(".st-key-study-start button").click()
     status = page.locator(".st-key-study-status")
-    expect(status).to_contain_text(re.compile(r"[1-9]\d* there"), timeout=60_000)
+    expect(status).to_contain_text(re.compile(r"[1-9]\d* done"), timeout=60_000)
     expect(page.get_by_text("are still in progress")).to_have_count(0)
     assert page.locator(".st-key-x_sigma_range").inner_text() == ends
     page.locator(".st-key-study-cancel button").click()
