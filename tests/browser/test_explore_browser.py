@@ -133,6 +133,7 @@ def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page
     page.locator(".st-key-x_data input").first.click()
     page.get_by_role("option", name="Your own file").click()
     expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features", timeout=30_000)
+    wait_ready(page)
     ends = page.locator(".st-key-x_sigma_range").inner_text()
     page.locator(".st-key-study-start button").click()
     status = page.locator(".st-key-study-status")
