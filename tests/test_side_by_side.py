@@ -27,7 +27,7 @@ def test_the_three_maps_are_of_one_step_and_have_one_scale(name):
     reach = (f["zmax"] - f["zmin"]) / 2
     assert (error["zmin"], error["zmax"]) == pytest.approx((-reach, reach))
     assert max(np.abs(z[part] - (f["zmin"] + reach)).max() for part in "fh") == pytest.approx(reach, rel=1e-3)
-    (caption,) = (c.value for c in app.caption if c.value.startswith("After step 12, all three"))
+    (caption,) = (c.value for c in app.caption if c.value.startswith("After step 12, with one colour scale"))
     assert f"at most {z['e'].max():.2g} here" in caption
 
 

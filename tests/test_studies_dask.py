@@ -92,7 +92,7 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_ar
         cluster.close()
     assert len(store) >= 3
     said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("dsgcore:")]
-    assert said == ["dsgcore: the cluster has stopped; the runs that had finished are kept"]
+    assert said == ["dsgcore: the cluster has stopped. Finished runs are kept"]
 
 
 def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, capfd):

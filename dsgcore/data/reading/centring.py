@@ -29,11 +29,12 @@ class Spread:
             return
         if not self.count:
             self.first = float(present[0])
-        off = present - self.first  # differences, because sums of squares of large numbers would lose them
-        self.count += len(present)
-        self.total += float(off.sum())
-        self.squares += float(np.dot(off, off))
-        self.largest = max(self.largest, float(np.abs(present).max()))
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = present - self.first  # differences, because sums of squares of large numbers would lose them
+            self.count += len(present)
+            self.total += float(off.sum())
+            self.squares += float(np.dot(off, off))
+            self.largest = max(self.largest, float(np.abs(present).max()))
 
     @property
     def centre(self) -> float:
@@ -41,7 +42,8 @@ class Spread:
         if not self.count:
             return 0.0
         mean = self.total / self.count
-        spread = max(self.squares / self.count - mean**2, 0.0) ** 0.5
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = max(self.squares / self.count - mean**2, 0.0) ** 0.5
         is_lost = 0.0 < SHARE_OF_WIDTH * spread < STEP * self.largest
         return self.first + mean if is_lost else 0.0
 
