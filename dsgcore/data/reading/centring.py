@@ -42,8 +42,7 @@ class Spread:
         if not self.count:
             return 0.0
         mean = self.total / self.count
-        with np.errstate(over="ignore", invalid="ignore"):
-            spread = max(self.squares / self.count - mean**2, 0.0) ** 0.5
+        spread = max(self.squares / self.count - mean * mean, 0.0) ** 0.5
         is_lost = 0.0 < SHARE_OF_WIDTH * spread < STEP * self.largest
         return self.first + mean if is_lost else 0.0
 
