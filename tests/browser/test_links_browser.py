@@ -8,8 +8,25 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
+from test_auc_page import move_slider, pause, wait_for_points
 
 LONG = 90_000
+
+
+@pytest.mark.parametrize("speed", ["slow", "fast"])
+def test_the_link_holds_what_was_moved_during_the_run(open_page, speed):
+    page = open_page(f"auc?speed={speed}&n_iter=20000")
+    wait_for_points(page, 4)
+    move_slider(page, "lam", 1)
+    page.wait_for_url(re.compile(r"changes=0%3Alam%3D0\.001%2C\d+%3Alam%3D0\.002"), timeout=LONG)
+    assert "lam=0.002" in page.url
+    pause(page)
+    move_slider(page, "step_size", 2)
+    page.wait_for_url(re.compile(r"%2C\d+%3Astep_size%3D"), timeout=LONG)
+    again = open_page("auc" + page.url.partition("/auc")[2], is_first_visit=True)
+    expect(again.locator(".st-key-status")).to_contain_text("recorded", timeout=LONG)
+    changes = re.compile(r"changes=([^&]*)")
+    assert changes.search(again.url)[1] == changes.search(page.url)[1]
 
 
 def runs_of(page):
@@ -29,3 +46,15 @@ def test_a_study_of_the_papers_keeps_in_its_link_that_nothing_is_averaged(open_p
     runs_of(page)
     expect(page.locator(".st-key-x_average")).to_have_count(1)
     assert "x_average=none" in page.url
+
+
+def test_another_page_finds_no_strange_names_in_its_link(open_page):
+    page = open_page("auc?speed=slow&lam=0.01")
+    wait_for_points(page, 2)
+    move_slider(page, "step_size", 1)
+    page.wait_for_url(re.compile("changes="), timeout=LONG)
+    for name, heading in {"Ordinal": "/ordinal", "Explore": "/explore", "Data": "/data", "AUC": "/auc"}.items():
+        page.get_by_role("link", name=name).first.click()
+        page.wait_for_url(re.compile(heading), timeout=LONG)
+        expect(page.locator(".page-end")).to_have_count(1, timeout=LONG)
+        assert page.get_by_text("this page does not know").count() == 0
