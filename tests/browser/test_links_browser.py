@@ -51,9 +51,14 @@ def test_a_study_of_the_papers_keeps_in_its_link_that_nothing_is_averaged(open_p
 def test_another_page_finds_no_strange_names_in_its_link(open_page):
     page = open_page("auc?speed=slow&lam=0.01")
     wait_for_points(page, 2)
-    move_slider(page, "step_size", 1)
+    move_slider(page, "step_size", -1)  # the stop above is "auto", which starts another run
     page.wait_for_url(re.compile("changes="), timeout=LONG)
-    for name, heading in {"Ordinal": "/ordinal", "Explore": "/explore", "Data": "/data", "AUC": "/auc"}.items():
+    for name, heading in {
+        "Ordered classes": "/ordinal",
+        "Explore": "/explore",
+        "Data": "/data",
+        "Ranking": "/auc",
+    }.items():
         page.get_by_role("link", name=name).first.click()
         page.wait_for_url(re.compile(heading), timeout=LONG)
         expect(page.locator(".page-end")).to_have_count(1, timeout=LONG)
