@@ -111,15 +111,17 @@ def written(kind, folder):
             table.to_parquet(file)
         case "npz":
             np.savez(file, X=seconds, y=y)
+        case "whole.npz":
+            np.savez(file, X=np.column_stack([seconds[:, 0], 100 * y]).astype(np.int32), y=y)
         case "txt":
             dump_svmlight_file(seconds, y, str(file))
     return file
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "txt"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "whole.npz", "txt"])
 def test_a_file_of_large_numbers_keeps_their_differences_and_says_how(kind, tmp_path):
     file = written(kind, tmp_path)
-    read = load_npz(file) if kind == "npz" else read_file(file, "label")
+    read = load_npz(file) if kind.endswith("npz") else read_file(file, "label")
     assert sorted(set(np.round(read.X[:, 0] - read.X[0, 0]))) == [0.0, 4.0]
     assert sum("is subtracted from every row" in said for said in read.report) == 1
 

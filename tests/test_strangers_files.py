@@ -527,3 +527,13 @@ def test_an_infinite_number_is_not_told_to_be_replaced_by_the_mean(tmp_path):
         rows_of(tmp_path / "t.parquet", "label")[0][:]
     with pytest.raises(DataError, match="numbers are missing, the first in row 42, column 'b'"):
         rows_of(tmp_path / "t.parquet", "label", scaling="unit")
+
+
+def test_libsvm_text_with_a_byte_order_mark_is_read_and_in_utf_16_is_refused(tmp_path):
+    text, file = "".join(f"{i % 2} 1:{i} 2:{2 * i}\n" for i in range(20)), tmp_path / "points.txt"
+    file.write_text(text, encoding="utf-8-sig")
+    read_ = describe_file(file, sniff_file(file)).looked
+    assert tuple(read_.features.names) == ("x1", "x2")
+    file.write_text(text, encoding="utf-16")
+    with pytest.raises(DataError, match="LIBSVM text must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
+        sniff_file(file)

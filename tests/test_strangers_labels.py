@@ -543,3 +543,10 @@ def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_pa
     given = np.asarray(labels)[~labels.mask]
     assert model.score(X, labels) == np.mean(model.predict(X)[~labels.mask] == given)
     assert set(model.predict(X)) <= {-1, 1}
+
+
+def test_labels_of_an_archive_that_float32_may_have_made_equal_are_refused(tmp_path):
+    y = (np.arange(20) % 2 + 2**24).astype(np.float32)
+    np.savez(tmp_path / "a.npz", X=np.arange(40.0).reshape(20, 2), y=y)
+    with pytest.raises(DSGError, match="y must hold exact labels, got the float 16777216: float32 skips whole numbers"):
+        load_npz(tmp_path / "a.npz")

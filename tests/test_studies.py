@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -242,6 +243,18 @@ def is_whole(file):
     (answer,) = connection.execute("PRAGMA integrity_check").fetchone()
     connection.close()
     return answer == "ok"
+
+
+def test_an_interrupt_while_a_history_is_packed_stays_an_interrupt(monkeypatch):
+    opened = zipfile.ZipFile.open
+
+    def interrupted(self, *args, **options):
+        opened(self, *args, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        packed({"t": np.arange(6.0)})
 
 
 def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):

@@ -13,6 +13,7 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.reading.archives import POINTS, read_arrays
 from dsgcore.data.reading.centring import Spread
+from dsgcore.data.reading.label_kinds import check_exact
 from dsgcore.data.reading.labels import against_the_rest, check_classes
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import printable
@@ -120,7 +121,7 @@ def _checked_points(X: NDArray) -> tuple[NDArray[np.float32], tuple[str, ...]]:
     """Return the points, centred if float32 would lose differences, and a sentence about each column that is centred."""
     found: list[str] = []
     centre = np.zeros(X.shape[1])
-    if X.dtype.itemsize > np.float32().itemsize:
+    if X.dtype != np.float32:
         for j in range(X.shape[1]):
             spread = Spread()
             spread.look(X[:, j].astype(np.float64))
@@ -145,10 +146,11 @@ def _checked_labels(labels: NDArray, what: str, n: int) -> NDArray:
         return labels.astype(np.int64)
     if labels.dtype.kind != "f":
         return labels
-    is_whole = np.isfinite(labels) & (labels == np.round(labels)) & (np.abs(labels) < 2**53)
+    is_whole = np.isfinite(labels) & (labels == np.round(labels))
     if not is_whole.all():
         i = int(np.argmin(is_whole))
         raise DataError(f"{what} must hold whole numbers or text, got {labels[i]} in row {i + 1}")
+    check_exact(labels, what)
     return labels.astype(np.int64)
 
 

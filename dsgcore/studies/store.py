@@ -270,7 +270,12 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 def packed(history: Mapping[str, NDArray]) -> bytes:
     """Return a history's columns as one compressed archive."""
     file = io.BytesIO()
-    np.savez_compressed(file, **history)  # type: ignore[arg-type]  # the stubs mistake them for an option
+    try:
+        np.savez_compressed(file, **history)  # type: ignore[arg-type]  # the stubs mistake them for an option
+    except ValueError as error:  # NumPy closes the archive, and the archive complains, before an interrupt arrives here
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
     return file.getvalue()
 
 

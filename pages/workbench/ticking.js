@@ -84,7 +84,13 @@ async function fetched(address, token) {
   const answer = await fetch(window.dsgLab.resolved(address), asked)
     .catch(() => { throw trouble("the server cannot be reached"); });
   if (!answer.ok) throw trouble(`the server answered with error ${answer.status}`);
-  return read(await answer.text().catch(() => { throw trouble("the connection was lost"); }));
+  let text;
+  try {
+    text = await answer.text();
+  } catch {
+    throw trouble("the connection was lost");
+  }
+  return read(text);
 }
 
 /** Show beside the step why the run does not continue. */

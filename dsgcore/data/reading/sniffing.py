@@ -43,7 +43,9 @@ def sniff_format(source: Source) -> Recipe:
     if found is not None:
         return Recipe(format=found)
     encoding = sniffed_encoding(source)
-    if encoding == "utf-8" and is_svmlight(head_text(source, encoding)):
+    if is_svmlight(head_text(source, encoding)):
+        if encoding not in ("utf-8", "utf-8-sig"):
+            raise DataError(f"LIBSVM text must be in UTF-8, and this file is in {encoding}: save it as UTF-8")
         unlabeled = "0" if zero_is_unlabeled(source) else AUTO
         return Recipe(format="svmlight", roles=((TARGET, "label"),), unlabeled=unlabeled)
     return sniff_delimited(source)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import islice, pairwise
+from typing import IO
 
 import numpy as np
 import pandas as pd
@@ -65,11 +67,17 @@ def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> It
         yield frame, []
 
 
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file, without the byte order mark that some editors write first."""
+    yield from (line.removeprefix(BOM_UTF8) for line in islice(stream, 1))
+    yield from stream
+
+
 def zero_is_unlabeled(source: Source) -> bool:
     """Return True if the labels are +1, -1 and 0, with the plus sign: SVMlight's 0 means unlabeled."""
     found: set[bytes] = set()
     with source.open() as stream:
-        for line in stream:
+        for line in _lines(stream):
             found.update(line.split(b"#")[0].split(maxsplit=1)[:1])
             if not found <= _SIGNS:
                 return False
@@ -93,8 +101,8 @@ def _extent(source: Source, limits: Limits, rows: int | None) -> tuple[int, int,
 def _pieces(source: Source, rows: int | None) -> Iterator[tuple]:
     """Yield sparse points and labels, with the indices as the file has them."""
     with source.open() as stream:
-        start = 0
-        while lines := list(islice(stream, rows)):
+        start, own = 0, _lines(stream)
+        while lines := list(islice(own, rows)):
             content = b"".join(lines)
             if b"\0" in content:
                 line = start + content[: content.index(b"\0")].count(b"\n") + 1
