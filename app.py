@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 
+from pages.server.streamlit_gaps import ignore_pages_folder
 from pages.shell.answering import answering_routes
 from pages.shell.front_page import routes
 from pages.shell.life import life
@@ -14,7 +14,6 @@ from pages.shell.room_key import key_route
 from pages.shell.router import route
 from pages.shell.ticks import tick_route
 from pages.shell.warm_up import warm_up
-from pages.shell.watch import watch
 
 # A file of the app, because named icons would be fetched from another server.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")
@@ -22,9 +21,7 @@ ICON = str(Path(__file__).parent / ".github" / "icon.svg")
 if __name__ == "__main__":  # the script of a visit
     st.set_page_config(page_icon=ICON, layout="wide")
     warm_up()
-    watch()
     route()
 else:  # the server's module
-    # Otherwise the first visit would find the pages of an app without `st.navigation`: the files in the folder pages/.
-    PagesManager.uses_pages_directory = False
+    ignore_pages_folder()
     app = st.App(__file__, routes=[*routes(), tick_route(), *answering_routes(), key_route()], lifespan=life)

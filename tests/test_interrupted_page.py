@@ -11,10 +11,8 @@ pytest.importorskip("streamlit")
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from test_app import APP, open_page
 
-from dsgcore.experiments import Run
 from pages.race import views as race_views
 from pages.workbench import head, steering, transport
-from pages.workbench import page as workbench
 
 
 def move_a_slider():
@@ -31,29 +29,6 @@ def test_a_session_has_one_thread_at_a_time():
 def test_no_message_refers_to_one_that_the_browser_may_have_thrown_away():
     config = tomllib.loads((Path(APP).parent / ".streamlit" / "config.toml").read_text())
     assert config["global"]["minCachedMessageSize"] > config["server"]["maxMessageSize"] * 10**6
-
-
-@pytest.mark.compiled
-def test_a_moved_slider_ends_a_long_slice_of_training(monkeypatch):
-    advance, follow, seen = Run._advance_once, workbench.follow, []
-
-    def advance_while_a_slider_moves(run):
-        made = advance(run)
-        if run.t == 5 and not seen:
-            seen.append("moved")
-            move_a_slider()
-        return made
-
-    def noting(problem, bench, asked):
-        if bench.live is not None:
-            seen.append(bench.live.run.t)
-        follow(problem, bench, asked)
-
-    monkeypatch.setattr(Run, "_advance_once", advance_while_a_slider_moves)
-    monkeypatch.setattr(workbench, "follow", noting)
-    app = open_page("auc", speed="instant", n_iter="100")
-    assert not app.exception
-    assert seen[:2] == ["moved", 5]
 
 
 @pytest.mark.compiled

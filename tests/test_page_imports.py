@@ -9,7 +9,19 @@ from test_imports import PAGES, ROOT, nodes
 
 NAMES = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in PAGES}
 # Rooms from the ground up: each may import those before it, and itself. The router stands above all of them.
-ORDER = ("charts", "pictures", "shell", "controls", "upload", "gallery", "race", "studies", "handouts", "workbench")
+ORDER = (
+    "charts",
+    "pictures",
+    "server",
+    "shell",
+    "controls",
+    "upload",
+    "gallery",
+    "race",
+    "studies",
+    "handouts",
+    "workbench",
+)
 
 ROUTER = "pages.shell.router"
 

@@ -6,6 +6,7 @@ import asyncio
 import platform
 import weakref
 from types import SimpleNamespace
+from weakref import WeakSet
 
 import pytest
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
@@ -13,9 +14,10 @@ from streamlit.testing.v1 import AppTest
 from test_app import APP
 
 from dsgcore._memory import give_back, resident
+from pages.server import sessions, streamlit_gaps
 from pages.shell import admission, watch
 from pages.shell.admission import Door
-from pages.shell.watch import Pulse, free_closed_sessions, said
+from pages.shell.watch import Pulse, said
 
 
 def door_of(places, there):
@@ -86,13 +88,8 @@ def test_the_line_in_the_log():
     assert said(3, 2, 7.25, 123_456_789, 1) == "3 sessions, 2 playing, 7.2 updates/s, 123 MB, 1 waiting for a core"
 
 
-class Session:
-    """What a closed session holds on to."""
-
-
-def runtime_with(storage, loop):
-    manager = SimpleNamespace(_session_storage=storage, num_active_sessions=lambda: 1)
-    return SimpleNamespace(_session_mgr=manager, _get_async_objs=lambda: SimpleNamespace(eventloop=loop))
+class Held:
+    """An object that an ended session holds."""
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
@@ -106,23 +103,41 @@ def test_memory_between_what_is_held_is_given_back():
     assert len(kept) == 100
 
 
-def test_closed_sessions_are_freed_though_nobody_comes(caplog, monkeypatch):
+def test_ended_sessions_are_dropped_although_nobody_comes(caplog, monkeypatch):
     given_back = []
     monkeypatch.setattr(watch, "give_back", lambda: given_back.append(True))
-    storage, session = MemorySessionStorage(ttl_seconds=0), Session()
-    storage.save(SimpleNamespace(session=SimpleNamespace(id="a", held=session)))
-    held = weakref.ref(session)
-    del session
-    assert held() is not None
-    loop = asyncio.new_event_loop()
-    watch.look(runtime_with(storage, loop))
-    loop.call_soon(loop.stop)
-    loop.run_forever()
-    loop.close()
-    assert held() is None
+    monkeypatch.setattr(watch, "n_connected", lambda: 1)
+    storage, held = MemorySessionStorage(ttl_seconds=0), Held()
+    storage.save(SimpleNamespace(session=SimpleNamespace(id="a", held=held)))
+    seen = weakref.ref(held)
+    del held
+    assert seen() is not None
+    runtime = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=storage))
+    monkeypatch.setattr(streamlit_gaps, "get_instance", lambda: runtime)
+    watch.look()
+    assert seen() is None
     assert given_back
     assert "1 sessions" in caplog.text
 
 
-def test_another_inner_side_of_streamlit_is_no_error():
-    free_closed_sessions(SimpleNamespace())
+def test_a_failed_look_is_not_the_last_one(caplog, monkeypatch):
+    looks = iter([RuntimeError("broken"), None, asyncio.CancelledError()])
+
+    def look():
+        if failure := next(looks):
+            raise failure
+
+    monkeypatch.setattr(watch, "look", look)
+    monkeypatch.setattr(watch, "SECONDS_BETWEEN_LOOKS", 0)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(watch.watch())
+    assert "a look at the server failed" in caplog.text
+
+
+def test_connected_sessions_are_counted(monkeypatch):
+    connected = {"one", "two"}
+    monkeypatch.setattr(sessions, "exists", lambda: True)
+    monkeypatch.setattr(sessions, "get_instance", lambda: SimpleNamespace(is_active_session=connected.__contains__))
+    known = [sessions.Session(name) for name in ("one", "two", "three")]
+    monkeypatch.setattr(sessions, "_sessions", WeakSet(known))
+    assert sessions.n_connected() == 2

@@ -14,7 +14,8 @@ import pytest
 from small_specs import small
 
 from dsgcore.experiments import FileStore, LiveRun, compare
-from pages.shell import ticks, watch
+from pages.server import sessions
+from pages.shell import ticks
 from pages.shell.asked import as_noted, asked
 from pages.shell.ticks import GONE, LOST, Hold, Ticker, tick_route
 from pages.workbench import ticking
@@ -191,14 +192,25 @@ def test_an_address_answers_who_knows_a_token_for_as_long_as_its_page_is_there()
     assert answered("x", length="no")[0] == 400
 
 
-def test_a_token_of_a_session_that_the_server_has_let_go_of_is_lost(monkeypatch):
-    monkeypatch.setattr(ticks, "get_script_run_ctx", lambda **_: SimpleNamespace(session_id="one"))
-    manager = SimpleNamespace(get_session_info={"one": "still held"}.get)
-    monkeypatch.setattr(watch, "exists", lambda: True)
-    monkeypatch.setattr(watch, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
+    connected, clock = {"one"}, [100.0]
+    monkeypatch.setattr(sessions, "exists", lambda: True)
+    monkeypatch.setattr(sessions, "get_instance", lambda: SimpleNamespace(is_active_session=connected.__contains__))
+    monkeypatch.setattr(sessions, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    session = sessions.Session("one")
+    monkeypatch.setattr(ticks, "arrive", lambda: session)
     ticker = Ticker(lambda: b"there")
     assert answered(ticker.token) == (200, b"there")
-    manager.get_session_info = {}.get
+    connected.clear()
+    session.leave()
+    clock[0] += 100
+    assert answered(ticker.token) == (200, b"there")
+    connected.add("one")  # the browser returns, and no script runs
+    clock[0] += 100
+    assert answered(ticker.token) == (200, b"there")
+    connected.clear()
+    session.leave()
+    clock[0] += 121
     assert answered(ticker.token) == (200, LOST)
 
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import Any
 
-from pages.shell.no_delay import without_delay
+from pages.server.streamlit_gaps import send_at_once
 from pages.shell.warm_up import warm_up
+from pages.shell.watch import watch
 
 # The page with the most imports, for which the first visit would otherwise wait.
 _PAGE = "pages.workbench.page"
 
 
 @asynccontextmanager
-async def life(app: Any) -> AsyncIterator[None]:
-    """Prepare in the background what every visit needs, and send each answer without delay."""
+async def life(_app: Any) -> AsyncIterator[None]:
+    """Prepare in the background what every visit needs, send each answer at once, and watch over the server."""
     threading.Thread(target=_get_ready, name="get-ready", daemon=True).start()
-    async with without_delay(app):
-        yield
+    send_at_once()  # the server's app starts after the socket is open
+    watching = asyncio.create_task(watch())
+    yield
+    watching.cancel()
+    with suppress(asyncio.CancelledError):
+        await watching
 
 
 def _get_ready() -> None:

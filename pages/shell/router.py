@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 from typing import Any, Literal
 
@@ -10,9 +9,10 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
+from pages.server.sessions import arrive
+from pages.server.streamlit_gaps import wait_until_sent
 from pages.shell.admission import is_admitted
 from pages.shell.browser import mind_the_browser
-from pages.shell.sending import is_a_tick, wait_until_sent
 from pages.shell.turns import turns
 from pages.shell.visits import note_visit
 from pages.workbench.link import without_others
@@ -66,14 +66,14 @@ def route() -> None:
     _use_present_names()
     if note_visit(page.url_path):
         _forget_runs_of_others(page.url_path)
+    arrive()
     mind_the_browser()
-    with nullcontext() if is_a_tick() else turns.preference():
+    with turns.preference():
         if is_admitted():
             page.run()
     # Marks the end of the page. Until it is there, the style hides the page.
     st.html('<span class="page-end"></span>')  # not as Markdown, because streamlit loads the code for its HTML later
-    if not is_a_tick():
-        wait_until_sent()
+    wait_until_sent()
 
 
 def _use_present_names() -> None:

@@ -19,10 +19,9 @@ from anyio import CapacityLimiter
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.server.sessions import arrive
 from pages.shell.addresses import own_route
-from pages.shell.watch import is_kept
 
 ADDRESS = "tick"
 # Number of ticks that may wait for their turn.
@@ -83,14 +82,13 @@ class Ticker:
 
     def __init__(self, answer: Callable[[], bytes]) -> None:
         self.answer, self.token = answer, token_hex(16)
-        context = get_script_run_ctx(suppress_warning=True)
-        self._session = context.session_id if context else ""
+        self._session = arrive()
         _tickers[self.token] = self
 
     @property
     def is_lost(self) -> bool:
         """True if the server has dropped the session, whose memory may stay for a while."""
-        return bool(self._session) and not is_kept(self._session)
+        return self._session is not None and self._session.is_over()
 
 
 _tickers: WeakValueDictionary[str, Ticker] = WeakValueDictionary()

@@ -67,6 +67,7 @@ class Bench:
     suggested: Any = None  # the suggested values for the controls
     notices: list[str] = field(default_factory=list)
     drawn: int = 0  # number of drawings of the whole page
+    is_page_drawn: bool = False  # True while the whole page is drawn, and not only its fragment
     has_empty_boxes: bool = False  # boxes in the sidebar that are filled after the first curve is drawn
     answered: int = -1  # the last drawing whose button was answered
     wants_restart: bool = False  # with the values that the controls have at the next drawing

@@ -25,7 +25,6 @@ from pages.controls.data_picker import draw_dataset
 from pages.controls.kernel_picker import draw_kernel, make_ready
 from pages.controls.own_file import plain
 from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, PARTS, SLIDER, draw_choice, draw_flag, map_choice
-from pages.shell.sending import is_a_tick
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.upload.upload import draw_upload
@@ -106,6 +105,7 @@ def _page(name: str) -> None:
     live_tab, *other_tabs = _tabs()
     with live_tab:
         _view_controls(problem, bench)
+        bench.is_page_drawn = True
         st.fragment(_live, run_every=pace[0])(name, pace, status, tiles, limits, look, health)
     bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
     for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
@@ -242,7 +242,8 @@ def _live(
             # a button in here has moved a slider outside, the first curve is there, or the last tick has arrived
             st.rerun()
         has_ended = _advance(bench)
-        with drawing.turn(is_urgent=not is_a_tick(), look=_gives_way):
+        is_urgent, bench.is_page_drawn = bench.is_page_drawn, False
+        with drawing.turn(is_urgent=is_urgent):
             _draw(bench, status, tiles, limits, health)
         if bench.look != before and "Details" in bench.opened and not bench.is_showing:
             st.rerun()  # the details show the same step
@@ -274,10 +275,10 @@ def _advance(bench: Bench) -> bool:
         return False
     was_finished, was_going = bench.live.is_finished, bench.going_to
     if was_going:
-        go_on(bench, _gives_way)
+        go_on(bench)
     elif bench.is_playing and not was_finished and not bench.is_held:
         with turns.turn():
-            advance(bench, _gives_way)
+            advance(bench, _never)
     is_finished = bench.live.is_finished
     has_ended = (is_finished and not was_finished) or (was_going > 0 and not bench.going_to)
     if has_ended:
@@ -285,9 +286,7 @@ def _advance(bench: Bench) -> bool:
     return has_ended
 
 
-def _gives_way() -> bool:
-    """Access the session's state, so that a waiting click or moved slider can end this drawing of the page."""
-    st.session_state.get("speed")
+def _never() -> bool:
     return False
 
 

@@ -1,4 +1,4 @@
-"""The connections of a listening socket that was opened as streamlit's server does send at once."""
+"""The start of the server's app: it sends answers at once, and prepares what every visit needs."""
 
 import asyncio
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pages.server.streamlit_gaps import send_at_once
 from pages.shell import life
-from pages.shell.no_delay import without_delay
 
 
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
@@ -22,7 +22,7 @@ def test_a_connection_holds_nothing_back(family: int) -> None:
             pytest.skip("this machine has no such addresses")
         listening.listen()
         assert not _sends_at_once(listening)
-        asyncio.run(_live())
+        send_at_once()
         assert _sends_at_once(listening)
 
 
@@ -31,9 +31,9 @@ def test_it_leaves_no_file_open(tmp_path: Path) -> None:
     with open(tmp_path / "file", "w"), socket.socket() as listening:  # a plain file has no socket to close it again
         listening.bind(("localhost", 0))
         listening.listen()
-        asyncio.run(_live())
+        send_at_once()
         before = len(os.listdir("/dev/fd"))
-        asyncio.run(_live())
+        send_at_once()
         assert len(os.listdir("/dev/fd")) == before
 
 
@@ -54,11 +54,6 @@ def test_the_app_begins_with_it_and_gets_ready(monkeypatch: pytest.MonkeyPatch) 
         assert _sends_at_once(listening)
     assert is_ready.wait(60)
     assert "pages.workbench.page" in sys.modules
-
-
-async def _live() -> None:
-    async with without_delay(None):
-        pass
 
 
 def _sends_at_once(listening: socket.socket) -> bool:
