@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from hostile_files import GOOD, npz, parquet
 
 from dsgcore.__main__ import main
@@ -62,25 +63,25 @@ def converted(folder):
     return points, np.load(folder / "y.npy"), json.loads((folder / "data.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("missing", ["mean", "median", "most frequent", "drop"])
-@pytest.mark.parametrize("rows", [7, 64, 1000])
 @pytest.mark.parametrize("name", FILES)
-def test_pieces_give_what_the_whole_gives(write, tmp_path, name, rows, missing):
-    path = write(name)
-    recipe = sniff(FILES[name], name, labels="classes")
-    assert sniff_file(path) == recipe
-    recipe = Recipe.from_dict(recipe.to_dict() | {"missing": missing})
-    made = convert_file(path, tmp_path / "out", recipe, rows=rows)
-    X, y, description = converted(tmp_path / "out")
-    whole = read(FILES[name], recipe, name=name, labels="classes")
-    assert (X.dtype, X.shape) == (np.float32, whole.X.shape) == (np.float32, (made.n, made.d))
-    assert isinstance(X, np.memmap)
-    np.testing.assert_allclose(X, whole.X, rtol=1e-6)  # the mean is summed in another order
-    np.testing.assert_array_equal(y, whole.y)
-    assert tuple(description["class_names"]) == whole.class_names
-    assert tuple(description["feature_names"]) == whole.feature_names
-    assert Recipe.from_dict(description["recipe"]) == recipe
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["X.npy", "data.json", "y.npy"]
+def test_pieces_give_what_the_whole_gives(write, tmp_path, name):
+    path, out = write(name), tmp_path / "out"
+    sniffed = sniff(FILES[name], name, labels="classes")
+    assert sniff_file(path) == sniffed
+    for missing in ("mean", "median", "most frequent", "drop"):
+        recipe = Recipe.from_dict(sniffed.to_dict() | {"missing": missing})
+        whole = read(FILES[name], recipe, name=name, labels="classes")
+        for rows in (7, 64, 1000) if missing == "mean" else (7,):
+            made = convert_file(path, out, recipe, rows=rows)
+            X, y, description = converted(out)
+            assert (X.dtype, X.shape) == (np.float32, whole.X.shape) == (np.float32, (made.n, made.d))
+            assert isinstance(X, np.memmap)
+            np.testing.assert_allclose(X, whole.X, rtol=1e-6)  # the mean is summed in another order
+            np.testing.assert_array_equal(y, whole.y)
+            assert tuple(description["class_names"]) == whole.class_names
+            assert tuple(description["feature_names"]) == whole.feature_names
+            assert Recipe.from_dict(description["recipe"]) == recipe
+            assert sorted(p.name for p in out.iterdir()) == ["X.npy", "data.json", "y.npy"]
 
 
 def test_a_failure_leaves_nothing_half_made(write, tmp_path):
@@ -97,64 +98,54 @@ def test_a_failure_leaves_nothing_half_made(write, tmp_path):
 MEMORY = """
 import resource, sys
 from dsgcore.data.converting import convert_file, sniff_file
-path, out = sys.argv[1:]
-recipe = sniff_file(path)
-convert_file(path, out + "1", recipe, rows=2000)  # all is imported
+small, large, out = sys.argv[1:]
+recipe = sniff_file(small)
+convert_file(small, out + "1", recipe, rows=2000)  # all is imported
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-large = path.replace("small", "large")
 made = convert_file(large, out + "2", recipe, rows=2000)
 print(made.n, made.d, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
+D = 100
+LINES = {
+    "csv": (b"%d" + b",0.5" * (D - 1) + b",%d\n", lambda i: (i, i % 2)),
+    "svm": (b"%d 1:%d " + b" ".join(b"%d:0.5" % j for j in range(10, D + 1, 10)) + b"\n", lambda i: (i % 2, i)),
+}
+
+
+def write_rows(path, n):
+    if path.suffix == ".parquet":
+        X = pd.DataFrame(np.tile(np.arange(n, dtype=np.float32)[:, None], D)).add_prefix("c")
+        X.assign(label=np.arange(n) % 2).to_parquet(path, row_group_size=5000)
+    else:
+        line, cells = LINES[path.suffix[1:]]
+        path.write_bytes(b"".join(line % cells(i) for i in range(n)))
+    return str(path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "svm", "parquet"])
 def test_memory_does_not_grow_with_the_file(tmp_path, kind):
     """24 MB of points, in a process that may take a third of that more than for a hundredth of them."""
-    n, d = 60_000, 100
-    lines = {
-        "csv": b"%d" + b",0.5" * (d - 1) + b",%d\n",
-        "svm": b"%d 1:%d " + b" ".join(b"%d:0.5" % j for j in range(10, d + 1, 10)) + b"\n",
-    }
-    for name, rows in (("small", n // 100), ("large", n)):
-        path = tmp_path / f"{name}.{kind}"
-        if kind == "parquet":
-            X = np.tile(np.arange(rows, dtype=np.float32)[:, None], d)
-            pd.DataFrame(X).add_prefix("c").assign(label=np.arange(rows) % 2).to_parquet(path, row_group_size=5000)
-        elif kind == "csv":
-            with path.open("wb") as file:
-                file.writelines(lines["csv"] % (i, i % 2) for i in range(rows))
-        else:
-            with path.open("wb") as file:
-                file.writelines(lines["svm"] % (i % 2, i) for i in range(rows))
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(tmp_path / f"small.{kind}"), str(tmp_path / "out")],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    n = 60_000
+    files = [write_rows(tmp_path / f"{rows}.{kind}", rows) for rows in (n // 100, n)]
+    command = [sys.executable, "-c", MEMORY, *files, str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
-    rows, columns, grown = map(int, done.stdout.split())
-    assert (rows, columns) == (n, d)
-    assert grown * 1024 < 4 * n * d / 3
+    *shape, grown = map(int, done.stdout.split())
+    assert shape == [n, D]
+    assert grown * 1024 < 4 * n * D / 3
 
 
-def test_describe_says_how_a_file_would_be_read(write, capsys):
-    assert main(["data", "describe", str(write("table.csv"))]) == 0
-    said = capsys.readouterr().out
-    assert "is read as delimited" in said
-    assert "'kind': 'label'" in said
-    assert main(["data", "describe", "wine"]) == 0
-    assert "178 rows" in capsys.readouterr().out
-
-
-def test_describe_says_where_a_set_is(monkeypatch, tmp_path, capsys):
+def test_describe_says_how_a_file_would_be_read_and_where_a_set_is(write, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
-    assert main(["data", "describe", "cod-rna"]) == 0
-    said = capsys.readouterr().out
-    assert "59,535 rows" in said
-    assert "data fetch cod-rna" in said
+    for given, *said in (
+        (write("table.csv"), "is read as delimited", "'kind': 'label'"),
+        ("wine", "178 rows"),
+        ("cod-rna", "59,535 rows", "data fetch cod-rna"),
+    ):
+        assert main(["data", "describe", str(given)]) == 0
+        out = capsys.readouterr().out
+        assert all(words in out for words in said)
 
 
 def test_convert_takes_what_the_arguments_say(write, tmp_path, capsys):
@@ -182,8 +173,8 @@ def test_a_set_of_the_archives_knows_its_columns(monkeypatch, tmp_path, capsys):
     assert np.bincount(y).tolist() == [12] * 5
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
+@each(
+    "arguments, said",
     [
         (["describe", "nowhere.csv"], "there is no file 'nowhere.csv'"),
         (["convert", "nowhere.csv", "--out", "x"], "there is no file 'nowhere.csv'"),
@@ -235,26 +226,28 @@ def fails_at(monkeypatch, step):
     return calls
 
 
-@pytest.mark.parametrize("step", range(1, 10))
-def test_a_failure_at_any_step_leaves_the_conversion_before_as_a_whole(write, tmp_path, monkeypatch, step):
-    out = tmp_path / "out"
-    first, second = write("table.csv"), write("table.svm")
-    convert_file(first, out, sniff_file(first))
-    (out / "notes.txt").write_text("mine", encoding="utf-8")
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
-    recipe = sniff_file(second)
-    with monkeypatch.context() as broken:
-        calls = fails_at(broken, step)
-        try:
-            convert_file(second, out, recipe)
-        except OSError:
-            assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-    if len(calls) < step:  # nothing was left to fail
-        assert json.loads((out / "data.json").read_text(encoding="utf-8"))["file"] == "table.svm"
-        assert sorted(path.name for path in out.iterdir()) == sorted(before)
-    else:
-        convert_file(second, out, recipe)
-        assert converted(out)[0].shape == (300, 5)
+def test_a_failure_at_any_step_leaves_the_conversion_before_as_a_whole(write, tmp_path, monkeypatch):
+    first, second, is_done = write("table.csv"), write("table.svm"), []
+    recipes = sniff_file(first), sniff_file(second)
+    for step in range(1, 10):
+        out = tmp_path / f"out {step}"
+        convert_file(first, out, recipes[0])
+        (out / "notes.txt").write_text("mine", encoding="utf-8")
+        before = {path.name: path.read_bytes() for path in out.iterdir()}
+        with monkeypatch.context() as broken:
+            calls = fails_at(broken, step)
+            try:
+                convert_file(second, out, recipes[1])
+            except OSError:
+                assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+        is_done.append(len(calls) < step)
+        if is_done[-1]:  # nothing was left to fail
+            assert json.loads((out / "data.json").read_text(encoding="utf-8"))["file"] == "table.svm"
+            assert sorted(path.name for path in out.iterdir()) == sorted(before)
+        else:
+            convert_file(second, out, recipes[1])
+            assert converted(out)[0].shape == (300, 5)
+    assert set(is_done) == {True, False}
 
 
 def test_a_failure_where_nothing_was_leaves_nothing(write, tmp_path, monkeypatch):
@@ -280,43 +273,34 @@ def test_a_folder_in_a_results_place_is_left_there_with_what_it_holds(write, tmp
 LARGE = b"x,z,label\n" + b"".join(b"%d,%d,%s\n" % (i, i % 3, b"ab"[i % 2 : i % 2 + 1]) for i in range(20))
 
 
-@pytest.mark.parametrize("digits", [400, 5000])
-def test_a_cell_of_hundreds_of_digits_gets_one_sentence(write, tmp_path, capsys, digits):
-    write("spec.json", b'{"setting": "auc", "data": {"name": "file", "path": "large.csv", "n_labeled": 10}}')
-    path = write("large.csv", LARGE + b"9" * digits + b",1,a\n")
+def test_a_cell_of_hundreds_of_digits_gets_one_sentence(write, tmp_path, capsys):
+    spec = write("spec.json", b'{"setting": "auc", "data": {"name": "file", "path": "large.csv", "n_labeled": 10}}')
     out = str(tmp_path / "out")
-    for arguments in (
-        ["data", "describe", str(path)],
-        ["data", "convert", str(path), "--out", out],
-        ["run", str(tmp_path / "spec.json"), "--out", out],
-    ):
-        assert main(arguments) == 2, arguments
-        said = capsys.readouterr().err
-        assert "column 'x' must hold" in said
-        assert "in row 21" in said
-        assert len(said) < 300
+    for digits in (400, 5000):
+        path = str(write("large.csv", LARGE + b"9" * digits + b",1,a\n"))
+        for arguments in (
+            ["data", "describe", path],
+            ["data", "convert", path, "--out", out],
+            ["run", str(spec), "--out", out],
+        ):
+            assert main(arguments) == 2, arguments
+            said = capsys.readouterr().err
+            assert "column 'x' must hold" in said
+            assert "in row 21" in said
+            assert len(said) < 300
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
+@each(
+    "content, said",
     [
-        (b"label\na\nb\na\nb\n", "no column of features is left"),
-        (b"x\n1\n2\n3\n4\n", "another one must be a feature"),
-        (b"x,label\n1,a\n", "the table must have at least 2 rows, got 1"),
-        (
-            b"name,label\n" + b"".join(b"n%d,%s\n" % (i, b"ab"[i % 2 : i % 2 + 1]) for i in range(40)),
-            "no column of features",
-        ),
-        (
-            b"x,label\n" + b"".join(b"%d,a\n" % i for i in range(40)),
-            "must have between 2 and 1000 classes, got 'a' alone",
-        ),
-        (b"x,label\n" + b"1,a\n2,b\n", "each class must have at least 2 rows"),
+        ("x\n1\n2\n3\n4\n", "another one must be a feature"),
+        ("x,label\n1,a\n", "the table must have at least 2 rows, got 1"),
+        ("name,label\n" + "".join(f"n{i},{'ab'[i % 2]}\n" for i in range(40)), "no column of features"),
+        ("x,label\n" + "1,a\n2,b\n", "each class must have at least 2 rows"),
     ],
-    ids=["one column", "one column of numbers", "one row", "no number", "one class", "a row a class"],
 )
 def test_describe_refuses_what_nothing_can_be_learned_from(write, capsys, content, said):
-    assert main(["data", "describe", str(write("poor.csv", content))]) == 2
+    assert main(["data", "describe", str(write("poor.csv", content.encode()))]) == 2
     told = capsys.readouterr()
     assert said in told.err
     assert told.err.count("\n") == 1

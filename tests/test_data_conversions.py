@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsgcore import Run, Spec, SpecError
-from dsgcore.data import DATASETS, DataError, Dataset, convert, digits_even_odd, equal_frequency_bins, load
-from dsgcore.data.conversions import AS_IS, BINS, CONVERSIONS, EVEN_ODD, HALVES, IN_ORDER, ONE_REST, conversions_for
+from dsgcore.data import DataError, Dataset, convert, digits_even_odd, equal_frequency_bins, load
+from dsgcore.data.conversions import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, ONE_REST, conversions_for
 from dsgcore.experiments.loading import load_split
 
 
@@ -42,24 +42,19 @@ def test_two_classes_are_made_of_several(name, positive, k, positives, names):
     assert made.X is data.X
 
 
-@pytest.mark.parametrize("name", [AS_IS, IN_ORDER, BINS])
-def test_some_conversions_are_another_reading_of_the_same_classes(name):
+def test_other_conversions_read_the_same_classes_and_rows_without_a_label_stay_without_one():
     data = with_classes(4)
-    assert convert(data, name) is data
+    assert all(convert(data, name) is data for name in (AS_IS, IN_ORDER, BINS))
+    for name in (ONE_REST, EVEN_ODD, HALVES):
+        made = convert(with_classes(4, [0, 1, -1, 2, 3, -1]), name)
+        assert made.y.tolist()[2] == made.y.tolist()[5] == -1
+        assert set(made.y.tolist()) == {-1, 0, 1}
 
 
-@pytest.mark.parametrize("name", [ONE_REST, EVEN_ODD, HALVES])
-def test_rows_without_a_label_stay_without_one(name):
-    made = convert(with_classes(4, [0, 1, -1, 2, 3, -1]), name)
-    assert made.y.tolist()[2] == made.y.tolist()[5] == -1
-    assert set(made.y.tolist()) == {-1, 0, 1}
-
-
-@pytest.mark.parametrize(("name", "positive"), [("rot", None), (ONE_REST, 3), (ONE_REST, -1)])
-def test_what_cannot_be_made_is_refused_with_one_sentence(name, positive):
-    with pytest.raises(DataError, match=r"must be (one of|the number of a class)") as caught:
-        convert(with_classes(3), name, positive)
-    assert "\n" not in str(caught.value)
+def test_what_cannot_be_made_is_refused_with_one_sentence():
+    for name, positive in (("rot", None), (ONE_REST, 3), (ONE_REST, -1)):
+        with pytest.raises(DataError, match=r"^[^\n]*must be (one of|the number of a class)[^\n]*$"):
+            convert(with_classes(3), name, positive)
 
 
 def test_ten_digits_even_against_odd_are_the_binary_digits():
@@ -78,18 +73,11 @@ def test_what_each_kind_can_be_made_into():
     assert conversions_for("classes", "ordinal", 3) == ()
     assert conversions_for("ordinal", "binary", 5) == (HALVES,)
     assert conversions_for("regression", "ordinal", 5) == conversions_for("regression", "classes", 5) == (BINS,)
-    assert all(conversion.sentence.endswith(".") for conversion in CONVERSIONS.values())
-
-
-def test_equal_frequency_bins_hold_equally_many_in_order():
-    values = np.array([3.0, 1.0, 2.0, 2.0, 5.0, 9.0, -1.0])
-    bins = equal_frequency_bins(values, 3)
-    assert bins.tolist() == [1, 0, 0, 1, 2, 2, 0]
-    assert np.bincount(equal_frequency_bins(np.random.default_rng(0).normal(size=1000), 5)).tolist() == [200] * 5
 
 
 @given(values=st.lists(st.floats(-1e6, 1e6), min_size=20, max_size=200), k=st.integers(2, 20))
 def test_bins_are_as_equal_as_can_be_and_keep_the_order(values, k):
+    assert equal_frequency_bins(np.array([3.0, 1.0, 2.0, 2.0, 5.0, 9.0, -1.0]), 3).tolist() == [1, 0, 0, 1, 2, 2, 0]
     bins = equal_frequency_bins(np.array(values), k)
     counts = np.bincount(bins, minlength=k)
     assert np.ptp(counts) <= 1
@@ -131,20 +119,16 @@ def test_a_spec_cuts_as_many_ordered_classes_as_it_says():
         ("ordinal", {"name": "two_moons"}, "two classes"),
         ("auc", {"name": "iris", "convert": EVEN_ODD}, "convert must be one of one against the rest"),
         ("auc", {"name": "two_moons", "convert": HALVES}, "convert must be one of as they are"),
-        ("auc", {"name": "iris", "convert": "x"}, "convert must be one of"),
         ("auc", {"name": "iris", "positive": 3}, "positive must be a whole number between 0 and 2, got 3"),
         ("auc", {"name": "diabetes", "positive": 1}, "positive goes with files and with convert"),
         ("auc", {"name": "two_moons", "n_classes": 3}, "has no option n_classes"),
-        ("ordinal", {"name": "diabetes", "n_classes": 1}, "n_classes must be"),
         ("ordinal", {"name": "file", "path": "x.npz", "convert": HALVES}, "convert must be null"),
         ("auc", {"name": "file", "path": "x.npz", "convert": ONE_REST}, "convert must be lower against upper half or"),
     ],
 )
 def test_a_reading_that_does_not_suit_the_setting_gets_one_sentence(setting, data, said):
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*$"):
         spec(setting, **data)
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_files_ordered_classes_can_be_halved(tmp_path):
@@ -154,11 +138,3 @@ def test_a_files_ordered_classes_can_be_halved(tmp_path):
     run = Run(asked)
     assert run.split.class_names == ("0 to 1", "2 to 3")
     assert np.mean(run.split.y_hidden) == pytest.approx(0.5, abs=0.02)
-
-
-@each("name", list(DATASETS))
-def test_every_conversion_of_every_set_can_be_asked_for(name):
-    for setting, labels in (("auc", "binary"), ("ordinal", "ordinal"), ("multiclass", "classes")):
-        for conversion in DATASETS[name].conversions_for(labels):
-            split = load_split(spec(setting, name=name, convert=conversion))
-            assert set(np.unique(split.y_hidden)) == set(range(len(split.class_names)))
