@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from hostile_files import GOOD, parquet
 from own_tables import lines, own_spec, read_sniffed, table
 
@@ -19,14 +20,8 @@ from dsgcore.experiments import load_split
 
 def test_roles_are_guessed():
     recipe = sniff(parquet(frame=table()), "a.parquet")
-    assert dict(recipe.roles) == {
-        "id": "index",
-        "color": "category",
-        "when": "ignore",
-        "note": "text",
-        "key": "ignore",
-        "kind": "label",
-    }
+    guessed = {"id": "index", "color": "category", "when": "ignore", "note": "text", "key": "ignore", "kind": "label"}
+    assert dict(recipe.roles) == guessed
 
 
 def test_categories_become_columns_of_zeros_and_ones():
@@ -49,9 +44,7 @@ def test_too_many_categories_are_refused():
     assert read(content, recipe, limits=Limits(categories=200)).X.shape == (120, 120)
 
 
-@pytest.mark.parametrize(
-    ("missing", "filled"), [("mean", 3.0), ("median", 2.0), ("most frequent", 1.0), ("drop", None)]
-)
+@each("missing, filled", [("mean", 3.0), ("median", 2.0), ("most frequent", 1.0), ("drop", None)])
 def test_missing_numbers_are_replaced_or_dropped_and_told(missing, filled):
     values = [1, 1, 2, 4, 7, None]
     content = lines("x,z,label", *(f"{'' if v is None else v},{i},{'ab'[i % 2]}" for i, v in enumerate(values)))
@@ -62,14 +55,6 @@ def test_missing_numbers_are_replaced_or_dropped_and_told(missing, filled):
         assert len(dataset.y) == 5
     else:
         assert dataset.X[:, 0].tolist() == [*values[:-1], filled]
-
-
-def test_other_words_can_mean_missing():
-    content = lines("x,label", *(f"{i},{'ab'[i % 2]}" for i in range(20)), "unknown,a")
-    recipe = sniff(content, "a.csv")
-    with pytest.raises(DataError, match="got 'unknown' in row 21"):
-        read(content, recipe)
-    assert read(content, replace(recipe, missing_words=("", "unknown"))).X[-1, 0] == np.float32(9.5)
 
 
 def test_empty_columns_are_left_out_and_told():
@@ -112,10 +97,8 @@ def test_singular_directions_are_those_of_tf_idf():
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     frame = table()
-    recipe = Recipe(
-        format="parquet", text_dimensions=5, roles=tuple((n, "ignore") for n in frame if n not in ("note", "kind"))
-    )
-    recipe = replace(recipe, roles=tuple(sorted([*recipe.roles, ("note", "text"), ("kind", "label")])))
+    roles = {name: {"note": "text", "kind": "label"}.get(name, "ignore") for name in sorted(frame)}
+    recipe = Recipe(format="parquet", text_dimensions=5, roles=tuple(roles.items()))
     X = read(parquet(frame=frame), recipe).X
     weights = TfidfVectorizer().fit_transform(frame["note"]).toarray()
     u, s, _ = np.linalg.svd(weights, full_matrices=False)

@@ -71,7 +71,7 @@ def test_the_format_is_told_from_the_bytes_not_from_the_name():
     assert sniff(b"1 1:2\n2 2:1\n", "data.csv").format == "svmlight"
 
 
-@pytest.mark.parametrize("limit", [1, 50, 6])
+@each("limit", [1, 50, 6])
 def test_sparse_text_keeps_its_columns(limit):
     content = b"# first\n1 qid:3 2:0.5 6:1 # a comment\n\n-1 1:2\n" * limit
     dataset = read_sniffed(content, "a.svm")
@@ -116,9 +116,7 @@ def test_repeated_and_missing_names_are_told():
     assert any("no name" in sentence for sentence in dataset.report)
 
 
-@pytest.mark.parametrize(
-    "names", [["x", "text", "list", "label"], ["x", "x", "list", "label"], ["x", "y", "x", "label"]]
-)
+@each("names", [["x", "text", "list", "label"], ["x", "x", "list", "label"], ["x", "y", "x", "label"]])
 def test_a_table_with_lists_is_read_whole_whatever_its_row_groups_and_names(names):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = [np.arange(40.0), [f"word {i % 7}" for i in range(40)], [[i] for i in range(40)], np.arange(40) % 2]

@@ -70,40 +70,20 @@ Y = np.array([0, 1, 0, 1, 0, 1])
 BROKEN = {
     "no X": ({"Z": points(), "y": Y}, {}, "must hold an array 'X', and it holds 'Z', 'y'"),
     "no y": ({"X": points()}, {}, "must hold an array 'y'"),
-    "no arrays": ({}, {}, "must hold an array 'X', and it holds nothing"),
-    "flat X": ({"X": np.ones(6), "y": Y}, {}, r"X must have shape \(n, d\).*got \(6,\)"),
     "no rows": ({"X": np.ones((0, 2)), "y": Y[:0]}, {}, r"X must have shape.*got \(0, 2\)"),
     "no columns": ({"X": np.ones((6, 0)), "y": Y}, {}, r"X must have shape.*got \(6, 0\)"),
     "text in X": ({"X": np.full((6, 2), "a"), "y": Y}, {}, "X must hold real numbers"),
-    "complex X": ({"X": points() * 1j, "y": Y}, {}, "X must hold real numbers"),
-    "short y": ({"X": points(), "y": Y[:5]}, {}, r"y must have shape \(6,\).*got \(5,\)"),
     "square y": ({"X": points(), "y": Y.reshape(6, 1)}, {}, r"y must have shape \(6,\).*got \(6, 1\)"),
     "dates in y": ({"X": points(), "y": Y.astype("M8[D]")}, {}, "y must hold whole numbers or text"),
-    "targets in y": (
-        {"X": points(), "y": Y + 0.5},
-        {},
-        "y must hold whole numbers or text, got 0.5 in row 1",
-    ),
+    "targets in y": ({"X": points(), "y": Y + 0.5}, {}, "y must hold whole numbers or text, got 0.5 in row 1"),
     "NaN in y": ({"X": points(), "y": np.where(Y, np.nan, 1)}, {}, "got nan in row 2"),
     "NaN in X": ({"X": with_value(np.nan), "y": Y}, {}, "X must be finite.*got nan in row 5, column 2"),
     "infinite X": ({"X": with_value(-np.inf), "y": Y}, {}, "got -inf in row 5, column 2"),
     "huge X": ({"X": with_value(1e300), "y": Y}, {}, "got 1e.300 in row 5, column 2"),
     "one class": ({"X": points(), "y": Y * 0}, {}, "y must have between 2 and 1000 classes, got '0' alone"),
-    "1001 classes": (
-        {"X": points(1001), "y": np.arange(1001)},
-        {"is_binary": False},
-        "1000 classes, got 1001",
-    ),
-    "3 classes": (
-        {"X": points(), "y": Y + (Y.cumsum() > 2)},
-        {},
-        "made of 3, needs the positive one named: '0', '1', '2'",
-    ),
-    "unknown label": (
-        {"X": points(), "y": Y},
-        {"positive": 2},
-        "the positive label must be one of '0', '1', got '2'",
-    ),
+    "1001 classes": ({"X": points(1001), "y": np.arange(1001)}, {"is_binary": False}, "1000 classes, got 1001"),
+    "3 classes": ({"X": points(), "y": Y + (Y.cumsum() > 2)}, {}, "made of 3, .* positive one named: '0', '1', '2'"),
+    "unknown label": ({"X": points(), "y": Y}, {"positive": 2}, "positive label must be one of '0', '1', got '2'"),
     "blank label": ({"X": points(), "y": np.where(Y, "a", " ")}, {}, "printable labels"),
     "surrogate": ({"X": points(), "y": np.where(Y, "a", "\ud800")}, {}, "printable labels"),
     "beyond Unicode": (
@@ -117,9 +97,8 @@ BROKEN = {
 @each("case", BROKEN)
 def test_a_broken_file_ends_in_one_sentence(case):
     arrays, options, message = BROKEN[case]
-    with pytest.raises(DataError, match=message) as caught:
+    with pytest.raises(DataError, match=rf"^[^\n]*{message}[^\n]*$"):
         parse_npz(npz(**arrays), name="f", **options)
-    assert "\n" not in str(caught.value)
 
 
 class Trap:
@@ -145,20 +124,15 @@ def test_a_pickle_is_refused_and_never_loaded(tmp_path):
 
 
 def test_what_is_not_an_archive_of_arrays_is_refused(tmp_path):
+    single = io.BytesIO()
+    np.save(single, points())
+    for content in (b"", b"X,y\n1,2\n", single.getvalue()):
+        with pytest.raises(DataError, match="not a zip archive"):
+            parse_npz(content, name="f")
     with pytest.raises(DataError, match=r"cannot read 'none\.npz': there is no such file"):
         load_npz(tmp_path / "none.npz")
     with pytest.raises(DataError, match="not a readable file"):
         load_npz(tmp_path)
-    for content in (b"", b"X,y\n1,2\n"):
-        with pytest.raises(DataError, match="not a zip archive"):
-            parse_npz(content, name="f")
-    single = io.BytesIO()
-    np.save(single, points())
-    with pytest.raises(DataError, match="not a zip archive"):
-        parse_npz(single.getvalue(), name="f")
-
-
-def test_members_that_are_no_arrays_or_unpack_to_too_much_are_refused():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("X", "hello")
@@ -167,17 +141,6 @@ def test_members_that_are_no_arrays_or_unpack_to_too_much_are_refused():
         parse_npz(buffer.getvalue(), name="f")
     with pytest.raises(DataError, match="must unpack to at most 50 bytes"):
         parse_npz(npz(X=points(), y=Y), name="f", max_bytes=50)
-
-
-def test_a_header_that_promises_more_than_there_is_is_refused():
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**9)})
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("X.npy", header.getvalue())
-        archive.writestr("y.npy", header.getvalue())
-    with pytest.raises(DataError, match="damaged"):
-        parse_npz(buffer.getvalue(), name="f")
 
 
 @few_examples
@@ -191,18 +154,14 @@ def test_damaged_bytes_give_a_data_error_or_a_data_set(data):
         assert_well_formed(parse_npz(bytes(content), name="f"))
 
 
-@pytest.mark.parametrize(
-    "labels", [None, Y[:5], Y + 0.5, Y * 0, b"junk"], ids=["none", "short", "parts", "one", "no array"]
-)
+@each("labels", [None, Y[:5], Y + 0.5, Y * 0, b"junk"])
 def test_no_message_repeats_a_long_name(labels):
     name = "q" * 20_000
     arrays = {"X": points()} if labels is None or isinstance(labels, bytes) else {"X": points(), name: labels}
-    content = npz(**arrays)
+    buffer = io.BytesIO(npz(**arrays))
     if isinstance(labels, bytes):
-        buffer = io.BytesIO(content)
         with zipfile.ZipFile(buffer, "a") as archive:
             archive.writestr(name, labels)
-        content = buffer.getvalue()
     with pytest.raises(DataError) as refused:
-        parse_npz(content, name="f", target=name)
+        parse_npz(buffer.getvalue(), name="f", target=name)
     assert len(str(refused.value)) < 400

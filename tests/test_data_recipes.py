@@ -14,13 +14,13 @@ from cases import each
 from hostile_files import GOOD, parquet
 from own_tables import iris_csv, own_spec, table
 
-from dsgcore.data import DataError, Dataset
-from dsgcore.data.reading import Recipe, Source, read, sniff
+from dsgcore.data import DataError
+from dsgcore.data.reading import Recipe, read, sniff
 from dsgcore.experiments import FileStore, Run, Spec, SpecError, load_split, script
 from dsgcore.experiments.settings import SETTINGS
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@each("setting", SETTINGS)
 def test_a_spec_with_a_recipe_repeats_the_run(setting):
     content = iris_csv()
     recipe = sniff(content, "iris.csv", labels=SETTINGS[setting].labels)
@@ -67,24 +67,19 @@ def test_a_name_cannot_get_out_of_the_script():
     assert "abort" not in compile(script(own_spec(GOOD, recipe)[0], 1), "repeat_run.py", "exec").co_names
 
 
-def test_another_file_of_that_name_is_refused(tmp_path):
-    (tmp_path / "table.csv").write_bytes(GOOD)
-    spec, _ = own_spec(GOOD + b"1,2,yes\n", sniff(GOOD, "table.csv"), name=str(tmp_path / "table.csv"))
-    with pytest.raises(DataError, match=r"the file 'table\.csv' differs from the spec's file"):
-        load_split(spec)
-
-
-def test_a_session_looks_for_a_file_among_its_own_only(tmp_path):
+def test_a_spec_wants_its_own_file_and_a_session_one_of_its_own(tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes(GOOD)
     spec, _ = own_spec(GOOD, sniff(GOOD, "table.csv"), name=str(path))
     load_split(spec)
-    with pytest.raises(DataError, match=r"this session does not have the file 'table\.csv'"):
-        load_split(spec, files=FileStore())
     plain = spec.to_dict()
     plain["data"]["sha256"] = None
-    with pytest.raises(DataError, match="this session does not have the file"):
-        load_split(Spec.from_dict(plain), files=FileStore())
+    for asked in (spec, Spec.from_dict(plain)):
+        with pytest.raises(DataError, match=r"this session does not have the file 'table\.csv'"):
+            load_split(asked, files=FileStore())
+    path.write_bytes(GOOD + b"1,2,yes\n")
+    with pytest.raises(DataError, match=r"the file 'table\.csv' differs from the spec's file"):
+        load_split(spec)
 
 
 def test_a_session_keeps_its_last_files():
@@ -109,10 +104,7 @@ def test_a_spec_without_a_recipe_reads_any_file_as_it_is_sniffed(tmp_path):
         ({"recipe": {"format": "csv"}}, "format must be one of"),
         ({"recipe": {"format": "delimited", "bogus": 1}}, "no field 'bogus'"),
         ({"recipe": {"format": "delimited", "roles": {"a": "king"}}}, "the role of 'a' must be one of"),
-        (
-            {"recipe": {"format": "delimited", "roles": {"a": "label", "b": "label"}}},
-            "only one column can be the label",
-        ),
+        ({"recipe": {"format": "npz", "roles": {"a": "label", "b": "label"}}}, "only one column can be the label"),
         ({"recipe": {"format": "delimited", "roles": [1]}}, "roles must be an object"),
         ({"recipe": {"format": "delimited", "order": "abc"}}, "order must be a list"),
         ({"recipe": {"format": "delimited", "bins": 1}}, "bins must be a whole number"),
@@ -124,15 +116,8 @@ def test_a_spec_without_a_recipe_reads_any_file_as_it_is_sniffed(tmp_path):
     ],
 )
 def test_a_bad_recipe_gets_one_sentence(change, said):
-    with pytest.raises(SpecError, match=said) as caught:
+    with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*$"):
         Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"} | change})
-    assert "\n" not in str(caught.value)
-
-
-def test_recipes_are_plain_data():
-    recipe = sniff(iris_csv(), "iris.csv")
-    assert Recipe.from_dict(recipe.to_dict()) == recipe
-    assert isinstance(hash(recipe), int)
 
 
 def test_a_recipe_for_another_format_is_refused():
@@ -140,12 +125,3 @@ def test_a_recipe_for_another_format_is_refused():
         read(GOOD, Recipe(format="parquet"))
     with pytest.raises(DataError, match="the recipe is for the format delimited, and the file is parquet"):
         read(parquet(), Recipe())
-
-
-def test_a_file_on_the_disk_is_a_source(tmp_path):
-    (tmp_path / "a.csv").write_bytes(GOOD)
-    source = Source.of_path(tmp_path / "a.csv")
-    assert (source.name, source.size) == ("a.csv", len(GOOD))
-    with pytest.raises(DataError, match="there is no such file"):
-        Source.of_path(tmp_path / "b.csv")
-    assert isinstance(read(GOOD, sniff(GOOD, "a.csv")), Dataset)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,8 +99,8 @@ def test_of_two_classes_a_positive_shift_leaves_out_negatives_and_of_three_the_m
         assert (counts < np.bincount(iris.y_hidden)).tolist() == [j == thinned for j in range(3)]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@each(
+    "options, message",
     [
         ({"label_noise": -0.1}, "label_noise must be a number between 0 and 1, got -0.1"),
         ({"label_noise": float("nan")}, "label_noise must be a number between 0 and 1, got nan"),
@@ -129,7 +130,7 @@ def run_of(setting="auc", **data):
     return run
 
 
-@pytest.mark.parametrize("setting", ["auc", "s3vm", "similar_unlabeled", "multiclass"])
+@each("setting", ["auc", "s3vm", "similar_unlabeled", "multiclass"])
 def test_a_run_with_broken_assumptions_is_its_specs(setting):
     run = run_of(setting, label_noise=0.2, prior_shift=-0.5)
     again = Run(Spec.from_json(run.spec.to_json()))
@@ -161,7 +162,7 @@ def test_unstratified_labels_are_drawn_from_all_rows_alike():
     assert any(len(set(c.tolist())) > 1 for c in counts)
 
 
-@pytest.mark.parametrize(("name", "value"), [("label_noise", 1.5), ("prior_shift", -1.0), ("label_noise", None)])
+@each("name, value", [("label_noise", 1.5), ("prior_shift", -1.0), ("label_noise", None)])
 def test_a_spec_refuses_what_is_out_of_range(name, value):
     with pytest.raises(SpecError, match=name):
         Spec.from_dict({"setting": "auc", "data": {name: value}})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from hostile_files import parquet
 from own_tables import lines, own_spec, read_sniffed
 
@@ -26,7 +27,7 @@ def table(cells, delimiter=";"):
     return lines(delimiter.join(("price", "z", "label")), *rows)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_thousands_separators_are_recognised_by_column_and_said(form):
     data = read_sniffed(table(FORMS[form]))
     assert data.feature_names == ("price", "z")
@@ -53,7 +54,7 @@ def test_thousands_without_decimals_follow_the_tables_own_mark():
     assert data.X[0].tolist() == [1100.0, pytest.approx(0.1)]
 
 
-@pytest.mark.parametrize("cell", ["10.0.{}.1", "12.05.20{}", "v1.{}", "030 123 4{}", "12-{}"])
+@each("cell", ["10.0.{}.1", "12.05.20{}", "v1.{}", "030 123 4{}", "12-{}"])
 def test_what_only_looks_like_numbers_is_left_alone(cell):
     rows = [f"{cell.format(10 + i)};{i};{'ab'[i % 2]}" for i in range(40)]
     recipe = sniff(lines("a;z;label", *rows), "a.csv")
