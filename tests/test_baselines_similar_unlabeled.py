@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 import oracle_files
 import pytest
 from cases import each
+from data_makers import similar_pairs
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,13 +22,7 @@ from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlab
 THREE = (SUSL, SUDH, CUU)
 
 
-def sample(prior, n_pairs=60, n_unlabeled=150, seed=0):
-    """Draw unlabeled points with their hidden classes, and similar pairs, as the methods assume them."""
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n_unlabeled) < prior).astype(int)
-    of_pair = (rng.random(n_pairs) < prior**2 / (prior**2 + (1 - prior) ** 2)).astype(int)
-    points = rng.normal(size=(n_unlabeled, 2)) + 3.0 * y[:, None]
-    return points, y, rng.normal(size=(n_pairs, 2, 2)) + 3.0 * of_pair[:, None, None]
+sample = partial(similar_pairs, n_pairs=60, n_unlabeled=150)
 
 
 def relative(got, wanted):

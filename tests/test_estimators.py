@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
-import pickle
-
 import numpy as np
 import pytest
 from cases import each
-from sklearn.base import clone
-from sklearn.datasets import make_moons
+from four_estimators import FOUR, SMALL, make, moons_with_few_labels
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -25,48 +20,17 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-SMALL = {"n_iter": 12, "n_features": 16, "batch_size": 16, "random_state": 0}
 # What is not the papers' own but the library's, left out.
 AS_PRINTED = {"lam": 1e-2, "step_size": 0.5, "average": None}
-FOUR = (QSGS2AUC, TSGSU, TSGS3VM, QS3ORAO)
-
-
-def make(cls, **parameters):
-    """Make an estimator that learns from class labels; what is not said is small."""
-    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
-    return cls(**{**SMALL, **of_classes, **parameters})
-
-
-@pytest.mark.parametrize("cls", FOUR)
-def test_a_point_has_the_same_value_by_itself_and_among_others(cls, moons):
-    X, y, few = moons
-    model = make(cls).fit(X, y if cls is TSGSU else few)
-    apart = np.concatenate([model.decision_function(X[i : i + 1]) for i in range(60)])
-    among = model.decision_function(X)[:60]
-    # BLAS sums a product by the place of its row: each of the block's values may differ by a unit in the last place.
-    np.testing.assert_allclose(
-        apart, among, rtol=0, atol=len(model.model_) * np.finfo(np.float32).eps * np.abs(among).max()
-    )
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(
-    "name",
-    ["estimators.auc", "estimators.similar_unlabeled", "estimators.s3vm", "estimators.ordinal", "multiclass.ps3vt"],
-)
-def test_the_examples_in_the_docstrings_run(name):
-    results = doctest.testmod(importlib.import_module(f"dsgcore.{name}"))
-    assert results.attempted > 5
-    assert results.failed == 0
+each_of_four = each("cls", FOUR)
 
 
 @pytest.fixture(scope="module")
 def moons():
-    X, y = make_moons(300, noise=0.15, random_state=0)
-    return X, y, np.where(np.arange(300) < 40, y, -1)
+    return moons_with_few_labels()
 
 
-def trained(problem, kernel, X, labels, *, step, schedule="constant", lam=1e-2):
+def trained(problem, kernel, X, labels, *, step=0.5, schedule="constant", lam=1e-2):
     """Run the solver without an estimator."""
     problem = problem.bind(labels)
     task = Task(
@@ -89,41 +53,29 @@ def test_each_is_the_solver_on_its_problem(moons):
     X, _, few = moons
     ids = np.where(np.arange(300) < 80, np.arange(300) // 2, -1)
     settings = {**SMALL, **AS_PRINTED, "sigma": 2.0, "random_state": 7}
-    decaying = {"step_size": 1.0, "schedule": "theta/t", "lam": 1.0}
-    by_estimator = [
-        QSGS2AUC(gamma=0.3, pairing="all", pooled=True, **settings).fit(X, few),
-        TSGSU(
-            prior=0.3, loss="logistic", correction="leaky ReLU", leak=0.2, **settings | {"schedule": "theta/sqrt(T)"}
-        ).fit(X, ids),
-        TSGS3VM(C=5.0, C_star=2.0, C_per="mean", loss="ramp", s=-0.5, balance=True, **settings | decaying).fit(X, few),
-        QS3ORAO(gamma=[0.1], pairing="all", **settings).fit(X, few),
-    ]
-    directly = [
-        trained(SemiSupervisedAUC(0.3, "all", is_pooled=True).bind(few), Gaussian(2.0), X, few, step=0.5),
-        trained(
-            SimilarUnlabeled(0.3, "logistic", "leaky ReLU", 0.2),
-            Gaussian(2.0),
-            X,
+    at_pairs = settings | {"schedule": "theta/sqrt(T)"}
+    decaying = settings | {"step_size": 1.0, "schedule": "theta/t", "lam": 1.0}
+    for estimator, labels, problem, plan in (
+        (QSGS2AUC(gamma=0.3, pairing="all", pooled=True, **settings), few, SemiSupervisedAUC(0.3, "all", True), {}),
+        (
+            TSGSU(prior=0.3, loss="logistic", correction="leaky ReLU", leak=0.2, **at_pairs),
             ids,
-            step=0.5,
-            schedule="theta/sqrt(T)",
+            SimilarUnlabeled(0.3, "logistic", "leaky ReLU", 0.2),
+            {"schedule": "theta/sqrt(T)"},
         ),
-        trained(
-            SemiSupervisedSVM(5.0, 2.0, "ramp", -0.5, True),
-            Gaussian(2.0),
-            X,
+        (
+            TSGS3VM(C=5.0, C_star=2.0, C_per="mean", loss="ramp", s=-0.5, balance=True, **decaying),
             few,
-            step=1.0,
-            schedule="theta/t",
-            lam=1.0,
+            SemiSupervisedSVM(5.0, 2.0, "ramp", -0.5, True),
+            {"step": 1.0, "schedule": "theta/t", "lam": 1.0},
         ),
-        trained(SemiSupervisedOrdinal((0.1,), "all"), Gaussian(2.0), X, few, step=0.5),
-    ]
-    for estimator, model in zip(by_estimator, directly, strict=True):
-        np.testing.assert_array_equal(estimator.model_.evaluate(X), model.evaluate(X), err_msg=type(estimator).__name__)
+        (QS3ORAO(gamma=[0.1], pairing="all", **settings), few, SemiSupervisedOrdinal((0.1,), "all"), {}),
+    ):
+        model = trained(problem, Gaussian(2.0), X, labels, **plan)
+        np.testing.assert_array_equal(estimator.fit(X, labels).model_.evaluate(X), model.evaluate(X))
 
 
-@pytest.mark.parametrize("cls", FOUR)
+@each_of_four
 def test_same_seed_same_bits_other_seed_other_numbers(moons, cls):
     X, _, few = moons
     first, again, other = (make(cls, random_state=seed).fit(X, few).decision_function(X) for seed in (1, 1, 2))
@@ -133,17 +85,8 @@ def test_same_seed_same_bits_other_seed_other_numbers(moons, cls):
     np.testing.assert_array_equal(one, same)
 
 
-@pytest.mark.parametrize("cls", FOUR)
-def test_clone_and_pickle_keep_everything(moons, cls):
-    X, _, few = moons
-    model = make(cls, kernel="matern", nu="5/2", dtype="float64").fit(X, few)
-    assert clone(model).get_params() == model.get_params()
-    copy = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
-
-
 @pytest.mark.compiled
-@pytest.mark.parametrize(("cls", "step"), [(QSGS2AUC, 0.5), (TSGSU, 1.0), (TSGS3VM, 1.0), (QS3ORAO, 0.5)])
+@each("cls, step", [(QSGS2AUC, 0.5), (TSGSU, 1.0), (TSGS3VM, 1.0), (QS3ORAO, 0.5)])
 def test_works_in_a_pipeline_and_a_grid_search_on_labeled_data(moons, cls, step):
     X, y, few = moons
     pipeline = make_pipeline(MinMaxScaler(), make(cls)).fit(X, few)
@@ -167,7 +110,7 @@ def test_works_in_a_pipeline_and_a_grid_search_on_labeled_data(moons, cls, step)
         ("dot_product", {"sigma": 0.3, "power": 1}, DotProduct(0.3, "1")),
     ],
 )
-@each("cls", FOUR)
+@each_of_four
 def test_kernels_take_their_parameters(moons, cls, name, parameters, kernel):
     X, _, few = moons
     assert make(cls, kernel=name, **parameters).fit(X, few).model_.kernel == kernel
@@ -175,7 +118,7 @@ def test_kernels_take_their_parameters(moons, cls, name, parameters, kernel):
 
 @pytest.mark.compiled
 @each("name", KERNELS)
-@each("cls", FOUR)
+@each_of_four
 def test_every_kernel_works_with_its_own_scale(moons, cls, name):
     X, _, few = moons
     model = make(cls, kernel=name, step_size=0.05).fit(X, few)
@@ -184,7 +127,7 @@ def test_every_kernel_works_with_its_own_scale(moons, cls, name):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", KERNELS)
+@each("name", KERNELS)
 def test_scale_follows_the_units_of_the_points(moons, name):
     X, _, few = moons
     f, same = (
@@ -194,7 +137,7 @@ def test_scale_follows_the_units_of_the_points(moons, name):
 
 
 @each("schedule", ["constant", "theta/t"])
-@each("cls", FOUR)
+@each_of_four
 def test_partial_fits_equal_one_longer_fit(moons, cls, schedule):
     X, _, few = moons
     step = {"step_size": 0.1} if schedule == "constant" else {}
@@ -206,7 +149,7 @@ def test_partial_fits_equal_one_longer_fit(moons, cls, schedule):
     np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("cls", FOUR)
+@each_of_four
 def test_partial_fit_goes_on_after_a_fit_and_on_other_points(moons, cls):
     X, _, few = moons
     model = make(cls).fit(X, few)
@@ -216,7 +159,7 @@ def test_partial_fit_goes_on_after_a_fit_and_on_other_points(moons, cls):
     assert (model.decision_function(X) != before).any()
 
 
-@pytest.mark.parametrize("cls", FOUR)
+@each_of_four
 def test_partial_fit_wants_the_classes_and_stays_with_them(moons, cls):
     X, _, few = moons
     with pytest.raises(ValueError, match=r"^classes must be passed on the first call to partial_fit$"):
@@ -237,16 +180,13 @@ def test_partial_fit_wants_the_classes_and_stays_with_them(moons, cls):
     assert model.n_iter_ == 12
 
 
-@each("cls", FOUR)
+@each_of_four
 @each(
     "parameters, said",
     [
         ({"kernel": "cubic"}, "kernel must be one of gaussian, .*, got 'cubic'"),
-        ({"sigma": -1.0}, "sigma must be a number between 1e-06 and 1e\\+06, got -1.0"),
         ({"sigma": float("inf")}, "sigma must be a number between 1e-06 and 1e\\+06, got inf"),
         ({"sigma": "auto"}, "sigma must be a positive number or 'scale', got 'auto'"),
-        ({"kernel": "laplacian", "sigma": 1e9}, "sigma must be a number between 1e-06 and 1e\\+06, got 1000000000.0"),
-        ({"kernel": "matern", "length": 0.0}, "length must be a number between 1e-06 and 1e\\+06, got 0.0"),
         ({"kernel": "matern", "length": "wide"}, "length must be a positive number or 'scale', got 'wide'"),
         ({"kernel": "matern", "nu": 2.0}, "nu must be one of 1/2, 3/2, 5/2, got '2.0'"),
         ({"kernel": "dot_product", "power": 4}, "power must be one of 1, 3, 5, got '4'"),
@@ -265,46 +205,47 @@ def test_bad_parameters_get_one_sentence(moons, cls, parameters, said):
         make(cls, **parameters).fit(X, few)
 
 
-@pytest.mark.parametrize("cls", FOUR)
+@each_of_four
 def test_numbers_that_overflow_get_one_sentence(moons, cls):
     X, _, few = moons
-    with pytest.raises(
-        ValueError,
-        match=r"^kernel 'dot_product' overflows float32 at these points, where it reaches \d\S*e\+50: "
-        "take a smaller sigma or power, or scale the points$",
+    dot_product, unit = {"kernel": "dot_product", "sigma": 1e6}, X / np.abs(X).max()
+    for parameters, points, said in (
+        (
+            {**dot_product, "power": 5},
+            100 * unit,
+            r"kernel 'dot_product' overflows float32 at these points, where .*e\+50",
+        ),
+        ({"sigma": 1.0}, 1e39 * X, r"X must hold numbers of size 3.4e\+38 at most for float32, got larger ones: scale"),
+        ({}, 1e8 * X / X.std() / 2**0.5, r"sigma='scale' is \S+e-1\d for these points, but must be .*: scale them$"),
+        ({}, 1e-310 * X, r"sigma='scale' is inf for these points, but must be .*: scale them$"),
+        (
+            {**dot_product, "step_size": 1e3, "schedule": "constant", "n_iter": 40},
+            X,
+            r"\S+ diverged at iteration \d+: .* ",
+        ),
     ):
-        make(cls, kernel="dot_product", sigma=1e6, power=5).fit(100 * X / np.abs(X).max(), few)
-    with pytest.raises(
-        ValueError,
-        match=r"^X must hold numbers of size 3.4e\+38 at most for float32, got larger ones: scale the points$",
-    ):
-        make(cls, sigma=1.0).fit(1e39 * X, few)
-    with pytest.raises(ValueError, match=r"^sigma='scale' is \S+e-1\d for these points, but must be .*: scale them$"):
-        make(cls).fit(1e8 * X / X.std() / 2**0.5, few)
-    with pytest.raises(ValueError, match=r"^sigma='scale' is inf for these points, but must be .*: scale them$"):
-        make(cls).fit(1e-310 * X, few)
-    with pytest.raises(ValueError, match=r"diverged at iteration \d+: .* try half of it, or a smaller sigma$"):
-        make(cls, kernel="dot_product", sigma=1e6, step_size=1e3, schedule="constant", n_iter=40).fit(X, few)
+        with pytest.raises(ValueError, match=rf"^{said}"):
+            make(cls, **parameters).fit(points, few)
 
 
-@each("cls", FOUR)
+@each_of_four
 @each(
     "labels, said",
-    [([-1], "got 0 classes"), ([1, 1, -1], "got 1 class"), ([0.5, 1.2], "Unknown label type: continuous")],
+    [
+        ([-1], "got 0 classes"),
+        ([1, 1, -1], "got 1 class$"),
+        ([0.5, 1.2], "Unknown label type: continuous"),
+        ([0, 1, 2], r"^Only binary .*: y must hold two classes .*, got 3 classes$"),
+    ],
 )
-def test_labels_of_less_than_two_classes_get_one_sentence(cls, labels, said):
-    with pytest.raises(ValueError, match=said) as caught:
+def test_labels_of_another_number_of_classes_get_one_sentence(cls, labels, said):
+    if cls is QS3ORAO and 2 in labels:
+        return
+    with pytest.raises(ValueError, match=said):
         make(cls).fit(np.random.default_rng(0).normal(size=(30, 2)), np.resize(labels, 30))
-    assert said != "got 1 class" or "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("cls", [QSGS2AUC, TSGSU, TSGS3VM])
-def test_binary_estimators_refuse_three_classes(cls):
-    with pytest.raises(ValueError, match=r"^Only binary .*: y must hold two classes .*, got 3 classes$"):
-        make(cls).fit(np.random.default_rng(0).normal(size=(30, 2)), np.resize([0, 1, 2], 30))
-
-
-@pytest.mark.parametrize("cls", FOUR)
+@each_of_four
 def test_the_tail_average_is_the_mean_of_the_second_halfs_iterates(moons, cls):
     X, _, few = moons
     model = make(cls, average="tail", dtype="float64").fit(X, few)
@@ -316,7 +257,7 @@ def test_the_tail_average_is_the_mean_of_the_second_halfs_iterates(moons, cls):
     assert last.iterate_ is last.model_
 
 
-@pytest.mark.parametrize("cls", FOUR)
+@each_of_four
 def test_partial_fits_average_as_one_longer_fit(moons, cls):
     X, _, few = moons
     asked = {"average": "tail", "step_size": "auto", "schedule": "constant", "dtype": "float64"}
@@ -327,7 +268,7 @@ def test_partial_fits_average_as_one_longer_fit(moons, cls):
     np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("cls", FOUR)
+@each_of_four
 def test_the_automatic_step_is_the_one_that_is_said(moons, cls):
     X, _, few = moons
     found = make(cls, step_size="auto", schedule="constant").fit(X, few)

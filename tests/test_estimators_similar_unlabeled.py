@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from cases import each
+from data_makers import similar_pairs as sample
 from sklearn.model_selection import cross_val_score
 
 from dsgcore import TSGSU
@@ -14,18 +15,9 @@ from dsgcore.prior import similar_class_prior
 SMALL = {"prior": 0.7, "sigma": 0.3, "n_iter": 10, "n_features": 16, "batch_size": 16, "random_state": 0}
 
 
-def sample(prior, n_pairs=150, n_unlabeled=400, seed=0):
-    """Draw unlabeled points with their hidden classes, and similar pairs, as the method assumes them."""
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n_unlabeled) < prior).astype(int)
-    of_pair = (rng.random(n_pairs) < prior**2 / (prior**2 + (1 - prior) ** 2)).astype(int)
-    points = rng.normal(size=(n_unlabeled, 2)) + 3.0 * y[:, None]
-    return points, y, rng.normal(size=(n_pairs, 2, 2)) + 3.0 * of_pair[:, None, None]
-
-
 @pytest.mark.compiled
-@pytest.mark.parametrize("prior", [0.7, 0.3])
-@pytest.mark.parametrize("correction", ["absolute value", "identity"])
+@each("prior", [0.7, 0.3])
+@each("correction", ["absolute value", "identity"])
 def test_learns_from_pairs_with_either_class_the_larger(prior, correction):
     X, y, pairs = sample(prior)
     model = TSGSU(prior=prior, correction=correction, tol=None, random_state=0).fit(X, pairs=pairs)
@@ -128,8 +120,8 @@ def test_ids_that_are_no_pairs_get_one_sentence(y, said, prior):
         TSGSU(**{**SMALL, "prior": prior}).fit(X3, y)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "said"),
+@each(
+    "pairs, said",
     [
         (np.zeros((5, 3)), "pairs must hold an even number of points, two for each pair, got 5"),
         (np.zeros((5, 3, 3)), "pairs must have the shape (n_S, 2, 3) or (2 n_S, 3), got (5, 3, 3)"),

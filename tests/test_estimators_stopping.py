@@ -6,42 +6,35 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from cases import each
+from four_estimators import FOUR, moons_with_few_labels
+from four_estimators import make as small
 from sklearn.exceptions import ConvergenceWarning
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-
-FOUR = (QSGS2AUC, TSGSU, TSGS3VM, QS3ORAO)
-FEW_FEATURES = {"n_features": 16, "sigma": 1.0, "random_state": 0}
+from dsgcore import QSGS2AUC
 
 
 @pytest.fixture(scope="module")
 def moons():
-    X, y = make_moons(200, noise=0.15, random_state=0)
-    return X, np.where(np.arange(200) < 40, y, -1)
+    X, _, few = moons_with_few_labels(200)
+    return X, few
 
 
 def make(cls, **parameters):
-    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
-    return cls(**{**FEW_FEATURES, **of_classes, **parameters})
+    return small(cls, **{"sigma": 1.0, "batch_size": 64, **parameters})
 
 
-@pytest.mark.parametrize("cls", FOUR)
-def test_a_fit_ends_where_its_average_no_longer_moves(moons, cls):
-    model = make(cls, tol=0.2, n_iter=5000).fit(*moons)
-    assert 100 <= model.n_iter_ < 5000
-    assert model.n_iter_ % 50 == 0
-    later = make(cls, tol=0.2, n_iter=5000, n_iter_no_change=150).fit(*moons)
-    assert later.n_iter_ >= model.n_iter_ + 100
-
-
-@pytest.mark.parametrize("cls", FOUR)
-def test_what_it_has_learned_is_the_second_half_of_what_was_made(moons, cls):
+@each("cls", FOUR)
+def test_a_fit_ends_where_its_average_no_longer_moves_with_the_mean_of_its_second_half(moons, cls):
     X, _ = moons
     model = make(cls, tol=0.2, n_iter=5000, dtype="float64").fit(*moons)
     T = model.n_iter_
+    assert 100 <= T < 5000
+    assert T % 50 == 0
     mean = np.mean([model.iterate_.evaluate(X, t) for t in range(T // 2 + 1, T + 1)], axis=0)
     np.testing.assert_allclose(model.model_.evaluate(X), mean, rtol=1e-9, atol=1e-11)
+    later = make(cls, tol=0.2, n_iter=5000, n_iter_no_change=150, dtype="float64").fit(*moons)
+    assert later.n_iter_ >= T + 100
 
 
 def test_a_fit_that_would_have_needed_more_says_so_once(moons):
@@ -50,7 +43,7 @@ def test_a_fit_that_would_have_needed_more_says_so_once(moons):
     assert (len(said), model.n_iter_) == (1, 120)
 
 
-@pytest.mark.parametrize("parameters", [{"tol": None, "n_iter": 120}, {"tol": 0.0, "n_iter": 60}])
+@each("parameters", [{"tol": None, "n_iter": 120}, {"tol": 0.0, "n_iter": 60}])
 def test_nothing_is_said_where_nothing_was_asked_or_could_be_seen(moons, parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -58,7 +51,7 @@ def test_nothing_is_said_where_nothing_was_asked_or_could_be_seen(moons, paramet
     assert model.n_iter_ == parameters["n_iter"]
 
 
-@pytest.mark.parametrize("cls", FOUR)
+@each("cls", FOUR)
 def test_a_part_is_as_long_as_it_is_said_to_be(moons, cls):
     model = make(cls, tol=1.0, n_iter=150).partial_fit(*moons, classes=[0, 1])
     assert model.n_iter_ == 150
@@ -79,7 +72,7 @@ def test_verbose_prints_a_line_at_every_look(moons, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 
-@pytest.mark.parametrize(("name", "value"), [("tol", -1.0), ("n_iter_no_change", 0), ("verbose", -1)])
+@each("name, value", [("tol", -1.0), ("n_iter_no_change", 0), ("verbose", -1)])
 def test_bad_values_get_one_sentence(moons, name, value):
     with pytest.raises(ValueError, match=f"^{name} must be a "):
         make(QSGS2AUC, **{name: value}).fit(*moons)

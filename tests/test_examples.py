@@ -1,25 +1,28 @@
-"""The examples in the docstrings of data sets, models, studies and diagnostics print the shown output."""
+"""The examples in docstrings print the shown output."""
 
 from __future__ import annotations
 
 import doctest
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[1]
 MODULES = [
-    "data.anywhere.opening",
-    "data.splits",
-    "diagnostics.convergence",
-    "diagnostics.limits",
-    "experiments.suggesting",
-    "models",
-    "studies.study",
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in sorted((ROOT / "dsgcore").rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
 ]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_module_print_what_they_show(name):
-    results = doctest.testmod(import_module(f"dsgcore.{name}"))
+    results = doctest.testmod(import_module(name))
     assert results.attempted > 0
     assert results.failed == 0
+
+
+def test_there_are_examples():
+    assert len(MODULES) > 15

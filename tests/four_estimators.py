@@ -1,0 +1,23 @@
+"""The four estimators that the solver trains, made small, and points with few labels."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.datasets import make_moons
+
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+
+FOUR = (QSGS2AUC, TSGSU, TSGS3VM, QS3ORAO)
+SMALL = {"n_iter": 12, "n_features": 16, "batch_size": 16, "tol": None, "random_state": 0}
+
+
+def make(cls=QSGS2AUC, **parameters):
+    """Make an estimator that learns from class labels; what is not given is small."""
+    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
+    return cls(**{**SMALL, **of_classes, **parameters})
+
+
+def moons_with_few_labels(n=300, noise=0.15, n_labeled=40):
+    """Return points, their classes, and the classes of the first ones with -1 for the others."""
+    X, y = make_moons(n, noise=noise, random_state=0)
+    return X, y, np.where(np.arange(n) < n_labeled, y, -1)
