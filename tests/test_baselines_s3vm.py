@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import oracle_files
 import pytest
 from cases import each
+from four_estimators import moons_with_few_labels
 from scipy.optimize import check_grad
-from sklearn.datasets import make_moons
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from dsgcore.baselines import MemoryLimitError
 from dsgcore.baselines.bgs3vm import BGS3VM
 from dsgcore.baselines.bls3vm import BLS3VM
 from dsgcore.baselines.frs3vm import FRS3VM
@@ -27,15 +23,13 @@ KERNEL = {0: "linear", 1: "gaussian"}
 
 
 def make(cls, **parameters):
-    """Make an estimator; what is not said is small."""
-    seeded = {"random_state": 0} if cls in (BGS3VM, FRS3VM) else {}
-    return cls(**{"sigma": 2.0, **seeded, **parameters})
+    """Make an estimator; what is not given is small."""
+    return cls(**{"sigma": 2.0, **({"random_state": 0} if cls in (BGS3VM, FRS3VM) else {}), **parameters})
 
 
 @pytest.fixture(scope="module")
 def moons():
-    X, y = make_moons(160, noise=0.2, random_state=0)
-    return X, y, np.where(np.arange(160) < 30, y, -1)
+    return moons_with_few_labels(160, noise=0.2, n_labeled=30)
 
 
 # The original programs' numbers.
@@ -50,13 +44,8 @@ def oracle_fit(model, o):
 @pytest.mark.parametrize("path", oracle_files.files("svmlight_"))
 def test_s3vm_light_equals_the_original_program(path, record_property):
     o = oracle_files.load(path)
-    model = S3VMLight(
-        KERNEL[o["kernel"]],
-        sigma=o["gamma"] or "scale",
-        C=o["C"],
-        C_star=None if len(o["x_u"]) else 0.0,
-        positive_share=o["pos_fraction"],
-    )
+    given = {"sigma": o["gamma"] or "scale", "C_star": None if len(o["x_u"]) else 0.0}
+    model = S3VMLight(KERNEL[o["kernel"]], C=o["C"], positive_share=o["pos_fraction"], **given)
     oracle_fit(model, o)
     residual = np.abs(model.decision_function(o["x_test"]) - o["f_test"]).max()
     same = np.mean((model.decision_function(o["x_u"]) > 0) == (o["f_u"] > 0)) if len(o["x_u"]) else 1.0
@@ -97,14 +86,8 @@ def test_bls3vm_has_the_original_programs_default_weight(path):
 @pytest.mark.parametrize("path", oracle_files.files("qns3vm_"))
 def test_qns3vm_equals_the_original_program(path, record_property):
     o = oracle_files.load(path)
-    model = QNS3VM(
-        KERNEL[o["kernel"]],
-        sigma=1.0 / (2.0 * o["sigma"] ** 2),
-        lam=o["lam"],
-        lam_u=o["lamU"],
-        balance_target=o["estimate_r"],
-    )
-    oracle_fit(model, o)
+    given = {"lam": o["lam"], "lam_u": o["lamU"], "balance_target": o["estimate_r"]}
+    model = oracle_fit(QNS3VM(KERNEL[o["kernel"]], sigma=1.0 / (2.0 * o["sigma"] ** 2), **given), o)
     residual = np.abs(model.decision_function(o["x_test"]) - o["f_test"]).max()
     objective = abs(model.objectives_[-1] / o["objective"] - 1)
     oracle_files.report(record_property, path, f=residual, objective=objective)
@@ -115,7 +98,7 @@ def test_qns3vm_equals_the_original_program(path, record_property):
 # S3VM-light.
 
 
-@pytest.mark.parametrize("share", [None, 0.3])
+@each("share", [None, 0.3])
 def test_s3vm_light_ends_in_a_machine_on_labels_that_no_switch_improves(moons, share):
     X, _, few = moons
     model = make(S3VMLight, C=2.0, C_star=0.5, positive_share=share).fit(X, few)
@@ -156,7 +139,7 @@ def test_s3vm_light_without_weight_on_the_unlabeled_points_is_the_machine_on_the
     assert model.n_iter_ == 1
 
 
-@pytest.mark.parametrize("n", [1, 2])
+@each("n", [1, 2])
 def test_s3vm_light_labels_one_or_two_unlabeled_points(moons, n):
     X, y, _ = moons
     few = np.where(np.arange(160) < n, -1, y)
@@ -187,7 +170,7 @@ def check_optimality(model, X, few, *, C, C_star, s, atol):
     return f_l, f_u
 
 
-@pytest.mark.parametrize(("s", "target"), [(0.0, None), (-0.3, 0.2), (-0.9, -0.5)])
+@each("s, target", [(0.0, None), (-0.3, 0.2), (-0.9, -0.5)])
 def test_bls3vm_ends_where_its_last_convex_step_is_optimal(moons, s, target):
     X, _, few = moons
     model = make(BLS3VM, C=5.0, C_star=0.7, s=s, balance_target=target, tol=1e-8).fit(X, few)
@@ -219,16 +202,6 @@ def test_bls3vm_reaches_labeled_values_beyond_the_regressions_second_kink():
     model = BLS3VM("linear", C=1e4, C_star=1.0, tol=1e-9).fit(X, few)
     f_l, _ = check_optimality(model, X, few, C=1e4, C_star=1.0, s=-0.3, atol=1e-2)
     assert np.abs(f_l).max() > 1000
-
-
-def test_bls3vm_says_in_one_sentence_that_it_has_not_converged(moons):
-    X, _, few = moons
-    with pytest.warns(
-        ConvergenceWarning, match=r"^BLS3VM has not converged: .* 1 convex steps; try a larger max_iter$"
-    ):
-        model = make(BLS3VM, C=10.0, s=0.0, max_iter=1).fit(X, few)
-    assert not model.converged_
-    assert model.n_iter_ == 1
 
 
 # QNS3VM.
@@ -271,46 +244,15 @@ def test_qns3vm_ends_where_the_gradient_vanishes(moons):
     assert model.decision_function(X[few == -1]).mean() == pytest.approx(points.y.mean(), abs=1e-9)
 
 
-def test_qns3vm_says_in_one_sentence_that_it_has_not_converged(moons):
-    X, _, few = moons
-    said = r"^QNS3VM has not converged: it stopped after 2 iterations with lam_u = 0, .*; try a larger max_iter or tol$"
-    with pytest.warns(ConvergenceWarning, match=said):
-        model = make(QNS3VM, max_iter=2).fit(X, few)
-    assert not model.converged_
-
-
 # All five.
 
 
-@pytest.mark.parametrize("cls", FIVE)
+@each("cls", FIVE)
 def test_unlabeled_points_help_to_tell_the_moons_apart(cls, moons):
     X, y, few = moons
     assert make(cls).fit(X, few).score(X[30:], y[30:]) > 0.85
 
 
-@each("cls", FIVE)
-@each("kernel", ["gaussian", "linear"])
-def test_names_and_copies_make_no_difference(cls, kernel, moons):
-    X, _, few = moons
-    model = make(cls, kernel=kernel).fit(X, few)
-    named = make(cls, kernel=kernel).fit(X, np.array(["a", "b", -1], dtype=object)[few])
-    assert named.classes_.tolist() == ["a", "b"]
-    np.testing.assert_array_equal(named.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(named.predict(X), np.where(model.decision_function(X) > 0, "b", "a"))
-    copy = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
-
-
-@pytest.mark.parametrize("cls", [S3VMLight, BLS3VM, QNS3VM])
-def test_forty_thousand_points_are_refused_in_one_sentence(cls):
-    assert make(cls).estimate_memory(40_000, 2) > 40_000**2 * 8
-    said = rf"^{cls.__name__} needs 0\.\d+ GB for the kernel matrix of 5,000 points; limit 0\.1 GB$"
-    with pytest.raises(MemoryLimitError, match=said):
-        make(cls, memory_limit=0.1).fit(np.zeros((5000, 1)), np.arange(5000) % 3 - 1)
-
-
-@pytest.mark.parametrize("cls", [BGS3VM, FRS3VM])
-def test_what_does_not_hold_a_kernel_matrix_takes_less(cls):
-    assert make(cls).estimate_memory(40_000, 2) < 40_000**2 * 8 / 5
-    with pytest.raises(MemoryLimitError, match=rf"^{cls.__name__} needs [\d.]+ GB for .*; limit 0\.001 GB$"):
-        make(cls, memory_limit=1e-3).fit(np.zeros((2000, 1)), np.arange(2000) % 3 - 1)
+def test_what_holds_no_kernel_matrix_takes_less_memory():
+    for cls in (BGS3VM, FRS3VM):
+        assert 5 * make(cls).estimate_memory(40_000, 2) < 40_000**2 * 8 < make(BLS3VM).estimate_memory(40_000, 2)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
+from four_estimators import moons_with_few_labels
 from scipy.spatial.distance import cdist
-from sklearn.datasets import make_moons
 from sklearn.svm import LinearSVC
 
 from dsgcore.baselines.bgs3vm import BGS3VM
@@ -15,15 +16,13 @@ from dsgcore.core.sampling import batch_rows, generator
 
 
 def make(cls, **parameters):
-    """Make an estimator; what is not said is small."""
-    seeded = {"random_state": 0} if cls in (BGS3VM, FRS3VM) else {}
-    return cls(**{"sigma": 2.0, **seeded, **parameters})
+    """Make an estimator; what is not given is small."""
+    return cls(**{"sigma": 2.0, "random_state": 0, **parameters})
 
 
 @pytest.fixture(scope="module")
 def moons():
-    X, y = make_moons(160, noise=0.2, random_state=0)
-    return X, y, np.where(np.arange(160) < 30, y, -1)
+    return moons_with_few_labels(160, noise=0.2, n_labeled=30)
 
 
 # BGS3VM.
@@ -54,7 +53,7 @@ def naive_bgs3vm(X, few, *, budgets, sigma, C, n_iter, seed):
     return np.array([f(x) for x in X]), [len(part) for part in coef]
 
 
-@pytest.mark.parametrize("budgets", [(100, 130), (7, 11), (1, 1)])
+@each("budgets", [(100, 130), (7, 11), (1, 1)])
 def test_bgs3vm_equals_its_naive_twin(moons, budgets):
     X, _, few = moons
     model = make(BGS3VM, C=3.0, budget_labeled=budgets[0], budget_unlabeled=budgets[1], n_passes=2, random_state=5)

@@ -9,12 +9,11 @@ import pytest
 from cases import each
 from data_makers import similar_pairs
 from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore.baselines.cuu import CUU
 from dsgcore.baselines.sudh import SUDH
 from dsgcore.baselines.susl import SUSL
-from dsgcore.baselines.uu_risk import LOSSES_BY_NAME, MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
+from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
 from dsgcore.core.diagnostics import exact_optimum
 from dsgcore.core.kernels import Gaussian
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
@@ -153,8 +152,8 @@ def test_su_sl_in_the_kernels_norm_is_the_exact_optimum_of_the_problem():
     np.testing.assert_allclose(model.decision_function(points), f, rtol=0, atol=1e-6 * np.abs(f).max())
 
 
-@pytest.mark.parametrize("penalty", ["half euclidean", "half rkhs"])
-@pytest.mark.parametrize("prior", [0.7, 0.35])
+@each("penalty", ["half euclidean", "half rkhs"])
+@each("prior", [0.7, 0.35])
 def test_su_dh_is_certified_by_its_dual_and_no_step_leads_down(prior, penalty):
     X, _, pairs = sample(prior, n_pairs=20, n_unlabeled=50)
     model = SUDH(prior=prior, sigma=0.5, lam=0.1, penalty=penalty, tol=1e-9).fit(X, pairs=pairs)
@@ -200,16 +199,6 @@ def test_su_dh_equals_a_general_solver_on_a_small_problem():
     )
     np.testing.assert_allclose(model.model_.coef, found.x[:3], atol=1e-5)
     assert model.objective_ == pytest.approx(found.fun, abs=1e-8)
-
-
-def test_su_dh_that_does_not_converge_says_so_in_one_sentence():
-    X, _, pairs = sample(0.7)
-    with pytest.warns(
-        ConvergenceWarning, match=r"^SUDH has not converged: its duality gap is \S+ after 3 iterations; .*$"
-    ):
-        model = SUDH(prior=0.7, lam=1e-4, max_iter=3).fit(X, pairs=pairs)
-    assert not model.converged_
-    assert (model.n_iter_, len(model.objectives_)) == (3, 3)
 
 
 @each("loss", LOSSES)
@@ -272,7 +261,7 @@ def test_each_learns_from_pairs_with_either_class_the_larger(cls, prior):
     assert model.memory_ == model.estimate_memory(700, 2)
 
 
-@pytest.mark.parametrize("cls", THREE)
+@each("cls", THREE)
 def test_pair_ids_and_pairs_are_the_same_and_labels_draw_pairs(cls):
     X, y, pairs = sample(0.7)
     members = pairs.reshape(-1, 2)
@@ -293,10 +282,7 @@ def test_what_only_one_has_is_checked_too():
         (SUSL(prior=0.7, penalty="euclidean"), "penalty must be one of half euclidean, half rkhs, got 'euclidean'"),
         (SUDH(prior=0.7, lam=0.0), "lam must be a number between 1e-09 and 1000, got 0.0"),
         (CUU(prior=0.7, loss="hinge"), "loss must be one of squared, double hinge, logistic, sigmoid, got 'hinge'"),
-        (
-            CUU(prior=0.7, step_size=1e4),
-            "CUU diverged at iteration \\d+: step_size 10000 is too big for this problem; .*",
-        ),
+        (CUU(prior=0.7, step_size=1e4), r"CUU diverged at iteration \d+: step_size 10000 is too big for this .*"),
     ):
         with pytest.raises(ValueError, match=f"^{said}$"):
             model.fit(X, pairs=pairs)
@@ -311,8 +297,3 @@ def test_the_prior_is_estimated_where_none_is_given():
     model = SUSL(sigma=0.1, lam=0.1, random_state=0).fit(X, pairs=pairs)
     assert 0.7 < model.prior_ < 1.0
     assert model.score(X, y) > 0.9
-
-
-def test_zero_one_loss_is_for_measuring_only():
-    assert "zero-one" in LOSSES_BY_NAME
-    assert "zero-one" not in MARGIN_LOSSES
