@@ -7,15 +7,20 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
+from four_estimators import FOUR
+from four_estimators import make as small
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
+from dsgcore import QS3ORAO, QSGS2AUC, TSGSU, load_model
 from dsgcore.__main__ import main
 from dsgcore.core.model_files import ModelError
 
 pytestmark = pytest.mark.compiled
 N, D = 600, 3
-SMALL = {"n_iter": 20, "n_features": 16, "batch_size": 8, "tol": None, "random_state": 0}
-FOUR = (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)
+
+
+def make(cls=QSGS2AUC, **parameters):
+    return small(cls, **{"n_iter": 20, "batch_size": 8, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +28,6 @@ def points():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(N, D))
     return X, np.where(np.arange(N) % 3 == 0, (X[:, 0] > 0).astype(int), -1)
-
-
-def make(cls=QSGS2AUC, **parameters):
-    own = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
-    return cls(**{**SMALL, **own, **parameters})
 
 
 def same(one, other):
@@ -52,23 +52,18 @@ def file(points, tmp_path):
     return tmp_path / "run.npz"
 
 
-@pytest.mark.parametrize("cls", FOUR)
-def test_other_labels_are_refused(points, tmp_path, cls):
+@each("cls", FOUR)
+def test_other_labels_and_other_points_are_refused(points, tmp_path_factory, cls):
     X, y = points
-    make(cls).fit(X, y, checkpoint=tmp_path / "run.npz", every=5)
+    file = tmp_path_factory.mktemp("run") / "run.npz"
+    make(cls).fit(X, y, checkpoint=file, every=5)
     said = "the visited points differ" if cls is TSGSU else "the labels differ"  # from these it draws its pairs
-    message = refused(make(cls), X, np.where(y < 0, y, 1 - y), tmp_path / "run.npz", said)
+    message = refused(make(cls), X, np.where(y < 0, y, 1 - y), file, said)
     assert cls is TSGSU or "points" not in message  # they are the same
     other = np.where(np.arange(N) % 4 == 0, (X[:, 1] > 0).astype(int), -1)
-    refused(make(cls), X, other, tmp_path / "run.npz", "the labels differ")
-
-
-@pytest.mark.parametrize("cls", FOUR)
-def test_other_points_are_refused(points, tmp_path, cls):
-    X, y = points
-    make(cls).fit(X, y, checkpoint=tmp_path / "run.npz", every=5)
-    refused(make(cls), X[:, ::-1], y, tmp_path / "run.npz", "the visited points differ")
-    refused(make(cls), 2 * X, y, tmp_path / "run.npz", "the visited points differ")
+    refused(make(cls), X, other, file, "the labels differ")
+    for points_then in (X[:, ::-1], 2 * X):
+        refused(make(cls), points_then, y, file, "the visited points differ")
 
 
 def test_one_visited_row_that_differs_is_enough(points, file):
@@ -78,8 +73,8 @@ def test_one_visited_row_that_differs_is_enough(points, file):
     refused(make(sigma=0.5), changed, y, file, "the visited points differ")
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
+@each(
+    "parameters, said",
     [
         ({"random_state": 3}, "seed was 0 and is 3"),
         ({"lam": 0.5}, "and is 0.5"),
@@ -98,20 +93,14 @@ def test_other_parameters_are_refused_by_name(points, file, parameters, said):
     assert "points" not in refused(make(**parameters), *points, file, said)
 
 
-def test_the_same_data_in_another_container_go_on(points, file):
+def test_the_same_data_in_another_container_go_on(points, file, tmp_path):
     pytest.importorskip("pyarrow")
     X, y = points
-    whole = make().fit(X, y)
-    for held in (X.copy(), pd.DataFrame(X, columns=list("abc")), [X[:100], X[100:]]):
-        same(make().fit(held, y, checkpoint=file, every=5).iterate_, whole.iterate_)
-
-
-def test_parquet_goes_on_from_what_memory_has_begun(points, file, tmp_path):
-    pytest.importorskip("pyarrow")
-    table = pd.DataFrame(points[0], columns=list("abc")).assign(label=points[1])
-    table.to_parquet(tmp_path / "table.parquet", row_group_size=70)
-    gone_on = make().fit(tmp_path / "table.parquet", "label", checkpoint=file, every=5)
-    same(gone_on.iterate_, make().fit(*points).iterate_)
+    whole, table = make().fit(X, y), pd.DataFrame(X, columns=list("abc"))
+    table.assign(label=y).to_parquet(tmp_path / "table.parquet", row_group_size=70)
+    parquet = tmp_path / "table.parquet", "label"
+    for held in ((X.copy(), y), (table, y), ([X[:100], X[100:]], y), parquet):
+        same(make().fit(*held, checkpoint=file, every=5).iterate_, whole.iterate_)
 
 
 def test_a_longer_run_goes_on_where_its_steps_are_the_same(points, file):

@@ -7,6 +7,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from sklearn.base import clone
 
 from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC, load_model
@@ -26,7 +27,6 @@ STOCHASTIC = [
     TSGSU(y_holds="classes", prior=0.7, **SMALL),
 ]
 OF_CLASSES = [cls(features=kind, **SMALL) for cls in (PS3VT, SSMC, LRCMC, LinearMC) for kind in ("linear", "fourier")]
-ids = {"ids": lambda model: " ".join(map(str, (type(model).__name__, *inspect.signature(type(model)).parameters)[:1]))}
 
 
 def baselines():
@@ -34,9 +34,8 @@ def baselines():
     for setting, classes in COMPETITORS.items():
         for cls in classes:
             known = inspect.signature(cls).parameters
-            own = {"random_state": 0, "n_iter": 20} | (
-                {"prior": 0.7, "y_holds": "classes"} if setting == "similar_unlabeled" else {}
-            )
+            own = {"random_state": 0, "n_iter": 20}
+            own |= {"prior": 0.7, "y_holds": "classes"} if setting == "similar_unlabeled" else {}
             for kernel in cls.kernels if "kernel" in known else (None,):
                 given = {name: value for name, value in {**own, "kernel": kernel}.items() if name in known}
                 made[cls.__name__, kernel] = cls(**given)
@@ -59,7 +58,7 @@ def refused(call):
     return None, True
 
 
-@pytest.mark.parametrize("model", [*STOCHASTIC, *OF_CLASSES, *baselines()], **ids)
+@each("model", [*STOCHASTIC, *OF_CLASSES, *baselines()])
 def test_a_class_is_predicted_only_where_there_is_a_value(model):
     model = clone(model).fit(X, Y)
     near = values(model, X)
@@ -71,18 +70,17 @@ def test_a_class_is_predicted_only_where_there_is_a_value(model):
     assert np.array_equal(values(model, X), near)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "dot_product"])
+@each("dtype", ["float32", "float64"])
+@each("kernel", [name for name in KERNELS if name != "dot_product"])
 def test_no_precision_has_a_value_of_a_bounded_kernel_at_1e39_or_beyond(kernel, dtype):
     model = QSGS2AUC(kernel=kernel, dtype=dtype, **SMALL).fit(X, Y)
     for size in (1e39, 1e300):
-        with pytest.raises(
-            DSGError, match=r"^X\[1, 0\] must be of size .* at most for this .* kernel, got .*: scale the points$"
-        ):
+        said = r"^X\[1, 0\] must be of size .* at most for this .* kernel, got .*: scale the points$"
+        with pytest.raises(DSGError, match=said):
             model.predict([[0.0, 0.0], [size, 0.0]])
 
 
-@pytest.mark.parametrize("power", ["1", "3"])
+@each("power", ["1", "3"])
 def test_the_dot_product_kernel_is_right_as_far_as_numbers_go(power):
     models = [QSGS2AUC(kernel="dot_product", power=power, dtype=d, **SMALL).fit(X, Y) for d in ("float32", "float64")]
     points = 1e6 * X
@@ -91,8 +89,8 @@ def test_the_dot_product_kernel_is_right_as_far_as_numbers_go(power):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [1e37, 1e39, 1e155, 1e300])
-@pytest.mark.parametrize("model", [*STOCHASTIC, *OF_CLASSES], **ids)
+@each("size", [1e37, 1e39, 1e155, 1e300])
+@each("model", [*STOCHASTIC, *OF_CLASSES])
 def test_a_fit_on_far_points_is_right_or_refused(model, size):
     is_linear = isinstance(model, PS3VT | SSMC | LRCMC | LinearMC) and model.features == "linear"
     for sigma in ("scale", 1.0):
@@ -103,14 +101,14 @@ def test_a_fit_on_far_points_is_right_or_refused(model, size):
             assert fitted.score(X * size, X[:, 0] > 0) > 0.9
 
 
-@pytest.mark.parametrize("size", [1e155, 1e300])
-@pytest.mark.parametrize("model", baselines(), **ids)
+@each("size", [1e155, 1e300])
+@each("model", baselines())
 def test_a_baselines_fit_on_far_points_is_refused(model, size):
     with pytest.raises(DSGError, match=r"^X\[\d+, \d\] must be of size 1e\+70 at most.*scale the points$"):
         clone(model).fit(X * size, Y)
 
 
-@pytest.mark.parametrize("number", [1e39, 1e300])
+@each("number", [1e39, 1e300])
 def test_partial_fit_refuses_far_points_and_leaves_the_model(number):
     for dtype in ("float32", "float64"):
         model = QSGS2AUC(dtype=dtype, **SMALL).partial_fit(X, Y, classes=[0, 1])

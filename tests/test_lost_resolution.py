@@ -7,11 +7,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
+from four_estimators import FOUR
+from four_estimators import make as small
+from sklearn.datasets import dump_svmlight_file
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import QSGS2AUC
 from dsgcore.core.far_points import ResolutionWarning
 from dsgcore.core.kernels import KERNELS
-from dsgcore.data import load_npz
+from dsgcore.data import load_npz, rows_of
 from dsgcore.data.converting import sniff_file
 from dsgcore.data.reading import read
 
@@ -19,16 +23,13 @@ pytestmark = pytest.mark.compiled
 X = np.random.default_rng(0).normal(size=(150, 2))
 Y = np.where(np.arange(150) % 3 == 0, (X[:, 0] > 0).astype(int), -1)
 EPOCH = 1.7e9
-SMALL = {"n_iter": 100, "n_features": 32, "random_state": 0, "tol": None}
-FOUR = (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)
 
 
 def make(cls=QSGS2AUC, **parameters):
-    own = {"y_holds": "classes", "prior": 0.6} if cls is TSGSU else {}
-    return cls(**{**SMALL, **own, **parameters})
+    return small(cls, **{"n_iter": 100, "n_features": 32, "batch_size": 64, **parameters})
 
 
-@pytest.mark.parametrize("cls", FOUR)
+@each("cls", FOUR)
 def test_a_fit_and_a_prediction_in_float32_say_so(cls):
     far = X + EPOCH
     with pytest.warns(ResolutionWarning, match=r'columns 0, 1 of X hold numbers of size 1.7e\+09.*dtype="float64"'):
@@ -42,7 +43,7 @@ def test_a_fit_and_a_prediction_in_float32_say_so(cls):
         make(cls).partial_fit(far, Y, classes=[0, 1])
 
 
-@pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "dot_product"])
+@each("kernel", [name for name in KERNELS if name != "dot_product"])
 def test_float64_resolves_them_and_nothing_is_said(kernel):
     given = {"kernel": kernel, "dtype": "float64"}
     near = make(**given).fit(X, Y).decision_function(X)
@@ -80,8 +81,6 @@ def test_rows_out_of_core_are_looked_at_as_well(tmp_path):
 
 
 def test_scaling_in_float32_says_what_it_loses():
-    from dsgcore.data import rows_of
-
     for scaling in ("unit", "standard"):
         with pytest.warns(ResolutionWarning, match="column 1 of X is rounded to steps of"):
             rows_of([np.column_stack([X[:, 0], X[:, 1] + EPOCH])], Y, scaling=scaling)
@@ -90,7 +89,7 @@ def test_scaling_in_float32_says_what_it_loses():
             rows_of([np.column_stack([X, np.full(150, 0.1), 1e5 + X[:, 0]])], Y, scaling=scaling)
 
 
-@pytest.mark.parametrize("held", [X, 100 * X, X + 1e3, (1000 * X).astype(int), X.astype(np.float32), X * [1, 1e-3]])
+@each("held", [X, 100 * X, X + 1e3, (1000 * X).astype(int), X.astype(np.float32), X * [1, 1e-3]])
 def test_where_nothing_is_lost_nothing_is_said(held):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ResolutionWarning)
@@ -99,26 +98,20 @@ def test_where_nothing_is_lost_nothing_is_said(held):
 
 def written(kind, folder):
     """Write two clouds whose first column counts seconds since 1970, and return the file."""
-    from sklearn.datasets import dump_svmlight_file
-
     y, seconds = np.arange(150) % 2, np.column_stack([4.0 * (np.arange(150) % 2) + EPOCH, X[:, 1]])
     file = folder / f"table.{kind}"
     table = pd.DataFrame({"time": seconds[:, 0], "b": seconds[:, 1], "label": y})
-    match kind:
-        case "csv":
-            table.to_csv(file, index=False)
-        case "parquet":
-            table.to_parquet(file)
-        case "npz":
-            np.savez(file, X=seconds, y=y)
-        case "whole.npz":
-            np.savez(file, X=np.column_stack([seconds[:, 0], 100 * y]).astype(np.int32), y=y)
-        case "txt":
-            dump_svmlight_file(seconds, y, str(file))
+    {
+        "csv": lambda: table.to_csv(file, index=False),
+        "parquet": lambda: table.to_parquet(file),
+        "npz": lambda: np.savez(file, X=seconds, y=y),
+        "whole.npz": lambda: np.savez(file, X=np.column_stack([seconds[:, 0], 100 * y]).astype(np.int32), y=y),
+        "txt": lambda: dump_svmlight_file(seconds, y, str(file)),
+    }[kind]()
     return file
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "whole.npz", "txt"])
+@each("kind", ["csv", "parquet", "npz", "whole.npz", "txt"])
 def test_a_file_of_large_numbers_keeps_their_differences_and_says_how(kind, tmp_path):
     file = written(kind, tmp_path)
     read = load_npz(file) if kind.endswith("npz") else read_file(file, "label")
@@ -127,9 +120,8 @@ def test_a_file_of_large_numbers_keeps_their_differences_and_says_how(kind, tmp_
 
 
 def test_numbers_that_float32_tells_apart_are_not_moved(tmp_path):
-    pd.DataFrame({"a": 1000 * X[:, 0] + 5, "constant": 1e9, "label": np.arange(150) % 2}).to_csv(
-        tmp_path / "a.csv", index=False
-    )
+    table = pd.DataFrame({"a": 1000 * X[:, 0] + 5, "constant": 1e9, "label": np.arange(150) % 2})
+    table.to_csv(tmp_path / "a.csv", index=False)
     read = read_file(tmp_path / "a.csv", "label")
     assert np.array_equal(read.X[:, 0], (1000 * X[:, 0] + 5).astype(np.float32))
     assert not any("is subtracted" in said for said in read.report)

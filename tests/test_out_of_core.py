@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.core.carried import VisitedPoints, memory_map_of, training_points
 from dsgcore.core.expansion import Expansion
@@ -65,7 +66,7 @@ def test_only_the_visited_rows_are_read_and_the_bits_are_those_of_memory(stored,
     assert all((a == b).all() for a, b in zip(blocks, trained(replace(task, X=X)).blocks, strict=True))
 
 
-@pytest.mark.parametrize("as_view", [False, True])
+@each("as_view", [False, True])
 def test_the_file_is_never_copied(stored, task_of, as_view):
     file, X = stored
     mapped = np.load(file, mmap_mode="r")

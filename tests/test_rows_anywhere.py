@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
+from four_estimators import FOUR, SMALL, make
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.data import DataError, rows_of
@@ -13,15 +15,8 @@ from dsgcore.prior.samples import at_most
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 N, D = 4000, 3
-FOUR = (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)
-SMALL = {"n_iter": 12, "n_features": 16, "batch_size": 16, "random_state": 0, "tol": None}
 # Three ways to cut the rows; the last one has a part without rows, and a part without a label.
 CUTS = ([], [1, 2048, 2049], [500, 500, 1300, 2000])
-
-
-def make(cls, **parameters):
-    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
-    return cls(**{**SMALL, **of_classes, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -73,21 +68,21 @@ def same(one, other):
         assert np.array_equal(getattr(one, name, 0.0), getattr(other, name, 0.0))
 
 
-@pytest.mark.parametrize("cls", FOUR)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("edges", CUTS)
-def test_a_model_of_memory_maps_is_that_of_the_array(points, tmp_path, cls, dtype, edges):
-    X, y = points
-    of_array = make(cls, dtype=dtype).fit(X, y)
-    same(make(cls, dtype=dtype).fit(*as_maps(tmp_path, X, y, edges)), of_array)
+@each("cls", FOUR)
+@each("dtype", ["float32", "float64"])
+def test_a_model_of_memory_maps_is_that_of_the_array(points, tmp_path_factory, cls, dtype):
+    of_array = make(cls, dtype=dtype).fit(*points)
+    for edges in CUTS:
+        same(make(cls, dtype=dtype).fit(*as_maps(tmp_path_factory.mktemp("maps"), *points, edges)), of_array)
 
 
-@pytest.mark.parametrize("cls", FOUR)
 @pytest.mark.parametrize("place", [as_parquet, as_dask_array, as_dask_table])
-@pytest.mark.parametrize("edges", CUTS)
-def test_so_are_those_of_parquet_files_and_of_dask(points, tmp_path, cls, place, edges):
+def test_so_are_those_of_parquet_files_and_of_dask(points, tmp_path_factory, place):
     X, y = points[0].astype(np.float32), points[1]
-    same(make(cls).fit(*place(tmp_path, X, y, edges)), make(cls).fit(X, y))
+    for cls in FOUR:
+        of_array = make(cls).fit(X, y)
+        for edges in CUTS:
+            same(make(cls).fit(*place(tmp_path_factory.mktemp("parts"), X, y, edges)), of_array)
 
 
 def test_a_small_set_that_is_carried_whole_is_the_same_too(points):
@@ -182,9 +177,8 @@ def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
         rows_of(folder, label, features=["height"])
     X[2100, 1] = np.nan
     as_parquet(tmp_path, X, y, CUTS[1])
-    with pytest.raises(
-        DataError, match=r"part 6 of 8 \(part-003.parquet, row group 0\) holds NaN.* row 52, column 'x1'"
-    ):
+    said = r"part 6 of 8 \(part-003.parquet, row group 0\) holds NaN.* row 52, column 'x1'"
+    with pytest.raises(DataError, match=said):
         make(QSGS2AUC, batch_size=512).fit(folder, label)
     (folder / "part-002.parquet").write_bytes(b"no such thing")
     with pytest.raises(DataError, match=r"^part-002.parquet cannot be read: [^\n]*$"):
@@ -208,17 +202,14 @@ def test_a_column_of_text_is_no_feature_unless_it_is_left_out(points, tmp_path):
     same(make(QSGS2AUC).fit(rows, y), make(QSGS2AUC).fit(*points))
 
 
-@pytest.mark.parametrize("missing", ["mean", "median", "most frequent"])
+@each("missing", ["mean", "median", "most frequent"])
 def test_missing_numbers_and_scales_are_learned_from_a_sample(points, missing):
     X, y = points[0].astype(np.float32).copy(), points[1]
     X[::7, 1] = np.nan
     present = X[:, 1][~np.isnan(X[:, 1])]
     values, counts = np.unique(present, return_counts=True)
-    fill = {
-        "mean": np.mean(present, dtype=float),
-        "median": np.median(present),
-        "most frequent": values[np.argmax(counts)],
-    }
+    mean, most_frequent = np.mean(present, dtype=float), values[np.argmax(counts)]
+    fill = {"mean": mean, "median": np.median(present), "most frequent": most_frequent}
     full = np.where(np.isnan(X), np.float32(fill[missing]), X)
     rows, _ = rows_of(cut(X, CUTS[0]), y, missing=missing, scaling="unit")
     low, high = full.min(axis=0), full.max(axis=0)
