@@ -99,6 +99,14 @@ def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store)
     assert ranking["minus the best"][1].count(",") == 1
 
 
+@pytest.mark.parametrize(("link", "kind"), [({}, "heatmap"), ({"x_vary": "Step size"}, "scatter")])
+def test_an_error_is_drawn_from_zero(store, link, kind):
+    fill(store, looked_at(opened(**link)).made)
+    drawn = figure(opened(x_measure="|f − h|²", **link))
+    trace = next(trace for trace in drawn["data"] if trace["type"] == kind)
+    assert (trace["zmin"] if kind == "heatmap" else drawn["layout"]["yaxis"]["rangemode"]) in (0, "tozero")
+
+
 def test_the_time_to_a_score_is_compared_like_any_other_number(store):
     fill(store, looked_at(opened()).made)
     app = opened(x_measure="time to score", x_target="0.45")

@@ -1,4 +1,4 @@
-"""F, h and |f − h| side by side: the same plane, the same step, one scale of colours."""
+"""F, h and |f − h| side by side: the same plane, the same step, one scale for f and h, and one from 0."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pages.workbench import map_view
 pytestmark = pytest.mark.compiled
 
 
-@pytest.mark.parametrize("name", ["auc", "s3vm"])
-def test_the_three_maps_are_of_one_step_and_have_one_scale(name):
-    prefix = {"auc": "", "s3vm": "svm_"}[name]
+@pytest.mark.parametrize("name", ["auc", "s3vm", "ordinal"])
+def test_the_three_maps_are_of_one_step_and_the_error_begins_at_zero(name):
+    prefix = {"auc": "", "s3vm": "svm_", "ordinal": "ord_"}[name]
     app = open_page(name, **{f"{prefix}at": "12"})
     assert said(app) == []
     f, h, error = (figure(app, f"chart-side-{part}")["data"][0] for part in ("f", "h", "error"))
@@ -25,9 +25,11 @@ def test_the_three_maps_are_of_one_step_and_have_one_scale(name):
     assert len(places) == 1
     assert (f["zmin"], f["zmax"]) == (h["zmin"], h["zmax"])
     reach = (f["zmax"] - f["zmin"]) / 2
-    assert (error["zmin"], error["zmax"]) == pytest.approx((-reach, reach))
+    assert (error["zmin"], error["zmax"]) == pytest.approx((0.0, reach))
     assert max(np.abs(z[part] - (f["zmin"] + reach)).max() for part in "fh") == pytest.approx(reach, rel=1e-3)
-    (caption,) = (c.value for c in app.caption if c.value.startswith("After step 12, with one colour scale"))
+    (caption,) = (
+        c.value for c in app.caption if c.value.startswith("After step 12. f and h have the same colour scale")
+    )
     assert f"at most {z['e'].max():.2g} here" in caption
 
 

@@ -210,10 +210,25 @@ def map_figure(
 
 
 def heat(surface: Surface, centre: float | None, theme: str, *, reach: float | None = None) -> dict[str, Any]:
-    """Return the trace of a surface: diverging colours around `centre` up to `reach`, or sequential colours without a
-    centre."""
-    finite = surface.z[np.isfinite(surface.z)]
-    trace: dict[str, Any] = {
+    """Return the trace of a surface: diverging colours around `centre` up to `reach`. Without a centre, the colours are
+    sequential from 0 up to `reach`."""
+    if reach is None:
+        reach = farthest(surface.z, centre or 0.0)
+    trace = bare_heat(surface)
+    if centre is None:
+        return trace | {"colorscale": SEQUENTIAL, "zmin": 0.0, "zmax": reach}
+    return trace | {"colorscale": DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
+
+
+def farthest(values: NDArray, centre: float) -> float:
+    """Return the largest distance of a finite value from `centre`, or 1 if there is none."""
+    finite = values[np.isfinite(values)]
+    return (float(np.abs(finite - centre).max()) if len(finite) else 1.0) or 1.0
+
+
+def bare_heat(surface: Surface) -> dict[str, Any]:
+    """Return the trace of a surface without its colours."""
+    return {
         "type": "heatmap",
         "z": four_digits(surface.z),
         "x0": surface.x0,
@@ -225,12 +240,6 @@ def heat(surface: Surface, centre: float | None, theme: str, *, reach: float | N
         "colorbar": COLORBAR,
         "hovertemplate": "%{z}<extra></extra>",
     }
-    if centre is None:
-        return trace | {"colorscale": SEQUENTIAL}
-    if reach is None:
-        reach = float(np.abs(finite - centre).max()) if len(finite) else 1.0
-    reach = reach or 1.0
-    return trace | {"colorscale": DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
 
 
 def ordered_colors(n: int) -> list[str]:

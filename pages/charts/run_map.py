@@ -60,6 +60,40 @@ def region_heat(codes: charts.Surface, colors: Sequence[str], theme: str) -> dic
     }
 
 
+def rank_heat(
+    surface: charts.Surface,
+    levels: NDArray,
+    colors: Sequence[str],
+    theme: str,
+    *,
+    ends: tuple[float, float] | None = None,
+) -> dict[str, Any]:
+    """Return the trace of a score of ordered classes: at the level of each class, a pale shade of the class's colour.
+
+    `levels` of shape (k,) holds the usual score of each class. Without them (all equal, or not finite), the colours have
+    equal steps from the lowest to the highest value.
+    """
+    low, high = ends_of([surface.z]) if ends is None else ends
+    known = np.isfinite(levels)
+    if not known.any() or np.ptp(levels[known]) == 0:
+        levels, known = np.linspace(low, high, len(colors)), np.full(len(colors), True)
+    places = np.clip((np.maximum.accumulate(levels[known]) - low) / (high - low), 0, 1)
+    shades = [_blended(color, theme) for color, is_known in zip(colors, known, strict=True) if is_known]
+    scale = [[float(place), shade] for place, shade in zip(places, shades, strict=True)]
+    return charts.bare_heat(surface) | {
+        "colorscale": [[0.0, shades[0]], *scale, [1.0, shades[-1]]],
+        "zmin": low,
+        "zmax": high,
+    }
+
+
+def ends_of(columns: Sequence[NDArray]) -> tuple[float, float]:
+    """Return the lowest and the highest finite value of several arrays, apart from each other."""
+    finite = np.concatenate([column[np.isfinite(column)].ravel() for column in columns])
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    return (low, high) if high > low else (low - 1.0, high + 1.0)
+
+
 def _blended(color: str, theme: str) -> str:
     parts = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (_as_hex(color), charts.GROUND[theme]))
     share = REGION_SHARE[theme]

@@ -13,7 +13,7 @@ from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.race import GRID, RaceResult
 from pages.charts import figures as charts
 from pages.charts.live_plotly import live_chart
-from pages.charts.run_map import colors_of, lead, region_heat, run_map, surface_on
+from pages.charts.run_map import colors_of, lead, rank_heat, region_heat, run_map, surface_on
 from pages.race import race_charts
 from pages.race.state import Started, whose
 
@@ -144,15 +144,21 @@ def _map(
         heat = region_heat(surface_on(plane, classes, GRID), colors_of(run), theme)
     elif run.problem.decision == "highest":
         heat = charts.heat(surface_on(plane, lead(values), GRID), None, theme)
+    elif run.problem.decision == "ranks":
+        levels = _levels(values.astype(float), classes, len(run.split.class_names))
+        heat = rank_heat(surface_on(plane, values, GRID), levels, colors_of(run), theme)
     else:
-        centre = _centre(values.astype(float), classes, run.problem.decision)
-        heat = charts.heat(surface_on(plane, values, GRID), centre, theme)
+        heat = charts.heat(surface_on(plane, values, GRID), _centre(values.astype(float), classes), theme)
     return run_map(run, plane, heat, title=title, theme=theme, revision=shown)
 
 
-def _centre(z: NDArray, classes: NDArray, decision: str) -> float:
-    """Return the value at which the colours change: between the two classes, or in the middle of ordered classes."""
+def _levels(z: NDArray, classes: NDArray, k: int) -> NDArray:
+    """Return the mean value of the places of each predicted class, NaN for a class without any."""
+    own = [z[classes == label] for label in range(k)]
+    return np.array([each.mean() if len(each) else np.nan for each in own])
+
+
+def _centre(z: NDArray, classes: NDArray) -> float:
+    """Return the value between the two classes, at which the colours change."""
     above, below = z[classes == 1], z[classes == 0]
-    if decision == "ranks":
-        return float((z.min() + z.max()) / 2)
     return float((above.min() + below.max()) / 2) if len(above) and len(below) else 0.0

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
-from dsgcore.studies.results import Results
+from dsgcore.studies.results import MEASURES, Results
 from pages.charts import figures as charts
 from pages.studies.limit_line import limit_on_cells, limit_on_lines
 
@@ -93,12 +93,17 @@ def lines(results: Results, axis: AxisView, *, name: str, chosen: int | None) ->
     figure = charts.plain_figure(traces, title=title_of(results, name))
     figure["layout"] |= {
         "xaxis": _value_axis(axis),
-        "yaxis": {"title": {"text": name}, "exponentformat": "e"},
+        "yaxis": {"title": {"text": name}, "exponentformat": "e", **_from_zero(results)},
         "yaxis2": {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
     }
     if chosen is not None and np.isfinite(results.mean[chosen]):
         figure["data"].append(_chosen_mark(results.points[chosen][0], float(results.mean[chosen])))
     return figure
+
+
+def _from_zero(results: Results) -> dict[str, Any]:
+    """Return the setting of an axis that begins at 0, for an error."""
+    return {"rangemode": "tozero"} if results.measure == MEASURES["error"] else {}
 
 
 def _band(x: NDArray, low: NDArray, high: NDArray) -> list[dict[str, Any]]:
@@ -173,6 +178,7 @@ def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: i
         "colorscale": charts.SEQUENTIAL,
         "reversescale": low_is_good,
         "colorbar": charts.COLORBAR,
+        **({"zmin": 0.0, "zmax": charts.farthest(mean, 0.0)} if _from_zero(results) else {}),
         "xgap": 1,
         "ygap": 1,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from dsgcore.core.cost import seconds_of_features
 from dsgcore.experiments import Plane, Run, Surface
 from pages.charts import figures as charts
 from pages.charts.live_plotly import Chart, Drawing, encoded
-from pages.charts.run_map import NO_LINKS, colors_of, lead, region_heat, run_map, surface_on
+from pages.charts.run_map import NO_LINKS, colors_of, ends_of, lead, rank_heat, region_heat, run_map, surface_on
 from pages.controls.view_choices import GRAPH, is_on, map_choice, viewed
 from pages.shell.turns import drawing, turns
 from pages.workbench.map_axes import Axes, axes_asked, plane_of
@@ -123,18 +124,32 @@ def heat_of(run: Run, state: MapState, shown: str, theme: str) -> dict[str, Any]
         # Before the first iteration all scores are zero, so no class has the highest score.
         codes = np.where(np.ptp(values, axis=-1) > 0, values.argmax(axis=-1), np.nan)
         return region_heat(surface_on(state.plane, codes, state.size), colors_of(run), theme)
-    z = lead(values) if shown == "margin" else values
-    centre = centre_of(run) if shown in ("f", "h") else None
-    return charts.heat(surface_on(state.plane, z, state.size), centre, theme)
+    z = surface_on(state.plane, lead(values) if shown == "margin" else values, state.size)
+    return score_heats(run, [z], theme)[0] if shown in ("f", "h") else charts.heat(z, None, theme)
 
 
-def centre_of(run: Run) -> float:
+def score_heats(run: Run, surfaces: Sequence[charts.Surface], theme: str) -> list[dict[str, Any]]:
+    """Return the traces of scores with one colour scale. The scores of ordered classes have the colours of the classes."""
+    columns = [surface.z for surface in surfaces]
+    if run.problem.decision == "ranks":
+        levels, colors, ends = _levels(run), colors_of(run), ends_of(columns)
+        return [rank_heat(surface, levels, colors, theme, ends=ends) for surface in surfaces]
+    centre = _centre_of(run)
+    reach = charts.farthest(np.stack(columns), centre)
+    return [charts.heat(surface, centre, theme, reach=reach) for surface in surfaces]
+
+
+def _centre_of(run: Run) -> float:
     """Return the value at which the map's colours change: the boundary, or the middle between the labeled classes' means."""
-    if run.problem.decision == "sign":
-        return 0.0
-    y, values = run.split.y_train[run.labeled_rows], run.labeled_values
-    means = [float(values[y == label].mean()) for label in np.unique(y)]
-    return float(np.mean(means)) if np.isfinite(means).all() else 0.0
+    means = _levels(run)[np.unique(run.split.y_train[run.labeled_rows])]
+    return 0.0 if run.problem.decision == "sign" or not np.isfinite(means).all() else float(np.mean(means))
+
+
+def _levels(run: Run) -> NDArray:
+    """Return the mean score of each class's labeled points, NaN for a class without any."""
+    y, values = run.split.y_train[run.labeled_rows], run.labeled_values.astype(float)
+    own = [values[y == label] for label in range(len(run.split.class_names))]
+    return np.array([each.mean() if len(each) else np.nan for each in own])
 
 
 def _links(run: Run, state: MapState) -> NDArray:

@@ -1,4 +1,4 @@
-"""F, h and |f − h| side by side on the same plane, at the same step, with one colour scale."""
+"""F, h and |f − h| side by side on the same plane, at the same step: one colour scale for f and h, and one from 0."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_plotly import live_chart
 from pages.charts.run_map import run_map, surface_on
-from pages.workbench.map_view import centre_of, map_state
+from pages.workbench.map_view import map_state, score_heats
 
 HEIGHT = 290
 
@@ -27,21 +27,21 @@ def side_by_side(bench: Any, run: Run, theme: str) -> None:
     h = run.exact_values(state.surface.points).astype(float)
     if not (np.isfinite(f).all() and np.isfinite(h).all()):
         return
-    centre = centre_of(run)
-    reach = float(max(np.abs(f - centre).max(), np.abs(h - centre).max())) or 1.0
-    drawn = {"f": (f, centre), "h": (h, centre), "|f − h|": (np.abs(f - h), 0.0)}
-    for place, (name, (values, middle)), key in zip(st.columns(3), drawn.items(), KEYS, strict=True):
-        heat = charts.heat(surface_on(state.plane, values, state.size), middle, theme, reach=reach)
+    drawn = {"f": f, "h": h, "|f − h|": np.abs(f - h)}
+    scores, error = [surface_on(state.plane, values, state.size) for values in drawn.values()][:2], drawn["|f − h|"]
+    heats = score_heats(run, scores, theme)
+    reach = (heats[0]["zmax"] - heats[0]["zmin"]) / 2
+    heats.append(charts.heat(surface_on(state.plane, error, state.size), None, theme, reach=reach))
+    for place, (name, values), heat, key in zip(st.columns(3), drawn.items(), heats, KEYS, strict=True):
         figure = run_map(run, state.plane, heat, title=name, theme=theme, revision=f"{bench.number}-{state.axes}")
         figure["data"] = [trace | {"showlegend": False} for trace in figure["data"]]
         with place:
             alt = f"Map of {name} at step {run.model_t}: from {values.min():.3g} to {values.max():.3g}."
             live_chart(figure, key=key, alt=alt, height=HEIGHT)
-    largest = drawn["|f − h|"][0].max()
     st.caption(
-        f"After step {run.model_t}, with one colour scale for all three maps. |f − h| is at most {largest:.2g} here, "
-        f"and f goes from "
-        f"{f.min():.3g} to {f.max():.3g}. {words.F} {words.H}"
+        f"After step {run.model_t}. f and h have the same colour scale. The scale of |f − h| begins at 0 and is half as "
+        f"long. |f − h| is at most {error.max():.2g} here, and f goes from {f.min():.3g} to {f.max():.3g}. "
+        f"{words.F} {words.H}"
     )
 
 
