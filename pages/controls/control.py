@@ -136,7 +136,12 @@ def _draw_choice(control: Control, common: dict[str, Any]) -> Any:
         format_func=lambda option: control.say(None if option == _NONE else option),
         **common,
     )
-    return None if chosen == _NONE else chosen
+    return without_blank(chosen)
+
+
+def without_blank(value: Any) -> Any:
+    """Return the value that a widget's value stands for."""
+    return None if value == _NONE else value
 
 
 def _keep_between_stops(control: Control) -> None:

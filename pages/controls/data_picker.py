@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dsgcore.data import OPTION_NAMES, DatasetEntry
@@ -9,12 +11,14 @@ from dsgcore.data.conversions import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
 from pages.controls.also import ALSO
-from pages.controls.control import Control, key_of
-from pages.controls.controls import controls_for, dataset_choice, kernel_asked, kernel_widths
+from pages.controls.control import Control, key_of, without_blank
+from pages.controls.controls import controls_for, dataset_choice, heroes, kernel_asked, kernel_widths
 from pages.controls.data_parameters import SUITED
 from pages.controls.own_file import entry_of
 
 DATA_PAGE = "pages/data.py"
+# The note on the controls that the data have set names so many of them; its help names all.
+MOST_SAID = 4
 
 
 def draw_dataset(problem: type[Setting]) -> str:
@@ -32,6 +36,7 @@ def draw_dataset(problem: type[Setting]) -> str:
         args=(problem,),
     )
     _notice_dataset(problem, dataset)
+    _say_what_was_set(problem, dataset)
     _say_reading(problem, entry_of(problem, dataset))
     st.page_link(DATA_PAGE, label="See all data sets", icon=":material/grid_view:")
     return dataset
@@ -55,9 +60,9 @@ def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
 def _use_suited(problem: type[Setting]) -> None:
     """After a choice of data, set the controls that depend on the data to suitable values."""
     dataset = st.session_state[key_of(problem, "data")]
+    before = st.session_state.get(seen_key(problem), dataset)
     st.session_state[seen_key(problem)] = dataset
-    for control in _going_with(problem, dataset):
-        st.session_state[control.key] = control.parameter.default
+    _suit(problem, before, _going_with(problem, dataset))
 
 
 def _notice_dataset(problem: type[Setting], dataset: str) -> None:
@@ -65,9 +70,49 @@ def _notice_dataset(problem: type[Setting], dataset: str) -> None:
     before = st.session_state.get(seen_key(problem), dataset)
     st.session_state[seen_key(problem)] = dataset
     if before != dataset:
-        for control in _going_with(problem, dataset):
-            if control.key not in st.query_params:
-                st.session_state[control.key] = control.parameter.default
+        _suit(problem, before, [c for c in _going_with(problem, dataset) if c.key not in st.query_params])
+
+
+def _suit(problem: type[Setting], before: str, suited: Sequence[Control]) -> None:
+    """Set controls to the values that suit the new data, and record which of them had another value with the data before."""
+    known = {control.key: control.parameter.default for control in _going_with(problem, before)}
+    changed = []
+    for control in suited:
+        value = control.parameter.default
+        if control.key in known and without_blank(st.session_state.get(control.key, known[control.key])) != value:
+            changed.append(control)
+        st.session_state[control.key] = value
+    st.session_state[_set_key(problem)] = changed
+
+
+def _say_what_was_set(problem: type[Setting], dataset: str) -> None:
+    """Show which controls the choice of the data has set, as long as they keep these values."""
+    first = heroes(problem)
+    kept = [control for control in st.session_state.get(_set_key(problem), ()) if _is_kept(control)]
+    said = [_with_value(c) for c in sorted(kept, key=lambda control: control.parameter.name not in first)]
+    if said:
+        title, n_more = entry_of(problem, dataset).title, len(said) - MOST_SAID
+        few = said if n_more < 2 else [*said[:MOST_SAID], f"{n_more} more controls"]
+        st.caption(f"{title} set {_listed(few)}.", help=f"{_listed(said)}." if n_more >= 2 else None)
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), words[-1]])
+
+
+def _is_kept(control: Control) -> bool:
+    value = control.parameter.default
+    return bool(without_blank(st.session_state.get(control.key, value)) == value)
+
+
+def _with_value(control: Control) -> str:
+    label, value = control.parameter.label, control.parameter.default
+    return f"{label[:1].lower()}{label[1:]} to {control.say(value) or 'nothing'}"
+
+
+def _set_key(problem: type[Setting]) -> str:
+    """Return the key of the controls that the choice of the data has set, in the session's state."""
+    return f"_set_by_data_{problem.name}"
 
 
 def seen_key(problem: type[Setting]) -> str:

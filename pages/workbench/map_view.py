@@ -141,8 +141,10 @@ def score_heats(run: Run, surfaces: Sequence[charts.Surface], theme: str) -> lis
 
 def _centre_of(run: Run) -> float:
     """Return the value at which the map's colours change: the boundary, or the middle between the labeled classes' means."""
-    means = _levels(run)[np.unique(run.split.y_train[run.labeled_rows])]
-    return 0.0 if run.problem.decision == "sign" or not np.isfinite(means).all() else float(np.mean(means))
+    if run.problem.decision == "sign":
+        return 0.0
+    means = _levels(run)
+    return float(np.mean(means)) if np.isfinite(means).all() else 0.0
 
 
 def _levels(run: Run) -> NDArray:
