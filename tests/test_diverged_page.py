@@ -2,30 +2,79 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 from test_app import APP, figure
 
-from dsgcore.experiments import StopReason
+from dsgcore.experiments import Run, StopReason
 from pages.shell import warm_up
+from pages.workbench import map_view
 
 pytestmark = pytest.mark.compiled
 
 
-@pytest.mark.parametrize(
-    ("setting", "prefix"), [("auc", ""), ("s3vm", "svm_"), ("similar_unlabeled", "su_"), ("ordinal", "ord_")]
-)
+SETTINGS = [("auc", ""), ("s3vm", "svm_"), ("similar_unlabeled", "su_"), ("ordinal", "ord_")]
+
+
+@pytest.mark.parametrize(("setting", "prefix"), SETTINGS)
 def test_a_run_that_diverges_draws_a_page_without_an_error(setting, prefix):
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params |= {"speed": "instant", f"{prefix}step_size": "1000"}
-    app.run()
-    warm_up.warm_up().thread.join()
-    app.switch_page(f"pages/{setting}.py").run()
+    app = diverged(setting, prefix)
     assert app.session_state[f"_bench_{setting}"].live.run.stop_reason is StopReason.DIVERGED
     assert not app.exception
     # On a linear axis the last step before the end would be all there is.
     assert figure(app, "chart-objective")["layout"]["yaxis"]["type"] == "log"
     score = next(metric for metric in app.metric if metric.label.startswith("Test "))
     assert score.delta in ("", "There is no verdict, because the run has diverged.")
+
+
+def diverged(setting, prefix, **link):
+    """Open a page whose run has diverged."""
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params |= {"speed": "instant", f"{prefix}step_size": "1000", **link}
+    app.run()
+    warm_up.warm_up().thread.join()
+    app = app.switch_page(f"pages/{setting}.py").run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("shown", ["f", "h", "error"])
+@pytest.mark.parametrize(("setting", "prefix"), SETTINGS)
+def test_map_and_tiles_are_of_the_last_finite_step_and_it_is_said(setting, prefix, shown):
+    app = diverged(setting, prefix, **{f"{prefix}map": shown})
+    live = app.session_state[f"_bench_{setting}"].live.run
+    assert live.model_t < live.t
+    (status,) = [caption.value for caption in app.caption if f"step {live.t} of " in caption.value]
+    assert f"diverged, shown at step {live.t}, the last finite one" in status
+    drawn = figure(app, "chart-map")
+    assert drawn["layout"]["meta"]["note"] == f"step {live.t}"
+    z = np.array(drawn["data"][0]["z"], dtype=float)
+    assert np.isfinite(z).all()
+    assert np.ptp(z) > 0  # not blank
+    stopped = Run(live.spec, live.split)
+    stopped.advance(live.t)
+    tile = next(metric.value for metric in app.metric if metric.label == "Objective")
+    assert float(tile) == pytest.approx(stopped.history.last()["objective"], rel=0.05)
+    state = map_view._new_map(stopped, (None, None))
+    assert z == pytest.approx(map_view._values(stopped, state, shown).reshape(z.shape), rel=1e-3)
+
+
+@pytest.mark.parametrize("tab", ["Details", "Compare", "Theory", "Limits"])
+def test_the_tabs_of_a_run_that_diverged_can_be_opened(tab):
+    app = diverged("auc", "")
+    app.session_state["tabs"] = tab
+    assert not app.run().exception
+
+
+def test_of_a_large_set_whose_run_diverged_tiles_and_map_are_of_the_step_it_went_back_to(monkeypatch):
+    monkeypatch.setattr("dsgcore.experiments.stochastic_engine.StochasticEngine.can_look_back", False)
+    app = diverged("auc", "")
+    live = app.session_state["_bench_auc"].live.run
+    assert live.model_t < live.t
+    assert figure(app, "chart-map")["layout"]["meta"]["note"] == f"step {live.model_t}"
+    tile = next(metric.value for metric in app.metric if metric.label == "Objective")
+    row = live.history.first(live.model_t).last()
+    assert float(tile) == pytest.approx(row.get("objective", live.start_objective()), rel=0.01)

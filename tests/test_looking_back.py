@@ -5,7 +5,7 @@ import pytest
 from cases import each
 
 from dsgcore.diagnostics import strip
-from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
+from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 
 # Runs of every setting: without the compiler they take long, and nothing here depends on it.
 pytestmark = pytest.mark.compiled
@@ -48,14 +48,23 @@ def test_the_exact_twin_is_that_of_the_iteration_too():
     np.testing.assert_array_equal(run.at(37).exact_values(Z), stopped.exact_values(Z))
 
 
-def test_of_a_run_that_grows_the_iterations_before_its_last_good_one_can_be_seen():
-    run, stopped = Run(short("auc", step_size=50.0)), Run(short("auc", step_size=50.0))
+@each("name, step_size", [("auc", 50.0), ("s3vm", 100.0), ("ordinal", 100.0), ("similar_unlabeled", 1000.0)])
+def test_a_run_that_diverged_can_be_seen_up_to_its_last_finite_iteration(name, step_size):
+    run, stopped = Run(short(name, step_size=step_size)), Run(short(name, step_size=step_size))
     run.advance()
-    if run.model_t > 1:
-        stopped.advance(run.model_t - 1)
-        np.testing.assert_array_equal(run.at(run.model_t - 1).test_values, stopped.test_values)
+    assert run.stop_reason is StopReason.DIVERGED
+    assert run.model_t < run.t
+    for t in (1, max(1, run.t // 2), run.t):
+        stopped.advance(t - stopped.t)
+        seen = run.at(t)
+        assert seen.t == seen.model_t == t
+        np.testing.assert_array_equal(seen.test_values, stopped.test_values)
+        Z = run.split.X_test[:9]
+        np.testing.assert_array_equal(seen.model.evaluate(Z), stopped.model.evaluate(Z))
+        np.testing.assert_array_equal(seen.exact_values(Z), stopped.exact_values(Z))
+        assert seen.history.last() == stopped.history.last()
     with pytest.raises(ValueError, match="t must be between 1 and"):
-        run.at(run.model_t + 1)
+        run.at(run.t + 1)
 
 
 def test_the_labels_only_twin_is_looked_at_with_the_run():

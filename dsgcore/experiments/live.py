@@ -112,7 +112,8 @@ class LiveRun:
         """Return both as they were after `t` iterations, read-only."""
         view, twin = copy(self), self.supervised
         view.run = self.run.at(t)
-        view.supervised = twin.at(min(t, twin.model_t)) if twin is not None and twin.model_t else twin
+        can_look_back = twin is not None and twin.t > 0 and twin.engine.can_look_back
+        view.supervised = twin.at(min(t, twin.t)) if twin is not None and can_look_back else twin
         return view
 
     def has_reached(self, t: int) -> bool:

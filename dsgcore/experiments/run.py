@@ -257,17 +257,19 @@ class Run:
         return Snapshot(t, self.engine.model_at(t), self.history.row(t - 1))
 
     def at(self, t: int) -> Run:
-        """Return the run as it was after `t` iterations, 1 <= t <= `model_t`. It is read-only: it cannot advance.
+        """Return the run as it was after `t` iterations, 1 <= t <= `self.t`. It is read-only: it cannot advance.
 
-        Its model, values and history are bit-for-bit identical to those of a run that was stopped there.
+        Its model, values and history are bit-for-bit identical to those of a run that was stopped there. This holds also
+        for the iterations between the one to which a diverged run has gone back and its last finite one.
         """
-        if not 1 <= t <= self.model_t:
-            raise DSGError(f"t must be between 1 and {self.model_t}, the iterations available, got {t}")
-        if t == self.t:
+        if not (1 <= t <= self.t or t == self.model_t):
+            raise DSGError(f"t must be between 1 and {self.t}, the iterations made so far, got {t}")
+        if t == self.t == self.model_t:
             return self
         view = copy(self)
-        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            view.engine = self.engine.at(t)
+        if t != self.model_t:
+            with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+                view.engine = self.engine.at(t)
         view.history, view.stop_reason = self.history.first(t), None
         view.clock, view.training_clock = self.clock[:t], self.training_clock[:t]
         return view

@@ -250,7 +250,7 @@ class StochasticEngine(BroughtForward):
 
     def at(self, t: int) -> Self:
         """Return the engine as it was after `t` iterations, repeated from an earlier copy: bit-for-bit identical."""
-        if not self.can_look_back or not self._way[0]["t"] <= t <= self.t:
+        if not self.can_look_back or not self._way[0]["t"] <= t <= len(self._recorded):
             raise DSGError(f"the state after {t} iterations is not available")
         other = copy(self)
         other._average_row = {}

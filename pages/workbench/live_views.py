@@ -25,7 +25,7 @@ from pages.charts.live_plotly import Chart, draw, encoded
 from pages.controls.view_choices import PARTS, is_on
 from pages.workbench import class_views, risk_view
 from pages.workbench.curves import alt_error, alt_objective, alt_score, error_figure, objective_figure, score_figure
-from pages.workbench.looking_back import marked, seen
+from pages.workbench.looking_back import last_step, marked, seen
 from pages.workbench.map_view import map_chart
 
 CURVE_HEIGHT, ERROR_HEIGHT = 173, 250
@@ -56,7 +56,7 @@ def status_words(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> str:
     run = live.run
     state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
     if run.stop_reason is not None:
-        diverged = f"diverged, back at step {run.model_t}"
+        diverged = f"diverged, shown at step {last_step(run)}, the last finite one"
         state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, diverged)
     changes = len([change for change in run.spec.changes if change.t <= run.t])
     noted = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.experiments import LiveRun
+from dsgcore.experiments import LiveRun, Run
 from pages.charts.axes import line_at
 from pages.charts.figures import Figure
 from pages.workbench.bench import Bench
@@ -23,7 +23,7 @@ def look_back(bench: Bench, place: DeltaGenerator) -> None:
     """Draw the slider if there is an earlier iteration, and record the reader's choice."""
     assert bench.live is not None
     run = bench.live.run
-    last = run.model_t
+    last = last_step(run)
     is_going = bench.is_playing and not bench.live.is_finished
     if is_going or bench.going_to or last < 2 or not run.engine.can_look_back:
         place.empty()
@@ -56,15 +56,28 @@ def _show(bench: Bench) -> None:
 
 
 def seen(bench: Bench) -> LiveRun:
-    """Return the run at the iteration that the page shows."""
-    assert bench.live is not None
-    if not bench.look or bench.look >= bench.live.run.model_t:
-        return bench.live
-    asked = (bench.number, bench.live.run.t, bench.look)
+    """Return the run at the iteration that the page shows: by default the present, or the last one that is finite."""
+    live = bench.live
+    assert live is not None
+    last = last_step(live.run)
+    t = min(bench.look or last, last)
+    if t == live.run.t == live.run.model_t:
+        return live
+    asked = (bench.number, live.run.t, live.run.model_t, t)
     if bench.view is None or bench.view[0] != asked:
-        bench.view = (asked, bench.live.at(bench.look))
+        bench.view = (asked, live.at(t))
+        # A run that has diverged is shown as such, unless the reader looks at an earlier iteration.
+        bench.view[1].run.stop_reason = live.run.stop_reason if t == last else None
     view: LiveRun = bench.view[1]
     return view
+
+
+def last_step(run: Run) -> int:
+    """Return the last iteration that the page can show.
+
+    A run that diverges goes back to an iteration before it grew. The page shows the last finite one, if it can.
+    """
+    return run.t if run.engine.can_look_back else run.model_t
 
 
 def marked(figure: Figure, bench: Any) -> Figure:

@@ -56,15 +56,16 @@ def map_chart(bench: Any, run: Run, theme: str) -> Chart:
     """Return the map: the training points over f, h or the error, or for several classes over their regions or the lead."""
     shown = viewed(type(run.problem), map_choice(type(run.problem)))
     state = map_state(bench, run)
-    _refresh(run, state, shown, is_playing=bench.is_playing and not bench.look)
+    _refresh(run, state, shown, is_playing=bench.is_playing and not bench.look and not bench.is_held)
     links, revision = _links(run, state), f"{bench.number}-{shown}-{state.axes}"
     made_of = state.computed_t, theme, revision, len(links)
     if state.figure is None or state.drawn != made_of:
         heat = heat_of(run, state, shown, theme)
-        title = TITLES[shown]
-        made = run_map(run, state.plane, heat, title=title, theme=theme, revision=revision, links=links)
+        made = run_map(run, state.plane, heat, title=TITLES[shown], theme=theme, revision=revision, links=links)
+        made["layout"]["meta"] = {"note": f"step {state.computed_t}"}  # during a run the map is computed once a second
         state.drawn, state.figure = made_of, encoded(made)
-    return Chart("chart-map", f"Map of the data over: {TITLES[shown]}.", state.figure, MAP_HEIGHT)
+    alt = f"Map of the data over: {TITLES[shown]}, after step {state.computed_t}."
+    return Chart("chart-map", alt, state.figure, MAP_HEIGHT)
 
 
 def map_state(bench: Any, run: Run) -> MapState:

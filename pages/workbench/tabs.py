@@ -22,6 +22,7 @@ from pages.studies.repeats import draw_repeats
 from pages.workbench.bench import PLAYING, Bench
 from pages.workbench.frame import draw_frame
 from pages.workbench.link import ROOM
+from pages.workbench.looking_back import seen
 from pages.workbench.map_axes import axes_asked
 
 
@@ -29,7 +30,7 @@ def as_of(bench: Bench, tab: str) -> None:
     """Show the step of a tab. During the run a tab changes only when it is opened or updated."""
     assert bench.live is not None
     if not bench.is_playing or bench.live.is_finished:
-        st.caption(f"This tab shows step {bench.look or bench.live.run.model_t}.")
+        st.caption(f"This tab shows step {seen(bench).run.model_t}.")
         return
     with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
         st.caption(f"This tab shows step {bench.live.run.t}. It does not change during the run.", width="content")

@@ -157,7 +157,7 @@ def _news(bench: Bench) -> bytes:
     made = [chart for chart in views.charts(bench, theme=bench.theme, hidden=bench.hidden) if _is_new(bench, chart)]
     goes_on = is_ticking(bench)
     news = {
-        **_said(bench, live, is_playing=True),
+        **_said(bench, seen(bench), is_playing=True),
         "order": time.time(),
         "charts": [{"key": chart.key, "alt": chart.alt} for chart in made],
         "isOver": not goes_on,
