@@ -150,10 +150,12 @@ def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str], by
 
 def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) -> None:
     """Draw the table of scores with their difference from the first run, and the table of different parameters."""
-    rows = []
+    rows, n_seeds = [], len(results.study.seeds)
     for i, name in enumerate(names):
         error = f" ± {results.error[i]:.2g}" if results.n[i] > 1 else ""
-        seeds = f"{results.n[i]}" + (f", {results.n_diverged[i]} diverged" if results.n_diverged[i] else "")
+        n, n_diverged = results.n[i], results.n_diverged[i]
+        seeds = f"{n}" if n + n_diverged == n_seeds else f"{n} of {n_seeds}"
+        seeds += f", {n_diverged} diverged" if n_diverged else ""
         difference = said_difference(results.compared(i, 0)) if i else ""
         mean = f"{results.mean[i]:.4g}{error}" if results.n[i] else "–"
         rows.append({"run": name, f"test {specs[i].problem.score_name}": mean, "minus A": difference, "seeds": seeds})

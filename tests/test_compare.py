@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from test_explore import figure, fill, looked_at, opened, store  # noqa: F401
 
-from dsgcore.experiments import Run, Spec
+from dsgcore.core.schedules import Change
+from dsgcore.experiments import SETTINGS, Run, Spec, default_spec
 from dsgcore.experiments.export import summary
+from dsgcore.experiments.kernel_words import words_of
+from dsgcore.experiments.settings import kernel_names
 from dsgcore.studies import Gathered, Store, StudyRuns, curves_of
 from dsgcore.studies.curves import EVALUATIONS, SECONDS, x_values
+from pages.controls import controls
+from pages.studies.differing import differing
 
 pytestmark = pytest.mark.compiled
 
@@ -56,17 +61,65 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):  
         store.pin(spec.sha256, spec.to_json())
     app = opened(page="compare", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]},{'0' * 12}", c_seeds="3")
     assert "0" * 12 in app.warning[0].value
-    scores, differing = (frame.value for frame in app.dataframe)
+    scores, parameters = (frame.value for frame in app.dataframe)
     assert scores["run"].tolist() == ["A: Two moons", "B: Two moons"]
     difference = runs.results("score").compared(1, 0)
     assert scores["minus A"][1] == f"{difference.mean:+.2g} [{difference.low:+.2g}, {difference.high:+.2g}]"
-    assert set(differing["setting"]) == {"solver.n_iter", "solver.step_size"}
+    assert parameters.set_index("parameter").T.to_dict() == {
+        "Step size": {"A": "0.5", "B": "0.1"},
+        "Iterations": {"A": "6", "B": "4"},
+    }
     assert [trace["name"] for trace in figure(app, "chart-compare")["data"][-2:]] == ["A: Two moons", "B: Two moons"]
     app.segmented_control(key="c_by").set_value(SECONDS).run()
     assert not app.exception
     app.button(key=f"unpin-{SPEC.sha256[:12]}").click().run()
     assert not app.exception
     assert len(app.session_state["_pins"]) == 1
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_each_parameter_has_the_name_and_the_value_of_its_control(setting):
+    problem, plain = SETTINGS[setting], default_spec(setting).to_dict()
+    kernels = [name for name in kernel_names(problem) if name != plain["kernel"]["name"]]
+    other = plain | {"kernel": {"name": (*kernels, plain["kernel"]["name"])[0]}}
+    other["data"] = plain["data"] | {"n_labeled": 30, "scaling": "none", "test_share": 0.4}
+    other["solver"] = plain["solver"] | {"average": "tail", "step_size": None, "dtype": "float64"}
+    other["diagnostics"] = {"n_probes": 8}
+    spec = Spec.from_dict(other)
+    rows = {row["parameter"]: row for row in differing([default_spec(setting), spec], ["A", "B"])}
+    assert not [name for name in rows if "." in name or "_" in name]
+    labels = {c.parameter.label for c in controls.controls_for(problem, spec.data.name, spec.kernel.name).values()}
+    assert {"Step size", "Average", "Test share", "Scaling"} <= set(rows) & labels
+    assert (rows["Step size"]["B"], rows["Average"]["B"]) == ("auto", "second half")
+    assert rows["Probe points"]["B"] == "8"
+    if kernels:
+        assert rows["Kernel"]["B"] == words_of(kernels[0]).title
+
+
+def test_settings_data_and_changes_are_named_as_on_the_page():
+    changed = SPEC.with_change(Change(3, "step_size", 0.25))
+    other = Spec.from_dict({"setting": "s3vm", "data": {"name": "breast_cancer"}})
+    rows = {row["parameter"]: row for row in differing([changed, other], ["A", "B"])}
+    assert (rows["Setting"]["A"], rows["Setting"]["B"]) == ("Ranking", "Gaps")
+    assert (rows["Data"]["A"], rows["Data"]["B"]) == ("Two moons", "Breast cancer")
+    assert (rows["Changes during the run"]["A"], rows["Changes during the run"]["B"]) == (
+        "Step size 0.25 at step 3",
+        "none",
+    )
+
+
+def test_scores_are_shown_while_the_other_runs_are_made(store):  # noqa: F811
+    some = Gathered((SPEC, OTHER), (0,))
+    for one in StudyRuns(some).runs:
+        run = Run(one.spec)
+        run.advance()
+        store.put(one.spec.to_json(), summary(run), {name: run.history.column(name) for name in run.history.names})
+    for spec in (SPEC, OTHER):
+        store.pin(spec.sha256, spec.to_json())
+    app = opened(page="compare", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]}", c_seeds="3")
+    scores = app.dataframe[0].value
+    assert scores["seeds"].tolist() == ["1 of 3", "1 of 3"]
+    assert all(0 < float(value) < 1 for value in scores["test AUC"])
 
 
 @pytest.mark.usefixtures("store")

@@ -103,11 +103,12 @@ def _page(name: str) -> None:
     look, health = st.empty(), st.empty()
     pace = pace_of(bench)
     live_tab, *other_tabs = _tabs()
+    bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
+    results = other_tabs[OTHER_TABS.index("Compare")].empty()
     with live_tab:
         _view_controls(problem, bench)
         bench.is_page_drawn = True
-        st.fragment(_live, run_every=pace[0])(name, pace, status, tiles, limits, look, health)
-    bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
+        st.fragment(_live, run_every=pace[0])(name, pace, status, tiles, limits, look, health, results)
     for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
         # A tab is drawn when it is first opened, so that the page appears sooner and the browser loads tables and code on
         # demand.
@@ -224,9 +225,16 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
 
 
 def _live(
-    name: str, pace: tuple[float | None, bool], status: Room, tiles: Room, limits: Room, look: Room, health: Room
+    name: str,
+    pace: tuple[float | None, bool],
+    status: Room,
+    tiles: Room,
+    limits: Room,
+    look: Room,
+    health: Room,
+    results: Room,
 ) -> None:
-    """Draw the run, and advance it unless ticks do that; status, numbers and health go to their places on the page.
+    """Draw the run, and advance it unless ticks do that; status, numbers, health and results go to their places on the page.
 
     This is the page's only fragment.
     """
@@ -245,6 +253,9 @@ def _live(
         is_urgent, bench.is_page_drawn = bench.is_page_drawn, False
         with drawing.turn(is_urgent=is_urgent):
             _draw(bench, status, tiles, limits, health)
+            if "Compare" in bench.opened:
+                with results.container():
+                    tabs.results(bench.live)
         if bench.look != before and "Details" in bench.opened and not bench.is_showing:
             st.rerun()  # the details show the same step
         if has_ended:

@@ -27,18 +27,19 @@ from pages.workbench.map_axes import axes_asked
 
 
 def as_of(bench: Bench, tab: str) -> None:
-    """Show the step of a tab. During the run a tab changes only when it is opened or updated."""
+    """Show the step of a tab. During the run only the Compare tab's results follow it; the rest waits for an update."""
     assert bench.live is not None
     if not bench.is_playing or bench.live.is_finished:
         st.caption(f"This tab shows step {seen(bench).run.model_t}.")
         return
     with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
-        st.caption(f"This tab shows step {bench.live.run.t}. It does not change during the run.", width="content")
+        what = "The rest of this tab" if tab == "compare" else "This tab"
+        st.caption(f"{what} shows step {bench.live.run.t}. It does not change during the run.", width="content")
         st.button("Update", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
 
 
-def compare(live: LiveRun) -> None:
-    """Draw the table of this run, its labels-only twin and the previous run: their results, and the parameters that differ."""
+def results(live: LiveRun) -> None:
+    """Draw the table of the results so far: of this run, its labels-only twin and the previous run."""
     rows = {"this run": _summary(live.run.history)}
     if live.supervised is not None:
         rows[live.run.problem.twin_name] = _summary(live.supervised.history)
@@ -47,6 +48,10 @@ def compare(live: LiveRun) -> None:
     said = pd.DataFrame(rows).T.map(lambda value: f"{value:.4g}" if np.isfinite(value) else NOT_THERE)
     right = {name: st.column_config.TextColumn(alignment="right") for name in said.columns}
     st.dataframe(said, width="stretch", column_config=right)
+
+
+def compare(live: LiveRun) -> None:
+    """Draw the parameters that differ from the previous run's, the run over several seeds, and the race."""
     differing = _differences(live)
     if differing:
         st.markdown("Parameters that differ from the previous run:")
