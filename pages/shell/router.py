@@ -18,6 +18,7 @@ from pages.shell.visits import note_visit
 from pages.workbench.link import without_others
 
 TITLE = "DSG Lab"
+MORE = "More"
 # Former names of the settings in links.
 FORMER_NAMES = {
     "Similar-unlabeled": "Pairs",
@@ -28,20 +29,21 @@ FORMER_NAMES = {
 }
 
 
-def all_pages() -> list[Any]:
-    """Return the app's pages, in the order of the navigation."""
+def all_pages() -> dict[str, list[Any]]:
+    """Return the app's pages in the order of the navigation: those of the bar, and those of its menu "More"."""
     home = st.Page("pages/home.py", title=TITLE, icon=":material/home:", default=True)
     data = st.Page("pages/data.py", title="Data", icon=":material/table_chart:")
     lessons = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
     convergence = st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:")
-    # These pages are reached by a pin, from a word, or at a lesson's end, and the navigation has no room for them.
-    compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:", visibility="hidden")
-    glossary = st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:", visibility="hidden")
-    papers = st.Page("pages/papers.py", title="Papers", icon=":material/article:", visibility="hidden")
+    compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:")
+    glossary = st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:")
+    papers = st.Page("pages/papers.py", title="Papers", icon=":material/article:")
     settings = (page_of(setting, with_icon=True) for setting in SETTINGS.values())
+    # This page is reached at a lesson's end.
     take_away = st.Page("pages/take_away.py", title="To take away", icon=":material/download:", visibility="hidden")
-    return [home, lessons, *settings, explore, convergence, compare, data, papers, glossary, take_away]
+    bar = [home, lessons, *settings, explore, convergence, data]
+    return {"": bar, MORE: [papers, glossary, compare, take_away]}
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:

@@ -1,0 +1,37 @@
+"""The navigation in a real browser: all pages can be reached, and nothing wraps or sticks out."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+
+LAPTOP, PHONE = (1366, 768), (390, 844)
+MORE = ("Papers", "Glossary", "Compare")
+ONE_LINE = """() => {
+    const kinds = ["stTopNavLink", "stTopNavSection"].map(name => `header nav [data-testid="${name}"]`).join();
+    const tops = [...document.querySelectorAll(kinds)]
+        .map(link => Math.round(link.getBoundingClientRect().top + link.getBoundingClientRect().height / 2));
+    return Math.max(...tops) - Math.min(...tops) <= 2 && document.documentElement.scrollWidth <= window.innerWidth;
+}"""
+
+
+def test_on_a_laptop_the_bar_is_one_line_and_more_leads_to_papers_glossary_and_compare(open_page):
+    page = open_page("data", viewport=LAPTOP)
+    bar = page.locator("header nav")
+    expect(bar.get_by_text("more", exact=False)).to_have_count(1)  # no second menu for pages without room
+    assert page.evaluate(ONE_LINE)
+    for name in MORE:
+        bar.get_by_text("More", exact=True).click()
+        page.get_by_test_id("stTopNavDropdownLink").filter(has_text=name).click()
+        expect(page).to_have_title(f"{name} - DSG Lab")
+        assert page.evaluate(ONE_LINE)
+
+
+def test_on_a_phone_the_drawer_has_all_pages(open_page):
+    page = open_page("data", viewport=PHONE)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    for name in ("Lessons", "Data", *MORE):
+        expect(page.get_by_test_id("stSidebarNav").get_by_text(name, exact=True)).to_be_attached()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
