@@ -10,6 +10,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # before NumPy is there: threads of sev
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "DSGCORE_WORKERS"):
         os.environ.setdefault(name, "1")
 
+sys.path.append(str(Path(__file__).parent / "benchmarks"))  # some of their measurements are tested
+
 import numpy as np
 import oracle_files
 import pytest

@@ -158,19 +158,6 @@ def qs3orao(X, batches, frequencies, steps, lams, gammas, counts, all_pairs=Fals
     return alphas
 
 
-def qs3orao_risk(values, y, f_u, gammas):
-    """Return the risk (8) over whole samples, from values and codes of labeled points, and unlabeled values."""
-    k, total = len(gammas) + 1, 0.0
-    for j in range(1, k):
-        P = [f for f, c in zip(values, y, strict=True) if c >= j]
-        N = [f for f, c in zip(values, y, strict=True) if c < j]
-        pn = sum((1.0 - p + n) ** 2 for p in P for n in N) / (len(P) * len(N))
-        pu = sum((1.0 - p + x) ** 2 for p in P for x in f_u) / (len(P) * len(f_u))
-        nu = sum((1.0 - x + n) ** 2 for x in f_u for n in N) / (len(f_u) * len(N))
-        total += gammas[j - 1] * pn + (1.0 - gammas[j - 1]) * (pu + nu - 0.5)
-    return total / (k - 1)
-
-
 def threshold_loss(b, j, y, f, loss, margin=1.0):
     """Return the part of the all-threshold loss that the j-th threshold makes."""
     total = 0.0

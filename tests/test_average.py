@@ -12,12 +12,10 @@ from test_solver import draws
 
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints
 from dsgcore.core.diagnostics import AverageNorm, SquaredNorm
-from dsgcore.core.expansion import Expansion
 from dsgcore.core.schedules import Change
 from dsgcore.core.solver import solve
 from dsgcore.experiments import Run, Spec, default_spec
 from dsgcore.experiments.stochastic_engine import StochasticEngine
-from dsgcore.models import load_model
 from dsgcore.problems import PROBLEMS, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -222,14 +220,3 @@ def test_a_run_that_diverges_goes_back_with_its_average():
     assert isinstance(engine, StochasticEngine)
     expected = run.result.evaluate(run.split.X_test)
     np.testing.assert_allclose(engine.test_average, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
-
-
-def test_an_averaged_model_is_saved_and_read_back(make_task, tmp_path):
-    task = make_task(n_iter=6)
-    model = task.new_model()
-    list(solve(task, model))
-    average = model.tail_average(3)
-    average.save(tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    assert isinstance(loaded, Expansion)
-    np.testing.assert_array_equal(loaded.evaluate(task.X), average.evaluate(task.X))

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import box_sets
 import numpy as np
 import pytest
+from box_tables import difference
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="its bounds on memory and time are Linux's")
 
-FOLDER = Path(__file__).parent / "benchmarks"
-SCRIPT = FOLDER / "out_of_the_box.py"
+SCRIPT = Path(__file__).parent / "benchmarks" / "out_of_the_box.py"
 
 
 def run(*arguments, check=True):
     done = subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True)
     assert not check or done.returncode == 0, done.stderr
     return done
-
-
-@pytest.fixture
-def tables(monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
-    return importlib.import_module("box_tables")
-
-
-@pytest.fixture
-def box_sets(monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
-    return importlib.import_module("box_sets")
 
 
 @pytest.fixture
@@ -83,19 +71,19 @@ def test_what_is_no_folder_is_one_sentence(tmp_path):
     assert done.stderr.startswith("--sets must name a folder of .npz files, got ")
 
 
-def test_a_win_is_an_interval_without_zero(tables):
+def test_a_win_is_an_interval_without_zero():
     three = {0: 1.0, 1: 2.0, 2: 3.0}
-    apart = tables.difference({0: 4.0, 1: 5.1, 2: 5.9}, three)
+    apart = difference({0: 4.0, 1: 5.1, 2: 5.9}, three)
     assert (apart.verdict, apart.n_seeds) == ("win", 3)
     assert str(apart) == "+3.0 ± 0.2"
-    assert tables.difference(three, {0: 4.0, 1: 5.1, 2: 5.9}).verdict == "loss"
-    assert tables.difference({0: 0.0, 1: 4.0, 2: 2.5}, three).verdict == "tie"
-    assert tables.difference(three, three).verdict == "tie"
-    assert tables.difference({0: 4.0, 1: 5.0}, three).verdict == ""  # the spread of two is too often none
-    assert tables.difference({7: 4.0}, three) is None
+    assert difference(three, {0: 4.0, 1: 5.1, 2: 5.9}).verdict == "loss"
+    assert difference({0: 0.0, 1: 4.0, 2: 2.5}, three).verdict == "tie"
+    assert difference(three, three).verdict == "tie"
+    assert difference({0: 4.0, 1: 5.0}, three).verdict == ""  # the spread of two is too often none
+    assert difference({7: 4.0}, three) is None
 
 
-def test_labels_are_hidden_but_two_of_each_class(box_sets, folder):
+def test_labels_are_hidden_but_two_of_each_class(folder):
     (source,) = [s for s in box_sets.sources(folder) if s.name == "tiny"]
     split = box_sets.drawn(source, seed=0, n=80, scaling="to [0, 1]")
     assert split.X.shape == (80, 3)
@@ -106,7 +94,7 @@ def test_labels_are_hidden_but_two_of_each_class(box_sets, folder):
     assert np.bincount(few.y[few.y >= 0]).tolist() == [2, 2]
 
 
-def test_pairs_are_of_one_class_and_apart_from_all_other_points(box_sets):
+def test_pairs_are_of_one_class_and_apart_from_all_other_points():
     y = (np.arange(9000) % 4 == 0).astype(int)
     X = np.stack([np.arange(9000.0), y + 0.0], axis=1)
     source = box_sets.Source("made up", "pairs", 9000, lambda: (X, y))
@@ -121,7 +109,7 @@ def test_pairs_are_of_one_class_and_apart_from_all_other_points(box_sets):
     assert len(np.unique(np.concatenate([split.X, split.X_test])[:, 0])) == 3500 + len(split.X_test)
 
 
-def test_made_points_have_a_law_and_another_draw_for_every_seed(box_sets):
+def test_made_points_have_a_law_and_another_draw_for_every_seed():
     first, again, other = (box_sets.made("like HIGGS (made)", seed=s, n=500, n_labeled=50) for s in (0, 0, 1))
     np.testing.assert_array_equal(first.X, again.X)
     assert (first.X != other.X).any()

@@ -6,6 +6,7 @@ import argparse
 import shlex
 
 import pytest
+from cases import each
 
 from dsgcore.__main__ import _parser, main
 from dsgcore.core.command_help import PROGRAM
@@ -36,7 +37,7 @@ def test_all_commands_are_found():
     assert {words[1] for words in PAGES if len(words) == 2} == {"list", "fetch", "describe", "convert"}
 
 
-@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+@each("words", PAGES)
 def test_the_help_of_each_command_ends_with_an_example_that_parses(words, capsys):
     example = shown(words, capsys).split("\nexample:\n", 1)[1].strip()
     assert example.startswith(PROGRAM)
@@ -46,7 +47,7 @@ def test_the_help_of_each_command_ends_with_an_example_that_parses(words, capsys
     assert given.command == typed[0]
 
 
-@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+@each("words", PAGES)
 def test_each_command_and_each_option_is_explained(words):
     parser = PAGES[words]
     assert parser.description.endswith(".")

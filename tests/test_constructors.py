@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore import QSGS2AUC, TSGS3VM
 from dsgcore.core.errors import DSGError
@@ -22,7 +23,7 @@ from dsgcore.studies import Study
 RECORDS = [*KERNELS.values(), *SETTINGS.values(), SolverParameters, DataSpec, StopSpec, DiagnosticsSpec, Stopping]
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
+@each("record", RECORDS)
 def test_every_parameter_of_every_record_is_checked(record):
     for parameter in parameters_of(record):
         for bad in (object(), float("nan"), "no such word", -7, [], 10**400):
@@ -44,7 +45,7 @@ def made(record, **given):
     return record(**({"name": "two_moons"} if record is DataSpec else {}) | given)
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
+@each("record", RECORDS)
 def test_the_defaults_are_allowed_and_a_copy_is_the_same(record):
     one = record()
     assert replace(one) == one
@@ -64,7 +65,7 @@ def test_values_get_their_own_type():
     assert SolverParameters(step_size="auto").step_size is None
 
 
-@pytest.mark.parametrize("seed", [-3, 2**32, 0.5, "1", None, True])
+@each("seed", [-3, 2**32, 0.5, "1", None, True])
 def test_a_specs_and_a_studys_seeds_are_checked(seed):
     with pytest.raises(DSGError, match=r"^seed must be a whole number"):
         Spec(seed=seed)

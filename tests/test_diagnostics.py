@@ -84,25 +84,6 @@ def test_the_gradient_vanishes_at_the_exact_optimum(quadratic_task):
     assert np.abs(a).max() > 1e-2, "the optimum is not just 0"
 
 
-def test_every_step_away_from_the_exact_optimum_costs(quadratic_task):
-    task, K, Q, linear = quadratic_task
-    a = exact_optimum(K, Q, linear, task.plan.lam)
-    lowest = value(task, K, a)
-    rng = np.random.default_rng(0)
-    for size in (1e-2, 1.0):
-        for _ in range(20):
-            assert value(task, K, a + size * rng.normal(size=len(a))) > lowest
-    assert value(task, K, np.zeros_like(a)) > lowest
-
-
-def test_a_stronger_ridge_gives_a_smaller_function(quadratic_task):
-    _, K, Q, linear = quadratic_task
-    norms = [a @ K @ a for a in (exact_optimum(K, Q, linear, lam) for lam in (0.01, 0.1, 1.0, 10.0))]
-    assert norms == sorted(norms, reverse=True)
-    # With an overwhelming ridge, a = -linear / lam.
-    np.testing.assert_allclose(exact_optimum(K, Q, linear, 1e8), -linear / 1e8, rtol=1e-6, atol=1e-16)
-
-
 def test_too_many_points_for_the_exact_optimum_are_refused():
     n = MAX_EXACT_POINTS + 1
     nothing = np.broadcast_to(0.0, (n, n))  # of no memory
@@ -143,23 +124,6 @@ def test_the_gradients_norm_is_that_of_the_numerical_gradient(make_task, problem
         gradient = numerical_gradient(lambda b: value(task, K, b), a, step=1e-5)
         assert norm.at(a, 0.3) == pytest.approx(gradient @ np.linalg.solve(K, gradient), rel=1e-6)
         assert norm.at(a, 0.3) > 1e-3
-
-
-@pytest.mark.parametrize("prior", [0.8, 0.3])
-def test_the_gradients_norm_is_the_sum_of_its_terms(make_task, prior):
-    """||sum_i g_i k(x_i, .)||^2 in loops, g_i from the derivatives of the corrected risk written out."""
-    task = make_task(problem=SimilarUnlabeled(prior, correction="ReLU"), y=PAIRS)
-    K, a = task.kernel.matrix(task.X, task.X), np.random.default_rng(1).normal(size=40)
-    h = [sum(K[i, j] * a[j] for j in range(40)) for i in range(40)]
-    S, U = (task.rows[source] for source in ("similar", "unlabeled"))
-    similar_prior, g = prior**2 + (1 - prior) ** 2, [0.7 * a_i for a_i in a]
-    for target, of_similar, of_unlabeled in ((1, similar_prior, prior - 1), (-1, -similar_prior, prior)):
-        weights = [(i, of_similar / len(S)) for i in S] + [(i, of_unlabeled / len(U)) for i in U]
-        if sum(w * (h[i] * target - 1) ** 2 / 4 for i, w in weights) / (2 * prior - 1) >= 0:  # else ReLU is flat
-            for i, w in weights:
-                g[i] += w * target * (h[i] * target - 1) / 2 / (2 * prior - 1)
-    expected = sum(g[i] * g[j] * K[i, j] for i in range(40) for j in range(40))
-    assert GradientNorm(task.problem, task.rows, K).at(a, 0.7) == pytest.approx(expected, rel=1e-10)
 
 
 def test_the_gradients_norm_vanishes_at_the_exact_optimum_and_nowhere_near_it(quadratic_task):
@@ -263,18 +227,6 @@ def test_one_feature_has_no_spread_to_predict_from(make_task):
     assert np.isnan(twin.compare(carried.values, carried.variance).band)
 
 
-@pytest.mark.compiled
-def test_more_features_make_the_error_smaller_as_one_over_m():
-    X, y = make_sample(8, 10, 22, 3)
-    means = []
-    for m in (10, 160):
-        plan = Plan("constant", step_size=0.3, lam=0.2, n_features=m, n_iter=5)
-        errors = [_run_with_twin(task_of(X, y, seed, plan), X[-20:])[-1].mean for seed in range(60)]
-        means.append(np.mean(errors))
-    # 60 runs leave 8 % of noise in each mean.
-    assert means[0] / means[1] == pytest.approx(16, rel=0.35)
-
-
 def test_the_twin_in_single_precision_is_that_in_double(make_task):
     single, double = (make_task(dtype=dtype, n_iter=20) for dtype in ("float32", "float64"))
     h = []
@@ -301,49 +253,3 @@ def test_dual_coefficients_add_up_where_a_row_is_drawn_twice():
     dual.advance(np.array([1, 1, 3]), np.array([1.0, 2.0, 4.0], dtype=np.float32), step=0.5, decay=0.0)
     dual.advance(np.array([3]), np.array([1.0]), step=1.0, decay=0.5)
     assert dual.values.tolist() == [0.0, -0.75, 0.0, -2.0]
-
-
-# The way to the optimum.
-
-
-@pytest.fixture(scope="module")
-def ways_to_the_optimum():
-    """f_t - f* at 100 points, of shape (seeds, t, points), and f*; theta lam = 1.5, in the theorem's (1, 2)."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([1, 0, -1], [20, 20, 60])
-    truth = np.concatenate([y[:40], rng.integers(0, 2, 60)])
-    X = rng.normal(size=(100, 2)) + 1.2 * truth[:, None]
-    plan = Plan("theta/t", step_size=1.5, lam=1.0, n_features=50, n_iter=1000)
-    tasks = [task_of(X, y, seed, plan, gamma=0.5, sigma=0.5) for seed in range(16)]
-    K = tasks[0].kernel.matrix(X, X)
-    optimum = K @ exact_optimum(K, *tasks[0].problem.quadratic(tasks[0].rows, 100), plan.lam)
-    return np.array([_way(task) for task in tasks]) - optimum, optimum
-
-
-def _way(task):
-    model = task.new_model()
-    points = AllPoints(task, model)
-    return [points.values.copy() for _ in solve(task, model, training=points)]
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_the_iterate_approaches_the_exact_optimum_as_one_over_t(ways_to_the_optimum):
-    distances, optimum = ways_to_the_optimum
-    t = np.arange(1, 1001)
-    squared = (distances**2).mean(axis=(0, 2))
-    # The theorem's O(1/t); measured -0.96. One run's slope over the last decade scatters by 0.4, that of 16 by 0.1.
-    assert -1.4 < slope(t[99:], squared[99:]) < -0.7
-    relative = np.sqrt(squared / np.mean(optimum**2))
-    # Measured: 10.7 % at t = 100 and 3.6 % at t = 1000; with O(1/t) the ratio is sqrt(1/10), with a constant step 1.
-    assert relative[-1] < 0.05
-    assert relative[-1] < 0.5 * relative[99]
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_what_is_approached_is_the_optimum_and_not_something_near_it(ways_to_the_optimum):
-    distances, optimum = ways_to_the_optimum
-    mean = distances[:, -1].mean(axis=0)
-    # The noise of 16 runs averages out, 3.6 % to 0.9 %; a bias would stay. A ridge of 1.1 would give 4.8 %.
-    assert np.linalg.norm(mean) / np.linalg.norm(optimum) < 0.02

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from cases import each
 
 from dsgcore.__main__ import _parser, main
 
@@ -99,7 +100,7 @@ def carry_out(command):
     assert code in allowed, errors.getvalue()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@each("page", PAGES)
 def test_a_command_within_a_sentence_is_one_that_there_is(page):
     for command in re.findall(r"`python -m dsgcore ([^`]+)`", prose_of(page)):
         assert command.split()[0].isupper() or command.split()[0] in known_commands(), command
@@ -120,7 +121,7 @@ def links_of(page):
     return [link for link in found if not link.startswith(("http://", "https://"))]
 
 
-@pytest.mark.parametrize("page", [*PAGES, *NOTES], ids=lambda page: page.stem)
+@each("page", [*PAGES, *NOTES])
 def test_every_link_leads_to_a_file_and_a_heading(page):
     for link in links_of(page):
         path, _, anchor = link.partition("#")
@@ -147,7 +148,7 @@ def test_the_check_runs_the_tests_of_the_readme():
         assert tests in check
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
+@each("page", sorted(DOCS.glob("*.md")))
 def test_a_page_begins_with_what_the_reader_wants(page):
     title, first = page.read_text(encoding="utf-8").split("\n\n", 2)[:2]
     assert title.startswith("# ")
@@ -162,7 +163,7 @@ def test_every_picture_of_the_readme_is_small():
     assert sum((ROOT / link).stat().st_size for link in pictures) < 2_500_000
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@each("page", PAGES)
 def test_code_is_read_without_scrolling(page):
     lines = [line for block in blocks_of(page) if block.language == "python" for line in block.text.splitlines()]
     assert [line for line in lines if len(line) > 100] == []
@@ -178,7 +179,7 @@ def test_a_name_of_the_app_is_one_that_the_app_shows():
     assert [name for name in sorted(names) if f'"{name}"' not in shown and f"**{name}**" not in shown] == []
 
 
-@pytest.mark.parametrize("note", NOTES, ids=lambda note: note.stem)
+@each("note", NOTES)
 def test_a_benchmark_note_begins_with_a_question_and_its_answer(note):
     question, answer = note.read_text(encoding="utf-8").split("\n\n", 2)[:2]
     assert re.fullmatch(r"# .+\?", question)

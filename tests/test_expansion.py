@@ -31,15 +31,15 @@ def X():
     return np.random.default_rng(1).normal(size=(300, 3))
 
 
-@pytest.mark.parametrize("t", [0, 1, 3, 5, None])
-@pytest.mark.parametrize("n", [0, 1, 256, 257, 300])
+@each("t", [0, 1, 3, 5, None])
+@each("n", [0, 1, 256, 257, 300])
 def test_evaluate_sums_the_blocks_each_shrunk_by_every_later_step(X, t, n):
     model = make_model()
     expected = explicit(model, X[:n], len(model) if t is None else t)
     np.testing.assert_allclose(model.evaluate(X[:n], t), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("t", range(6))
+@each("t", range(6))
 def test_a_prefix_is_the_model_at_that_iteration(X, t):
     model = make_model()
     prefix = model.prefix(t)
@@ -65,7 +65,7 @@ def test_a_tail_of_more_than_all_iterations_or_none_is_refused(n_last):
         make_model().tail_average(n_last)
 
 
-@pytest.mark.parametrize(("start", "stop"), [(0, 5), (2, 5), (0, 3), (2, 4), (3, 3)])
+@each("start, stop", [(0, 5), (2, 5), (0, 3), (2, 4), (3, 3)])
 def test_update_goes_on_from_earlier_values(X, start, stop):
     model = make_model()
     values = model.evaluate(X, start)
@@ -73,7 +73,7 @@ def test_update_goes_on_from_earlier_values(X, start, stop):
     np.testing.assert_allclose(values, model.evaluate(X, stop), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("given", ["lists", "float32", "not contiguous", "read-only"])
+@each("given", ["lists", "float32", "not contiguous", "read-only"])
 def test_points_of_any_layout_are_taken(X, given):
     model, expected = make_model(), make_model().evaluate(X.astype(np.float32).astype(float))
     points = X.astype(np.float32)
@@ -210,7 +210,7 @@ def test_other_random_numbers_are_refused(monkeypatch):
     assert_refused(file, "the model cannot be reproduced here")
 
 
-@pytest.mark.parametrize("change", [{"seed": 7}, {"fingerprint": "0" * 64}, {"fingerprint": None}, {"d": 4}])
+@each("change", [{"seed": 7}, {"fingerprint": "0" * 64}, {"fingerprint": None}, {"d": 4}])
 def test_a_changed_fingerprint_is_refused(change):
     file = edited(make_model(), header=lambda h: {**h, **change})
     assert_refused(file, "the model cannot be reproduced here")
@@ -237,15 +237,6 @@ def test_frequencies_bigger_than_the_cache_are_drawn_and_not_kept():
     W = cache.get(Gaussian(1.0), 0, 1, 10, 100, np.dtype(np.float32))
     assert W.shape == (10, 100)
     assert (cache.used, len(cache.blocks)) == (0, 0)
-
-
-def test_evaluating_few_points_keeps_to_the_budget(monkeypatch, X):
-    cache = expansion._FrequencyCache(max_bytes=2 * 3 * 64 * 8)
-    monkeypatch.setattr(expansion, "_frequency_cache", cache)
-    model = make_model((64,) * 5)
-    first = model.evaluate(X[:10])
-    assert (model.evaluate(X[:10]) == first).all()
-    assert 0 < cache.used <= cache.max_bytes
 
 
 def test_cached_frequencies_are_not_mixed_up_between_models(X):
@@ -292,7 +283,7 @@ def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch
     assert each * max(between) <= workers * most
 
 
-@pytest.mark.parametrize(("d", "n"), [(1, 393_216), (18, 393_216), (100, 83_712), (1000, 65_280)])
+@each("d, n", [(1, 393_216), (18, 393_216), (100, 83_712), (1000, 65_280)])
 def test_points_are_evaluated_in_whole_tiles_of_bounded_size(d, n):
     assert expansion.points_at_a_time(d) == n
     assert n % expansion.TILE_ROWS == 0

@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
@@ -195,8 +196,8 @@ def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_th
     assert main(["predict", *map(str, (out / "model.npz", with_gaps)), "--out", str(tmp_path / "none")]) == 2
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
+@each(
+    "options, said",
     [
         (["--scaling", "logarithm"], "scaling must be one of unit, standard, none, got 'logarithm'"),
         (["--missing", "zero"], "missing must be one of mean, median, most frequent"),

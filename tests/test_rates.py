@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks import rates
+import rates
 from cases import each
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]

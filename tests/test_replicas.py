@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 import time
 import urllib.request
-from pathlib import Path
 
 import pytest
+from app_server import Server
+from load_client import Visitor
 from proxies import needs_nginx, nginx
-
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "benchmarks"))
-
-from load import Server  # noqa: E402
-from load_client import Visitor  # noqa: E402
 
 LONG = 90.0  # seconds after which a test gives up
 

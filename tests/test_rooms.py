@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from cases import each
 
 from dsgcore.studies import Store
 from dsgcore.studies.rooms import (
@@ -75,7 +76,7 @@ def test_another_process_sees_what_has_been_answered(rooms, tmp_path, clock):
     assert Rooms(Store(tmp_path / "runs.sqlite"), clock).guesses(key, PICK) == [1]
 
 
-@pytest.mark.parametrize(("asked", "guess", "read"), [(NUMBER, "0.25", 0.25), (CURVE, "0.5~0.6~0.7~0.8~0.9~1", 1.0)])
+@each("asked, guess, read", [(NUMBER, "0.25", 0.25), (CURVE, "0.5~0.6~0.7~0.8~0.9~1", 1.0)])
 def test_numbers_and_curves_are_kept_as_they_are_read(rooms, asked, guess, read):
     key = asking(rooms, asked)
     rooms.answer(key.code, client(), asked.step, guess)
@@ -97,8 +98,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("guess", HOSTILE, ids=range(len(HOSTILE)))
-@pytest.mark.parametrize("asked", [PICK, NUMBER, CURVE], ids=["pick", "number", "curve"])
+@each("guess", HOSTILE)
+@each("asked", [PICK, NUMBER, CURVE])
 def test_what_is_no_answer_is_refused_and_nothing_of_it_kept(rooms, asked, guess):
     key = asking(rooms, asked)
     if asked is NUMBER and guess == "0 ":
@@ -109,7 +110,7 @@ def test_what_is_no_answer_is_refused_and_nothing_of_it_kept(rooms, asked, guess
     assert rooms.guesses(key, asked) == []
 
 
-@pytest.mark.parametrize("token", ["", "short", "x" * 10_000, None, 7])
+@each("token", ["", "short", "x" * 10_000, None, 7])
 def test_a_client_without_a_token_of_its_own_is_refused(rooms, token):
     key = asking(rooms)
     with pytest.raises(RoomError):

@@ -7,11 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dsgcore import Run, Spec, load_model
+from dsgcore import Run, Spec
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.schedules import Change
 from dsgcore.experiments import Health, History, LiveRun, StopReason, default_spec
-from dsgcore.experiments.loading import load_split
 
 
 def small(**changes):
@@ -52,12 +51,6 @@ def test_a_run_records_one_row_an_iteration_and_says_why_it_ended():
     assert run.clock == sorted(run.clock)
 
 
-def test_the_objective_is_the_sum_of_its_terms():
-    history = finished(small()).history
-    terms = sum(history.column(name) for name in history.names if name.startswith("term: "))
-    np.testing.assert_allclose(history.column("objective"), terms, rtol=1e-12)
-
-
 def test_scores_and_errors_are_those_of_the_model_at_that_iteration():
     run = finished(small(dtype="float64"))
     model = run.model
@@ -69,17 +62,6 @@ def test_scores_and_errors_are_those_of_the_model_at_that_iteration():
     np.testing.assert_allclose(run.engine.twin.h, h, rtol=1e-9, atol=1e-12)
     error = np.mean((model.evaluate(run.engine.probes.X) - h) ** 2)
     assert run.history.last()["error_mean"] == pytest.approx(error, rel=1e-9)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_same_spec_same_bits_however_it_is_advanced(dtype):
-    spec = small(dtype=dtype)
-    run = Run(spec)
-    run.advance(1)
-    run.advance(4)
-    while not run.is_finished:
-        run.advance(seconds=0.0)
-    assert (table(run) == table(finished(spec))).all()
 
 
 def test_changes_become_part_of_the_spec_and_are_replayed_exactly():
@@ -134,30 +116,9 @@ def test_health_says_when_the_objective_is_above_its_start():
     assert finished(small()).health is Health.GOOD
 
 
-def test_extending_a_run_equals_a_longer_one():
-    run = finished(small(dtype="float64"))
-    run.extend(20)
-    run.advance()
-    whole = finished(small(dtype="float64", n_iter=20))
-    np.testing.assert_allclose(table(run), table(whole), rtol=1e-9, atol=1e-12)
-    with pytest.raises(ValueError, match="n_iter must be more"):
-        run.extend(20)
-
-
 def test_a_snapshot_out_of_range_gets_one_sentence():
     with pytest.raises(ValueError, match="between 1 and 12"):
         finished(small()).snapshot(13)
-
-
-def test_history_and_model_read_back_exactly(tmp_path):
-    run = finished(small())
-    run.history.write_csv(tmp_path / "history.csv")
-    names, rows = read_csv(tmp_path / "history.csv")
-    assert names == run.history.names
-    assert (rows == table(run)).all()
-    run.model.save(tmp_path / "model.npz")
-    again = load_model(tmp_path / "model.npz").evaluate(run.split.X_test)
-    assert (again == run.model.evaluate(run.split.X_test)).all()
 
 
 def test_an_empty_history_can_be_written():
@@ -227,17 +188,6 @@ def test_large_samples_are_measured_by_batches(monkeypatch):
     assert (run.history.column("objective") == run.history.column("objective_batch")).all()
     whole = finished(small(n_iter=2, n=None))
     assert "score_unlabeled" not in whole.history.names
-
-
-def test_a_split_can_be_handed_in():
-    spec = small()
-    split = load_split(spec)
-    assert (table(finished(spec)) == table_of(Run(spec, split))).all()
-
-
-def table_of(run):
-    run.advance()
-    return table(run)
 
 
 def test_runs_without_probes_measure_no_feature_error():

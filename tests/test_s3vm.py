@@ -9,8 +9,7 @@ import pytest
 from cases import each
 from scipy.optimize import minimize
 
-from dsgcore.core.diagnostics import DualCoefficients, alpha
-from dsgcore.core.parameters import ParameterError, check_all
+from dsgcore.core.diagnostics import alpha
 from dsgcore.core.problem import ProblemError, objective
 from dsgcore.core.solver import solve
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
@@ -78,37 +77,6 @@ def test_losses_are_the_papers(loss, s):
     np.testing.assert_allclose(LOSSES[loss].slope(r, s), expected[:, 1], atol=1e-14)
 
 
-@each("is_balanced", BALANCE)
-@each("loss", LOSSES)
-def test_coefficients_are_derivatives_of_the_terms(loss, is_balanced):
-    problem = bound(loss=loss, is_balanced=is_balanced)
-    for seed in range(3):
-        f = draw(seed)
-        c = problem.coefficients(f)
-        assert problem.risk_terms(f) == problem.terms(f)
-        for source, values in f.items():
-            assert c[source].shape == values.shape
-            for i in range(len(values)):
-                step = np.zeros(len(values))
-                step[i] = 1e-6
-                up, down = ({**f, source: values + sign * step} for sign in (1, -1))
-                slope = (objective(problem.terms(up)) - objective(problem.terms(down))) / 2e-6
-                assert c[source][i] == pytest.approx(slope, abs=1e-8)
-
-
-@each("is_balanced", BALANCE)
-@each("loss", LOSSES)
-def test_single_precision_stays_single_and_a_value_that_is_not_finite_shows(loss, is_balanced):
-    f = {source: values.astype(np.float32) for source, values in draw().items()}
-    problem = bound(loss=loss, is_balanced=is_balanced)
-    assert {v.dtype for v in problem.coefficients(f).values()} == {np.dtype("f4")}
-    for source in f:
-        for bad in (np.inf, np.nan):
-            with np.errstate(invalid="ignore"):
-                c = problem.coefficients({**f, source: np.append(f[source], np.float32(bad))})
-            assert not np.isfinite(c[source][-1])
-
-
 def mean_gradient(problem, f, size):
     """The mean over all tuples of a batch's gradient, per point of the sample."""
     total = {source: np.zeros(len(values)) for source, values in f.items()}
@@ -119,14 +87,6 @@ def mean_gradient(problem, f, size):
         for source, rows in batch.items():
             np.add.at(total[source], rows, c[source])
     return np.concatenate([values / len(tuples) for values in total.values()])
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_a_batch_is_unbiased(loss):
-    f, problem = draw(sizes=(2, 3, 3)), bound(loss=loss)
-    full = np.concatenate(list(problem.coefficients(f).values()))
-    for size in (1, 2):
-        np.testing.assert_allclose(mean_gradient(problem, f, size), full, atol=1e-13)
 
 
 def test_the_classes_weights_make_the_mean_over_all_labeled_points():
@@ -191,33 +151,6 @@ def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled
     assert error < 0.1 * np.sqrt(np.mean(optimum**2))
 
 
-@pytest.mark.compiled
-@pytest.mark.parametrize("loss", ["squared symmetric hinge", "exponential"])
-def test_a_stationary_point_is_approached(make_task, labeled_points, loss):
-    """The gradient's norm, lam h + sum of the full sample's coefficients times the kernel, falls to a small part."""
-    X, y = labeled_points
-    problem = SemiSupervisedSVM(C=4.0, loss=loss).bind(y)
-    task = make_task(
-        problem=problem, lam=1.0, step_size=6.0, schedule="theta/T^(3/4)", n_features=50, n_iter=2000, batch_size=16
-    )
-    K = task.kernel.matrix(X, X)
-
-    def squared_gradient(dual):
-        values = K @ dual
-        gradient = 1.0 * dual
-        for source, c in problem.coefficients({s: values[r] for s, r in task.rows.items()}).items():
-            np.add.at(gradient, task.rows[source], c)
-        return gradient @ K @ gradient
-
-    dual = DualCoefficients(len(X))
-    norms = [squared_gradient(dual.values)]
-    for i in solve(task, task.new_model()):
-        dual.advance(np.concatenate(list(i.batch.values())), i.weights, i.step.size, i.step.decay)
-        norms.append(squared_gradient(dual.values))
-    # The labeled points' hinge has kinks, where the gradient jumps: its norm does not go to zero, only low.
-    assert np.mean(norms[-500:]) < 0.1 * norms[0]
-
-
 def test_bind_takes_the_share_and_the_weight_from_the_labels():
     y = np.array([1, 0, 0, -1, -1, -1])
     assert SemiSupervisedSVM(C=2.0).bind(y) == SemiSupervisedSVM(C=2.0, C_star=2.0, positive_share=1 / 3)
@@ -245,23 +178,6 @@ def test_a_problem_not_bound_to_labels_says_so():
 def test_wrong_labels_are_refused(y, message):
     with pytest.raises(ProblemError, match=f"^{message}$"):
         SemiSupervisedSVM().bind(np.array(y))
-
-
-@each(
-    "given, message",
-    [
-        ({"C": 0.0}, "C must be a number between 1e-06 and 1e\\+06, got 0.0"),
-        ({"C": -1}, "C must be a number between 1e-06 and 1e\\+06, got -1"),
-        ({"C_star": -0.1}, "C_star must be a number between 0 and 1e\\+06 or null, got -0.1"),
-        ({"loss": "hinge"}, "loss must be one of symmetric hinge, .*, got 'hinge'"),
-        ({"s": -1.0}, "s must be a number between -0.999 and 0, got -1.0"),
-        ({"is_balanced": 1}, "is_balanced must be true or false, got 1"),
-        ({"positive_share": 0.5}, "problem has no field 'positive_share'; .*"),
-    ],
-)
-def test_wrong_parameters_are_refused(given, message):
-    with pytest.raises(ParameterError, match=f"^{message}$"):
-        check_all(SemiSupervisedSVM.parameters, given, "problem")
 
 
 def test_accuracy_is_of_the_sign_and_the_points_themselves_shift_nothing():

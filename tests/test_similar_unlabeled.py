@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.core.diagnostics import alpha, exact_optimum
-from dsgcore.core.parameters import ParameterError, check_all
+from dsgcore.core.diagnostics import alpha
+from dsgcore.core.parameters import ParameterError
 from dsgcore.core.problem import ProblemError, objective
 from dsgcore.core.solver import solve
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
@@ -109,23 +109,6 @@ def test_coefficients_are_derivatives_of_the_terms(loss, correction, prior):
                 assert c[source][i] == pytest.approx(slope, abs=1e-8)
 
 
-@each("loss", LOSSES)
-@each("correction", CORRECTIONS)
-def test_single_precision_stays_single(loss, correction):
-    f = {source: values.astype(np.float32) for source, values in draw().items()}
-    assert {v.dtype for v in SimilarUnlabeled(0.7, loss, correction).coefficients(f).values()} == {np.dtype("f4")}
-
-
-@each("loss", LOSSES)
-@each("source", ["similar", "unlabeled"])
-@each("bad", [np.inf, -np.inf, np.nan])
-def test_a_value_that_is_not_finite_shows(loss, source, bad):
-    f = draw()
-    with np.errstate(invalid="ignore"):
-        c = SimilarUnlabeled(0.7, loss).coefficients({**f, source: np.append(f[source], bad)})
-    assert not np.isfinite(c[source][-1])
-
-
 def mean_gradient(problem, f, size):
     """The mean over all tuples of a batch's gradient, per point of the sample."""
     total = {source: np.zeros(len(values)) for source, values in f.items()}
@@ -140,13 +123,6 @@ def mean_gradient(problem, f, size):
 
 def full_gradient(problem, f):
     return np.concatenate(list(problem.coefficients(f).values()))
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_a_batch_without_correction_is_unbiased(loss):
-    problem, f = SimilarUnlabeled(0.7, loss, "identity"), draw(n_s=4, n_u=3)
-    for size in (1, 2):
-        np.testing.assert_allclose(mean_gradient(problem, f, size), full_gradient(problem, f), atol=1e-13)
 
 
 @pytest.mark.parametrize("correction", [c for c in CORRECTIONS if c != "identity"])
@@ -190,38 +166,9 @@ def test_the_risk_of_large_samples_is_the_supervised_one(loss, prior):
     assert risks["negative class"] == pytest.approx((1 - prior) * value(negative, -1).mean(), abs=0.02)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-def test_the_quadratic_form_is_the_risk(pairs, prior):
-    _, y = pairs
-    problem = SimilarUnlabeled(prior, correction="identity")
-    rows = problem.rows(y)
-    Q, linear = problem.quadratic(rows, len(y))
-    f = np.random.default_rng(2).normal(size=len(y))
-    risk = objective(problem.terms({source: f[index] for source, index in rows.items()}))
-    at_zero = objective(problem.terms({source: 0 * f[index] for source, index in rows.items()}))
-    assert f @ Q @ f / 2 + linear @ f == pytest.approx(risk - at_zero)
-
-
 @pytest.mark.parametrize("problem", [SimilarUnlabeled(0.7), SimilarUnlabeled(0.7, "logistic", "identity")])
 def test_there_is_no_quadratic_form_but_of_the_squared_loss_without_correction(problem, pairs):
     assert problem.quadratic(problem.rows(pairs[1]), 30) is None
-
-
-@pytest.mark.compiled
-def test_the_exact_optimum_is_reached(make_task, pairs):
-    X, y = pairs
-    problem = SimilarUnlabeled(0.8, correction="identity")
-    task = make_task(
-        problem=problem, X=X, y=y, lam=1.0, step_size=1.5, schedule="theta/t", n_features=50, n_iter=3000, batch_size=20
-    )
-    model = task.new_model()
-    for _ in solve(task, model):
-        pass
-    K = task.kernel.matrix(X, X)
-    optimum = K @ exact_optimum(K, *problem.quadratic(task.rows, len(X)), lam=1.0)
-    error = np.sqrt(np.mean((model.evaluate(X) - optimum) ** 2))
-    # |f - f*|^2 falls as 1/t: after 3000 iterations a few per cent of f* are left.
-    assert error < 0.1 * np.sqrt(np.mean(optimum**2))
 
 
 def test_members_of_pairs_and_unlabeled_points_are_found(pairs):
@@ -249,20 +196,6 @@ def test_wrong_pairs_are_refused(y, message):
 def test_a_prior_of_one_half_is_refused_with_the_reason(prior):
     with pytest.raises(ParameterError, match=f"^prior must differ from 1/2 by at least 0.001, got {prior}: .*divides"):
         SimilarUnlabeled(prior)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"prior": 0.0}, "prior must be a number between 0.01 and 0.99, got 0.0"),
-        ({"loss": "hinge"}, "loss must be one of squared, double hinge, logistic, got 'hinge'"),
-        ({"correction": "abs"}, "correction must be one of absolute value, ReLU, leaky ReLU, identity, got 'abs'"),
-        ({"leak": -1}, "leak must be a number between 0 and 10, got -1"),
-    ],
-)
-def test_wrong_parameters_are_refused(given, message):
-    with pytest.raises(ParameterError, match=f"^{message}$"):
-        check_all(SimilarUnlabeled.parameters, given, "problem")
 
 
 def test_accuracy_is_of_the_sign():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.core._threads import n_workers, set_workers
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, SquaredNorm, alpha
 from dsgcore.core.schedules import Change
@@ -64,16 +63,6 @@ def test_carried_values_equal_the_model_evaluated_anew(make_task, carry):
             np.testing.assert_allclose(iterate.f[source], expected, rtol=1e-10, atol=1e-13)
 
 
-def test_both_ways_of_carrying_give_the_same_run(make_task):
-    task = make_task(n_iter=12)
-    one, other = task.new_model(), task.new_model()
-    for _ in solve(task, one, training=AllPoints(task, one)):
-        pass
-    for _ in solve(task, other, training=VisitedPoints(task, other)):
-        pass
-    np.testing.assert_allclose(one.evaluate(task.X), other.evaluate(task.X), rtol=1e-10, atol=1e-13)
-
-
 def test_visited_points_are_given_up_after_their_last_visit(make_task):
     task = make_task(n_iter=5, batch_size=2)
     points = VisitedPoints(task, task.new_model())
@@ -110,35 +99,6 @@ def test_same_seed_same_bits_other_seed_other_numbers(make_task):
     first, again, other = (run(make_task(seed=s, dtype="float32"))[0] for s in (3, 3, 4))
     assert all((a == b).all() for a, b in zip(first.blocks, again.blocks, strict=True))
     assert any((a != b).any() for a, b in zip(first.blocks, other.blocks, strict=True))
-
-
-@pytest.mark.compiled
-def test_same_bits_whatever_the_number_of_workers(make_task, monkeypatch):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1500, 5)), np.where(np.arange(1500) < 300, np.arange(1500) % 2, -1)
-    task = make_task(X=X, y=y, dtype="float32", batch_size=300, n_features=300)
-    monkeypatch.setattr("dsgcore.core._threads.MIN_EVALUATIONS_PER_WORKER", 1000)
-    workers, results = n_workers(), []
-    try:
-        for count in (1, 2, 8):
-            set_workers(count)
-            model, _ = run(task)
-            results.append((model.blocks, model.evaluate(X)))
-    finally:
-        set_workers(workers)
-    for blocks, values in results[1:]:
-        assert all((a == b).all() for a, b in zip(blocks, results[0][0], strict=True))
-        assert (values == results[0][1]).all()
-
-
-def test_a_memory_map_is_read_by_rows_only(make_task, tmp_path, labeled_points):
-    X, y = labeled_points
-    np.save(tmp_path / "X.npy", X)
-    task = make_task(y=y)
-    mapped = replace(task, X=np.load(tmp_path / "X.npy", mmap_mode="r"))
-    model = mapped.new_model()
-    list(solve(mapped, model, training=VisitedPoints(mapped, model)))
-    np.testing.assert_allclose(model.evaluate(X), run(task)[0].evaluate(X), rtol=1e-10, atol=1e-13)
 
 
 def test_a_step_that_is_too_big_ends_the_run_with_finite_coefficients(make_task):

@@ -68,14 +68,6 @@ def test_the_strip_names_what_limits_a_run(name, fault):
     assert found.leading.changes
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_the_strip_names_what_limits_a_run_of_one_setting(fault):
-    leading = strip(finished(faulty("ordinal", fault, 1))).leading
-    assert leading is not None
-    assert leading.name == FAULTS[fault][1]
-    assert leading.light is Light.LIMITS
-
-
 def test_of_two_noises_the_larger_one_is_named():
     """Batches of two also make the features' noise large, for their coefficients are."""
     found = {gauge.name: gauge for gauge in strip(finished(spec_of("auc", batch_size=2))).gauges}

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore import Run, Spec
 from dsgcore.core.schedules import SCHEDULES, Change
 from dsgcore.experiments import SETTINGS, StopReason, default_spec, kept_to, remedies, theory_of
 
-every_setting = pytest.mark.parametrize("setting", SETTINGS)
+every_setting = each("setting", SETTINGS)
 
 
 def with_values(setting, **sections):
@@ -20,8 +21,8 @@ def with_values(setting, **sections):
 
 
 @every_setting
-@pytest.mark.parametrize("lam", [1e-6, 0.01, 0.7, 5.0])
-@pytest.mark.parametrize("schedule", ["constant", "theta/t", "theta/sqrt(T)"])
+@each("lam", [1e-6, 0.01, 0.7, 5.0])
+@each("schedule", ["constant", "theta/t", "theta/sqrt(T)"])
 def test_all_assumptions_can_be_made_to_hold(setting, lam, schedule):
     spec = with_values(setting, solver={"lam": lam, "schedule": schedule})
     assert theory_of(kept_to(spec)).holds
@@ -36,14 +37,14 @@ def test_what_was_changed_on_the_way_is_forgotten(setting):
     assert theory_of(kept_to(spec)).holds
 
 
-@pytest.mark.parametrize("setting", ["auc", "ordinal", "s3vm", "similar_unlabeled"])
+@each("setting", ["auc", "ordinal", "s3vm", "similar_unlabeled"])
 def test_orthogonal_features_become_independent_ones_of_the_same_kernel(setting):
     kept = kept_to(with_values(setting, kernel={"name": "orthogonal_gaussian", "sigma": 0.3}))
     assert theory_of(kept).holds
     assert (kept.kernel.name, kept.kernel.sigma) == ("gaussian", 0.3)
 
 
-@pytest.mark.parametrize("setting", ["auc", "ordinal", "s3vm", "similar_unlabeled"])
+@each("setting", ["auc", "ordinal", "s3vm", "similar_unlabeled"])
 def test_what_cannot_be_made_to_hold_says_why(setting):
     plain = default_spec(setting).to_dict() | {"kernel": {"name": "dot_product"}}
     left = [a for a in theory_of(kept_to(Spec.from_dict(plain))).assumptions if not a.holds]
@@ -51,7 +52,7 @@ def test_what_cannot_be_made_to_hold_says_why(setting):
     assert "Choose a kernel with bounded features" in left[0].why_not
 
 
-@pytest.mark.parametrize("setting", ["s3vm", "similar_unlabeled"])
+@each("setting", ["s3vm", "similar_unlabeled"])
 def test_the_step_stays_what_it_was_under_another_name(setting):
     before, after = default_spec(setting).solver, kept_to(default_spec(setting)).solver
     step = SCHEDULES[after.schedule](after.step_size, 1, after.n_iter)

@@ -12,7 +12,7 @@ from dsgcore.core.kernels import Gaussian
 from dsgcore.multiclass import weights
 
 KINDS = ("linear", "fourier")
-every_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind = each("kind", KINDS)
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def test_the_header_says_what_the_features_are():
 
 
 @every_kind
-@pytest.mark.parametrize(
-    ("field", "value"),
+@each(
+    "field, value",
     [
         ("kind", "cosine"),
         ("kind", None),
@@ -115,7 +115,7 @@ def wrong_weights(n):
 
 
 @every_kind
-@pytest.mark.parametrize("case", wrong_weights(3))
+@each("case", wrong_weights(3))
 def test_weights_that_do_not_fit_the_features_are_refused(kind, case):
     n = {"linear": 3, "fourier": 18}[kind]
     file = edited(make_weights(kind), W=wrong_weights(n)[case])
@@ -123,7 +123,7 @@ def test_weights_that_do_not_fit_the_features_are_refused(kind, case):
 
 
 @every_kind
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@each("value", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_not_finite_are_refused(kind, value):
     W = make_weights(kind).W.copy()
     W[2, 1] = value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
+from cases import each
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
@@ -110,16 +110,6 @@ def refusal(folder, text):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")
-def test_a_file_by_itself_is_a_lesson_of_its_setting(file, tmp_path):
-    setting = file.parent.name
-    (tmp_path / setting).mkdir()
-    shutil.copy(file, tmp_path / setting)
-    (alone,) = lessons_of(setting, tmp_path)
-    assert alone.name == file.stem
-    assert alone in profile_of(SETTINGS[setting]).guided
-
-
 def test_every_setting_has_the_lessons_of_its_folder():
     for name, setting in SETTINGS.items():
         assert [file.stem for file in FILES if file.parent.name == name] == sorted(
@@ -142,12 +132,6 @@ def test_lessons_come_by_their_order_and_then_by_their_names(tmp_path):
 
 def test_a_setting_without_a_folder_has_no_lessons(tmp_path):
     assert lessons_of("auc", tmp_path) == ()
-
-
-def test_the_mark_and_the_line_ends_that_some_editors_write_change_nothing(tmp_path):
-    write(tmp_path, "")
-    (tmp_path / "auc" / "what.toml").write_bytes(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode())
-    assert lessons_of("auc", tmp_path) == (LESSON,)
 
 
 OPTION, EXPECTED = '"this", claims', "is_expected = true, "
@@ -238,7 +222,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@each("mistake", MISTAKES)
 def test_a_mistake_gets_one_sentence_that_names_the_file_and_the_place(mistake, tmp_path):
     found, written, sentence = MISTAKES[mistake]
     assert found in TEXT

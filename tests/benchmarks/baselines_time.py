@@ -1,6 +1,6 @@
 """Time and memory of the comparison methods, beside ours run until it is as good, as the number of points grows.
 
-    python tests/benchmarks/baselines_time.py --rows rows.jsonl --out tests/benchmarks/baselines_time.md
+    python tests/benchmarks/baselines_time.py --rows rows.jsonl
 
 Every fit is made in a process of its own, one at a time, on one thread. Times are this process's CPU seconds, so that
 other work on the machine changes little; memory is the peak of what is resident above what was before the fit, when the
@@ -16,34 +16,30 @@ kin40k.npz in the folder that DSGLAB_DATA names, or in ../shared/data beside the
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from own_process import OUT_OF_TIME, Bounds, measured, on_one_thread
+from reporting import arrays_of, command_line, keep_rows, names, read_rows, show, table
 from sklearn.metrics import roc_auc_score
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore._memory import MEGABYTE, forget_peak, peak
 
-ROOT = Path(__file__).parents[2]
 SIZES = (500, 1000, 2000, 4000, 8000)
 ITERATIONS = tuple(25 * 2**i for i in range(9))
 TEST_POINTS = 4000
 SIGMA = 0.125  # 1 / d for features of variance 1
 PRIOR = 0.3  # share of positives in the similar-unlabeled data
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS")}
+GIGABYTES = 4.0
 # Points and labels to fit on, and to score on.
 Data = tuple[NDArray, NDArray, NDArray, NDArray]
 
@@ -64,9 +60,8 @@ class Fit:
 
 def loaded(name: str, label: str) -> tuple[NDArray, NDArray]:
     """Return the points of a data set in random order, features of mean 0 and variance 1, and their labels."""
-    folder = Path(os.environ.get("DSGLAB_DATA") or ROOT.parent / "shared" / "data")
-    with np.load(folder / f"{name}.npz") as held:
-        X, y = held["X"].astype(float), held[label].astype(int)
+    held = arrays_of(name)
+    X, y = held["X"].astype(float), held[label].astype(int)
     order = np.random.default_rng(0).permutation(len(X))
     return ((X - X.mean(axis=0)) / X.std(axis=0))[order], y[order]
 
@@ -186,13 +181,14 @@ SETTINGS = {
 # The process that is measured.
 
 
-def measure(setting: str, method: str, n: int, cap: float, target: float) -> None:
-    """Print what each fit took, as a line of JSON."""
+def fits(item: tuple[str, str, int], cap: float, target: float) -> list[dict[str, Any]]:
+    """Return what each fit took, of ours until one is as good as the target."""
+    (setting, method, n), made = item, []
     s = SETTINGS[setting]
     warnings.simplefilter("ignore")  # a fit that has not converged says so in its note
     X, y, X_test, y_test = s.data(n)
-    warm_up(s, method)
-    end_after(cap)
+    small = s.data(240)  # loads and compiles what a fit needs
+    s.score(s.make(method, 3).fit(*small[:2]), small[2][:200], small[3][:200])
     for iterations in ITERATIONS if method == "ours" else (None,):
         model = s.make(method, iterations)
         before, start = forget_peak(), time.process_time()
@@ -200,25 +196,10 @@ def measure(setting: str, method: str, n: int, cap: float, target: float) -> Non
         seconds, used = time.process_time() - start, peak() - before
         score = s.score(model, X_test, y_test)
         note = "" if getattr(model, "converged_", True) else "not converged"
-        print(
-            json.dumps(asdict(Fit(setting, method, n, iterations, score, seconds, used / MEGABYTE, note))), flush=True
-        )
+        made.append(asdict(Fit(setting, method, n, iterations, score, seconds, used / MEGABYTE, note)))
         if method == "ours" and (score >= target or 2 * seconds > cap):
-            return
-
-
-def warm_up(setting: Setting, method: str) -> None:
-    """Load and compile what a fit needs."""
-    X, y, X_test, y_test = setting.data(240)
-    setting.score(setting.make(method, 3).fit(X, y), X_test[:200], y_test[:200])
-
-
-def end_after(cap: float) -> None:
-    """Let the system end this process after so many CPU seconds more."""
-    import resource
-
-    limit = int(time.process_time() + cap + 1)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            break
+    return made
 
 
 # The process that starts the others.
@@ -226,17 +207,11 @@ def end_after(cap: float) -> None:
 
 def run(setting: str, method: str, n: int, cap: float, target: float = np.inf) -> list[Fit]:
     """Return what the fits of one method at one size took."""
-    arguments = ["--one", setting, method, str(n), "--cap", str(cap), "--target", str(target)]
-    done = subprocess.run(
-        [sys.executable, __file__, *arguments], env={**os.environ, **ONE_THREAD}, capture_output=True, text=True
-    )
-    fits = [Fit(**json.loads(line)) for line in done.stdout.splitlines()]
-    if fits:
-        return fits
-    said = done.stderr.strip().splitlines()[-1:] or [""]
-    over = f"over {cap:g} s"
-    refused = "refused: " + said[0].split(": ", 1)[-1] if "MemoryLimitError" in said[0] else f"failed: {said[0]}"
-    return [Fit(setting, method, n, None, None, None, None, refused if done.returncode == 1 else over)]
+    item, bounds = (setting, method, n), Bounds(cap * (1 + (method == "ours")), GIGABYTES)  # ours is several fits
+    ((_, made, failed),) = measured(partial(fits, cap=cap, target=target), [item], jobs=1, bounds=bounds)
+    if made:
+        return [Fit(**one) for one in made]
+    return [Fit(*item, None, None, None, None, f"over {cap:g} s" if failed.startswith(OUT_OF_TIME) else failed)]
 
 
 def sweep(settings: list[str], sizes: list[int], cap: float, margin: float, known: list[Fit]) -> Iterator[list[Fit]]:
@@ -297,32 +272,29 @@ def compared(fit: Fit, ours: Fit | None, margin: float) -> str:
 def tables(fits: list[Fit], settings: list[str], sizes: list[int], margin: float) -> str:
     """Return a table for each setting, in Markdown."""
     text = []
-    for setting in settings:
-        s = SETTINGS[setting]
+    for s in (SETTINGS[name] for name in settings):
+        own = [fit for fit in fits if SETTINGS[fit.setting] is s]
         of = {
-            (method, n): [f for f in fits if (f.setting, f.method, f.n) == (setting, method, n)]
+            (method, n): [fit for fit in own if (fit.method, fit.n) == (method, n)]
             for method in [*s.competitors, "ours"]
             for n in sizes
         }
-        text += [f"## {s.title}", "", "| method | " + " | ".join(f"n = {n:,}" for n in sizes) + " |"]
-        text.append("|---" * (len(sizes) + 1) + "|")
+        ours, rows = s.ours[0].__name__, []
         for method in s.competitors:
             theirs = [next(iter(of[method, n]), None) for n in sizes]
-            text.append(f"| {method} | " + " | ".join(cell(fit) if fit else "not measured" for fit in theirs) + " |")
-            ours = [
-                compared(fit, as_good(of["ours", n], fit.score, margin), margin) if fit else ""
-                for fit, n in zip(theirs, sizes, strict=True)
-            ]
-            text.append(f"| {s.ours[0].__name__}, as good as {method} | " + " | ".join(ours) + " |")
-            text.append(crossing(s.ours[0].__name__, method, theirs, of, sizes, margin))
-        text.append("")
+            pairs = list(zip(theirs, sizes, strict=True))
+            as_ours = [fit and compared(fit, as_good(of["ours", n], fit.score, margin), margin) for fit, n in pairs]
+            rows.append((method, *(cell(fit) if fit else "not measured" for fit in theirs)))
+            rows.append((f"{ours}, as good as {method}", *(said or "" for said in as_ours)))
+            rows.append((f"where {ours} overtakes {method}", crossing(pairs, of, margin), *[""] * (len(sizes) - 1)))
+        text.append(f"## {s.title}\n\n{table(('method', *(f'n = {n:,}' for n in sizes)), rows)}\n")
     return "\n".join(text)
 
 
-def crossing(name: str, method: str, theirs: list[Fit | None], of: dict, sizes: list[int], margin: float) -> str:
-    """Return the row that says from which size on ours takes less time, and less memory, at an equal score."""
+def crossing(theirs: list[tuple[Fit | None, int]], of: dict, margin: float) -> str:
+    """Say from which size on ours takes less time, and less memory, at an equal score."""
     faster, smaller = [], []
-    for fit, n in zip(theirs, sizes, strict=True):
+    for fit, n in theirs:
         ours = as_good(of["ours", n], fit.score if fit else None, margin)
         if fit is None or ours is None or (fit.score is not None and ours.score < fit.score - margin):
             continue
@@ -330,66 +302,20 @@ def crossing(name: str, method: str, theirs: list[Fit | None], of: dict, sizes: 
             faster.append(n)
         if fit.megabytes is None or ours.megabytes < fit.megabytes:
             smaller.append(n)
-    said = f"less time at n = {listed(faster)}; less memory at n = {listed(smaller)}"
-    return f"| where {name} overtakes {method} | {said} |" + " |" * (len(sizes) - 1)
-
-
-def listed(sizes: list[int]) -> str:
-    """Return sizes in words."""
-    return ", ".join(f"{n:,}" for n in sizes) or "none of these"
-
-
-def written(fits: list[Fit], settings: list[str], sizes: list[int], arguments: argparse.Namespace) -> str:
-    """Return the whole page."""
-    head = [
-        "# How much time and memory do the papers' competitors take?",
-        "",
-        "A cell has the score on 4,000 other points, the CPU seconds of the fit, and the peak memory above the data.",
-        "",
-        "- The row below a competitor is our method, with the first number of iterations T (25, 50, 100, ..) whose score is",
-        f"  at most {arguments.margin:g} below the competitor's.",
-        "  If there is none, it is the best score, and by how much that is below.",
-        "- Parameters are fixed for each setting and not tuned for each size. They are in the script.",
-        "- 0 MB is less than the process had to spare.",
-        "",
-        f"The command is `python tests/benchmarks/baselines_time.py --sizes {arguments.sizes} --cap {arguments.cap:g} "
-        f"--margin {arguments.margin:g}`,",
-        f"with Python {platform.python_version()} and one thread on {platform.machine()}.",
-        "",
-    ]
-    return "\n".join(head) + "\n" + tables(fits, settings, sizes, arguments.margin)
+    less, fewer = (", ".join(f"{n:,}" for n in sizes) or "none of these" for sizes in (faster, smaller))
+    return f"less time at n = {less}; less memory at n = {fewer}"
 
 
 def main() -> None:
-    """Measure what is asked for, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of points")
-    parser.add_argument("--settings", default=",".join(SETTINGS), help="of " + ", ".join(SETTINGS))
-    parser.add_argument("--cap", type=float, default=90.0, help="CPU seconds after which a fit is ended")
-    parser.add_argument("--margin", type=float, default=0.005, help="how far below a score counts as equal")
-    parser.add_argument("--rows", type=Path, help="file of measurements, to go on from")
-    parser.add_argument("--out", type=Path, help="file for the page; printed without")
-    parser.add_argument("--table", action="store_true", help="measure nothing; write the page of what --rows has")
-    parser.add_argument("--one", nargs=3, metavar=("SETTING", "METHOD", "N"), help=argparse.SUPPRESS)
-    parser.add_argument("--target", type=float, default=np.inf, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one:
-        setting, method, n = arguments.one
-        measure(setting, method, int(n), arguments.cap, arguments.target)
-        return
-    sizes, settings = [int(n) for n in arguments.sizes.split(",")], arguments.settings.split(",")
-    rows = arguments.rows
-    fits = [Fit(**json.loads(line)) for line in rows.read_text().splitlines()] if rows and rows.exists() else []
-    for new in [] if arguments.table else sweep(settings, sizes, arguments.cap, arguments.margin, fits):
-        print(*(f"{fit.setting} {fit.method} n={fit.n}: {cell(fit)}" for fit in new), sep="\n", file=sys.stderr)
-        if rows:
-            with rows.open("a") as file:
-                file.writelines(json.dumps(asdict(fit)) + "\n" for fit in new)
-    page = written(fits, settings, sizes, arguments)
-    if arguments.out:
-        arguments.out.write_text(page, encoding="utf-8")
-    else:
-        print(page)
+    """Measure what is asked for, and print the tables of it."""
+    asked = command_line(__doc__, sizes=names, settings=names, cap=90.0, margin=0.005, rows=Path, table=False)
+    on_one_thread()
+    sizes, settings = [int(n) for n in asked.sizes or SIZES], asked.settings or list(SETTINGS)
+    known = [Fit(**row) for row in read_rows(asked.rows)]
+    for new in [] if asked.table else sweep(settings, sizes, asked.cap, asked.margin, known):
+        print(*(f"{fit.setting} {fit.method} n={fit.n}: {cell(fit)}" for fit in new), sep="\n", flush=True)
+        keep_rows(asked.rows, map(asdict, new))
+    show(tables(known, settings, sizes, asked.margin))
 
 
 if __name__ == "__main__":

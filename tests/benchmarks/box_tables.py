@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from reporting import table as markdown
 from scipy import stats
 
 WIN, TIE, LOSS = "win", "tie", "loss"
@@ -152,8 +153,7 @@ def keys_of(
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the lines of a table, and an empty one."""
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
+    return [*markdown(head, rows).splitlines(), ""]
 
 
 def set_tables(

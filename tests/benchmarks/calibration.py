@@ -9,11 +9,11 @@ above the mean square of f - h, at the iteration where it comes nearest to it.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from reporting import command_line, show, table
 
 from dsgcore.core.diagnostics import GradientNorm
 from dsgcore.core.gauges import PROBES, STRIDE, BatchSpread
@@ -85,16 +85,10 @@ def calibrated(problem: str, kernel: str, n_seeds: int) -> list[str]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=200, help="how many runs (default: %(default)s)")
-    n_seeds = parser.parse_args().seeds
+    n_seeds = command_line(__doc__, seeds=200).seeds
     print(f"t = {', '.join(map(str, SHOWN))}\n")
     head = ["problem", "kernel", "features", "batches", "batches, by the gauge", "bound / mean, least"]
-    for row in (head, ["---"] * len(head)):
-        print(f"| {' | '.join(row)} |", flush=True)
-    for problem in PROBLEMS:
-        for kernel in KERNELS:
-            print(f"| {' | '.join(calibrated(problem, kernel, n_seeds))} |", flush=True)
+    show(table(head, (calibrated(problem, kernel, n_seeds) for problem in PROBLEMS for kernel in KERNELS)))
 
 
 if __name__ == "__main__":

@@ -10,27 +10,23 @@ the loopback interface.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
-import shutil
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Coroutine
 from pathlib import Path
 
+from app_server import browsing, served
 from kills import WAYS
-from load import served
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
-from playwright.sync_api import sync_playwright
+from reporting import command_line, show, table
 
 # Streamlit holds a session for so long after its browser has gone.
 SECONDS_HELD = 120.0
 STANDS_STILL = "a run that stands still"
 CUT = ("a run that plays", STANDS_STILL)
-HEAD = "| cut for | of | seconds until it is back | exceptions |\n|---|---|---|---|\n"
 
 
 class Wire:
@@ -79,12 +75,11 @@ class Wire:
         writer.close()
 
 
-def cuts(lengths: list[float]) -> list[str]:
-    """Cut the wire for so long, one after another; return lines of the table."""
-    lines = []
-    with served() as server, sync_playwright() as playwright:
+def cuts(lengths: list[float]) -> list[tuple[object, ...]]:
+    """Cut the wire for so long, one after another; return rows of the table."""
+    rows = []
+    with served() as server, browsing() as browser:
         wire = Wire(server.port)
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for seconds in lengths:
             for name in CUT:
                 page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
@@ -103,22 +98,17 @@ def cuts(lengths: list[float]) -> list[str]:
                     print(f"{page.url}: {error}", flush=True)  # the other cuts are made all the same
                     page.screenshot(path=Path(tempfile.gettempdir()) / f"cut-{seconds:g}.png")
                 raised = page.get_by_test_id("stException").count()
-                lines.append(f"| {seconds:g} s | {name} | {lasted} | {raised} |")
-                print(lines[-1], flush=True)
+                rows.append((f"{seconds:g} s", name, lasted, raised))
+                print(rows[-1], flush=True)
                 page.context.close()
-    return lines
+    return rows
 
 
 def main() -> None:
     """Cut, and print what came of it, or write it into a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, nargs="+", default=[5.0, 60.0, 300.0])
-    parser.add_argument("--markdown", type=Path, help="write the table there")
-    arguments = parser.parse_args()
-    said = HEAD + "\n".join(cuts(arguments.seconds)) + "\n"
-    if arguments.markdown:
-        arguments.markdown.write_text(said, encoding="utf-8")
+    asked = command_line(__doc__, seconds=[5.0, 60.0, 300.0], markdown=Path)
+    show(table(("cut for", "of", "seconds until it is back", "exceptions"), cuts(asked.seconds)), asked.markdown)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,29 +1,24 @@
-"""What Explore and its store bear: a study of 320 runs beside another session, a killed server, many kept runs, many writers.
+"""What Explore and its store bear: a study of 320 runs beside another session, a killed server, many kept runs.
 
-    python tests/benchmarks/explore.py filling killed views writers --markdown tests/benchmarks/explore.md
+    python tests/benchmarks/explore.py filling killed views --markdown tests/benchmarks/explore.md
 
 - filling: 8 x 8 points and 5 seeds of the first run that Explore offers, made by the page's server for a websocket client;
   meanwhile another session watches a run (n = 2000, 256 features, "slow"). It is begun 20 s after the page was opened.
 - killed: the same once more in a new store; the server is killed (SIGKILL) when half of the runs are there, and another one
   goes on. A row that was kept before must be the same afterwards, its seconds too: nothing was made twice.
 - views: 2,000 kept runs looked at in each view, by streamlit's own test client; of 50,000 the ranking.
-- writers: two processes write 500 rows each at once; another one is killed 20 times at a random moment. SQLite says what it thinks.
 
 Seconds are of the clock; beside them the load of the machine, which others use.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
-import multiprocessing
 import os
-import random
 import re
 import signal
 import sqlite3
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -31,8 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from load import ROOT, Server
+from app_server import ROOT, Server, served
 from load_client import Visitor
+from reporting import command_line, show, table
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.experiments import Run, Spec
@@ -47,6 +43,9 @@ THERE = re.compile(r"([\d,]+) (?:there|of them)")
 MOST_SECONDS = 1200.0
 SECONDS_TO_LOOK = 20.0  # that a person looks at the question before the click
 SPEC = {"setting": "auc", "data": {"name": "two_moons", "n": 200, "n_labeled": 20}, "solver": {"n_iter": 50}}
+
+
+Row = tuple[str, str, str]  # what, the target, and what was seen
 
 
 @dataclass
@@ -67,11 +66,6 @@ class Explorer(Visitor):
             self.said += now != self.n_there
             self.n_there = now
         self.is_done = self.is_done or "All runs are done" in text
-
-
-def row(what: str, target: str, seen: str) -> str:
-    """Return a line of the table."""
-    return f"| {what} | {target} | {seen} |"
 
 
 async def until(is_so: Callable[[], bool], seconds: float = MOST_SECONDS) -> float:
@@ -102,7 +96,7 @@ async def begin(explorer: Explorer) -> None:
     await explorer.click("start")
 
 
-async def fill(server: Server) -> list[str]:
+async def fill(server: Server) -> list[Row]:
     """Make the study beside a watcher."""
     async with come_in(Visitor("auc", WATCHED), server.port) as watcher:
         await until(lambda: watcher.updates > 5, 120)
@@ -115,11 +109,11 @@ async def fill(server: Server) -> list[str]:
             await until(lambda: explorer.is_done)
             seconds = time.monotonic() - begun
             return [
-                row("first cells", "2 s", f"{first:.1f} s"),
-                row(f"all {N_RUNS} runs", "120 s", f"{seconds:.0f} s"),
-                row("the page meanwhile: its number of runs changed", "3/s", f"{explorer.said / seconds:.1f}/s"),
-                row("another session's run meanwhile", "2 updates/s", f"{(watcher.updates - updates) / seconds:.1f}/s"),
-                row("exceptions shown", "0", f"{explorer.exceptions + watcher.exceptions}"),
+                ("first cells", "2 s", f"{first:.1f} s"),
+                (f"all {N_RUNS} runs", "120 s", f"{seconds:.0f} s"),
+                ("the page meanwhile: its number of runs changed", "3/s", f"{explorer.said / seconds:.1f}/s"),
+                ("another session's run meanwhile", "2 updates/s", f"{(watcher.updates - updates) / seconds:.1f}/s"),
+                ("exceptions shown", "0", f"{explorer.exceptions + watcher.exceptions}"),
             ]
 
 
@@ -144,7 +138,7 @@ async def fill_to(server: Server, n: int) -> Explorer:
         return explorer
 
 
-def filling(folder: Path) -> list[str]:
+def filling(folder: Path) -> list[Row]:
     """Measure the study beside a watcher."""
     with serving(folder / "filled.sqlite") as server:
         return asyncio.run(fill(server))
@@ -154,15 +148,11 @@ def filling(folder: Path) -> list[str]:
 def serving(store: Path) -> Iterator[Server]:
     """Serve the app with a store of its own."""
     os.environ["DSGLAB_STORE"] = str(store)
-    server = Server()
-    try:
-        server.wait()
+    with served() as server:
         yield server
-    finally:
-        server.end()
 
 
-def killed(folder: Path) -> list[str]:
+def killed(folder: Path) -> list[Row]:
     """Kill the server at half, and go on with another one."""
     store = folder / "killed.sqlite"
     with serving(store) as server:
@@ -176,10 +166,10 @@ def killed(folder: Path) -> list[str]:
     after = kept(store)
     changed = sum(after.get(sha) != values for sha, values in before.items())
     return [
-        row("killed at half: kept by then", f"{N_RUNS // 2}", f"{len(before)}"),
-        row("after going on", f"{N_RUNS}", f"{len(after)}"),
-        row("rows of before that are others now (made twice)", "0", f"{changed}"),
-        row("integrity_check", "ok", checked(store)),
+        ("killed at half: kept by then", f"{N_RUNS // 2}", f"{len(before)}"),
+        ("after going on", f"{N_RUNS}", f"{len(after)}"),
+        ("rows of before that are others now (made twice)", "0", f"{changed}"),
+        ("integrity_check", "ok", checked(store)),
     ]
 
 
@@ -236,7 +226,7 @@ def opened(link: dict) -> AppTest:
     return app.switch_page("pages/explore.py").run()
 
 
-def views(folder: Path) -> list[str]:
+def views(folder: Path) -> list[Row]:
     """Look at 2,000 kept runs in each view, and rank 50,000."""
     store, rows = folder / "views.sqlite", []
     os.environ["DSGLAB_STORE"] = str(store)
@@ -249,13 +239,11 @@ def views(folder: Path) -> list[str]:
         app.run()
         seconds, own = time.monotonic() - clock, time.process_time() - cpu
         assert not app.exception
-        rows.append(
-            row(f"{len(study):,} kept runs: {name}, drawn anew", "1 s", f"{seconds:.2f} s ({own:.2f} s of CPU)")
-        )
+        rows.append((f"{len(study):,} kept runs: {name}, drawn anew", "1 s", f"{seconds:.2f} s ({own:.2f} s of CPU)"))
     return [*rows, ranking(folder / "many.sqlite")]
 
 
-def ranking(store: Path) -> str:
+def ranking(store: Path) -> Row:
     """Rank 50,000 kept runs."""
     axes = [{"name": f"solver.{name}", "from": 0.01, "to": 1.0, "n": 100} for name in ("step_size", "lam")]
     study = Study.from_dict({"spec": SPEC, "axes": axes, "seeds": list(range(5))})
@@ -265,80 +253,21 @@ def ranking(store: Path) -> str:
     made.refresh(Store(store))
     made.results("score").ranking()
     seconds, own = time.monotonic() - clock, time.process_time() - cpu
-    return row(f"{len(study):,} kept runs: read and ranked", "2 s", f"{seconds:.2f} s ({own:.2f} s of CPU)")
+    return f"{len(study):,} kept runs: read and ranked", "2 s", f"{seconds:.2f} s ({own:.2f} s of CPU)"
 
 
-# Many writers.
-
-
-def write(store: str, first: int, number: int) -> None:
-    """Keep so many rows."""
-    kept_in, history = Store(store), {"t": np.arange(50.0), "score_test": np.linspace(0, 1, 50)}
-    for i in range(first, first + number):
-        last = {"score_test": i / 1e6, "objective": 0.0}
-        said = {"spec_sha256": f"{i:064d}", "last": last, "seconds": 0.1, "stop_reason": "finished", "iterations": 50}
-        kept_in.put("{}", said, history)
-
-
-def writers(folder: Path) -> list[str]:
-    """Let two write at once, and kill one 20 times."""
-    context, store = multiprocessing.get_context("fork"), folder / "written.sqlite"
-    both = [context.Process(target=write, args=(str(store), first, 500)) for first in (0, 500)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
-    rows = [
-        row("two writers at once: rows", "1000", f"{len(kept(store))}"),
-        row("integrity_check", "ok", checked(store)),
-    ]
-    said, first = [], 1000
-    for _ in range(20):
-        one = context.Process(target=write, args=(str(store), first, 10**6))
-        one.start()
-        n = len(kept(store))
-        while len(kept(store)) == n:  # it has begun
-            time.sleep(0.01)
-        time.sleep(random.uniform(0, 0.5))
-        one.kill()
-        one.join()
-        said.append(checked(store))
-        first = len(kept(store))
-    whole = len(kept(store)) == first and all(int(sha) < first for sha in kept(store))
-    return [
-        *rows,
-        row("20 kills of a writer: integrity_check", "20 ok", f"{said.count('ok')} ok, rows without a gap: {whole}"),
-    ]
-
-
-PARTS = {"filling": filling, "killed": killed, "views": views, "writers": writers}
-HEAD = (
-    "# How large a study can Explore handle?",
-    "",
-    "The command is `python tests/benchmarks/explore.py {parts}`. Its docstring explains each line. Each figure is one try on two",
-    "cores that others used, too. The load before each part was {loads}.",
-    "",
-    "| what | target | seen |",
-    "|---|---|---|",
-)
+PARTS = {"filling": filling, "killed": killed, "views": views}
 
 
 def main() -> None:
     """Measure the parts that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="+", choices=list(PARTS))
-    parser.add_argument("--markdown", type=Path, help="write the table there")
-    given = parser.parse_args()
-    rows, loads = [], []
+    asked, rows = command_line(__doc__, PARTS, markdown=Path), []
     with tempfile.TemporaryDirectory() as folder:
-        for name in given.parts:
-            loads.append(f"{name} {os.getloadavg()[0]:.0f}")
+        for name in asked.what:
+            print(f"load before {name}: {os.getloadavg()[0]:.0f}")
             rows += PARTS[name](Path(folder))
-            print("\n".join(rows), flush=True)
-            text = "\n".join([*HEAD, *rows]).format(parts=" ".join(given.parts), loads=", ".join(loads))
-            if given.markdown:
-                given.markdown.write_text(text + "\n", encoding="utf-8")
+            show(table(("what", "target", "seen"), rows), asked.markdown)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

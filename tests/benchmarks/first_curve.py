@@ -8,27 +8,18 @@ framework takes on the same machine in the same minutes; what a setting's page t
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import os
-import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from load import free_port, served
-from playwright.sync_api import Browser, sync_playwright
+from app_server import browsing, served
+from playwright.sync_api import Browser
+from reporting import command_line, show, table
 
-ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "browser")]
-from conftest import BROWSER_ARGUMENTS  # noqa: E402
-
-from dsgcore.experiments import SETTINGS  # noqa: E402
+from dsgcore.experiments import SETTINGS
 
 BARE = "streamlit alone"
 BARE_APP = """import plotly.graph_objects as go
@@ -57,20 +48,8 @@ def bare() -> Iterator[str]:
     """Serve streamlit's own page while the block lasts."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "app.py").write_text(BARE_APP, encoding="utf-8")
-        port = free_port()
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-        server = subprocess.Popen([*command, "--server.port", str(port)], cwd=folder, stdout=subprocess.DEVNULL)
-        try:
-            url = f"http://127.0.0.1:{port}"
-            for _ in range(600):
-                with contextlib.suppress(OSError):
-                    urllib.request.urlopen(f"{url}/_stcore/health", timeout=5)
-                    break
-                time.sleep(0.1)
-            yield url
-        finally:
-            server.terminate()
-            server.wait()
+        with served(folder=Path(folder)) as server:
+            yield server.url
 
 
 def first_curve(browser: Browser, url: str) -> tuple[float, float, int]:
@@ -96,52 +75,30 @@ def pace() -> float:
     return time.thread_time() - began
 
 
-def table(tries: int) -> list[str]:
-    """Measure, each page in turn, and return the table's lines."""
-    with served() as server, bare() as alone, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER_ARGUMENTS)
-        urls = {BARE: alone} | {name: f"http://127.0.0.1:{server.port}/{name}" for name in SETTINGS}
+def measured(tries: int) -> list[tuple[str, ...]]:
+    """Measure, each page in turn, and return the table's rows."""
+    with served() as server, bare() as alone, browsing() as browser:
+        urls = {BARE: alone} | {name: f"{server.url}/{name}" for name in SETTINGS}
         for url in urls.values():
             first_curve(browser, url)  # warm
         seen: dict[str, list[tuple[float, float, int]]] = {name: [] for name in urls}
         for _ in range(tries):
             for name, url in urls.items():
                 seen[name].append(first_curve(browser, url))
-        browser.close()
-    lines = [
-        "| page | first curve in s, median (least to most) | main thread, CPU s | step then |",
-        "|---|---|---|---|",
-    ]
-    for name, rows in seen.items():
-        seconds, cpu, steps = zip(*rows, strict=True)
+    rows = []
+    for name, own in seen.items():
+        seconds, cpu, steps = zip(*own, strict=True)
         spread = f"{statistics.median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f})"
-        step = "" if name == BARE else f"{min(steps)} to {max(steps)}"
-        lines.append(f"| {name} | {spread} | {statistics.median(cpu):.2f} | {step} |")
-    return lines
+        rows.append((name, spread, f"{statistics.median(cpu):.2f}", f"{min(steps)} to {max(steps)}" * (name != BARE)))
+    return rows
 
 
 def main() -> None:
     """Print the table, or write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--markdown", type=Path)
-    parser.add_argument("--tries", type=int, default=7)
-    asked = parser.parse_args()
-    lines = table(asked.tries)
-    head = [
-        "# How soon does a link show its first curve?",
-        "",
-        "The server was warm. Each try used a new browser context with an empty cache and a window of 1280 x 900. There were "
-        f"{asked.tries} tries of each page, in turns.",
-        f"Server and browser shared {os.cpu_count()} cores.",
-        f"Ten million additions in a Python loop take {pace():.2f} CPU seconds here.",
-        "",
-        "The command is `python tests/benchmarks/first_curve.py`.",
-        "",
-    ]
-    text = "\n".join([*head, *lines]) + "\n"
-    if asked.markdown:
-        asked.markdown.write_text(text, encoding="utf-8")
-    print(text)
+    asked = command_line(__doc__, tries=7, markdown=Path)
+    print(f"Ten million additions in a Python loop take {pace():.2f} CPU seconds here.")
+    head = ("page", "first curve in s, median (least to most)", "main thread, CPU s", "step then")
+    show(table(head, measured(asked.tries)), asked.markdown)
 
 
 if __name__ == "__main__":

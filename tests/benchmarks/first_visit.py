@@ -11,20 +11,13 @@ and 2 for finding and pressing a button. Where others use the machine, runs are 
 
 from __future__ import annotations
 
-import argparse
-import os
-import shutil
-import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from load import served
-from playwright.sync_api import Page, sync_playwright
-
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "browser"))
-from conftest import BROWSER_ARGUMENTS, _wait_ready  # noqa: E402
+from app_server import browsing, served
+from playwright.sync_api import Page
+from reporting import command_line, show, table
 
 WORDS_A_MINUTE, GUESS_SECONDS, CLICK_SECONDS = 200, 5.0, 2.0
 LONG = 120_000
@@ -73,6 +66,8 @@ class Visit:
 
 def visit(page: Page, root: str, *, is_instant: bool) -> list[Screen]:
     """Go from home to the end of the first lesson."""
+    from conftest import _wait_ready  # of the browser tests
+
     way = Visit(page)
     page.goto(root)
     page.get_by_role("heading", level=1).wait_for(timeout=LONG)
@@ -108,45 +103,23 @@ def _commit(way: Visit, asks: bool) -> None:
         way.click(".st-key-lesson-show button")
 
 
-def table(screens: list[Screen]) -> str:
+def said(screens: list[Screen]) -> str:
     """Return what was met as a table."""
-    total = Screen(
-        "together", *(sum(getattr(s, name) for s in screens) for name in ("words", "guesses", "clicks", "waited"))
-    )
-    rows = [
-        f"| {s.name} | {s.words} | {s.guesses} | {s.clicks} | {s.waited:.1f} | {s.seconds:.0f} |"
-        for s in (*screens, total, replace(total, name="without waiting", waited=0.0))
-    ]
-    head = [
-        "# How long does a first visit take?",
-        "",
-        f"The time assumes {WORDS_A_MINUTE} words a minute, {GUESS_SECONDS:g} s for a guess and {CLICK_SECONDS:g} s for a click.",
-        f"The waiting was measured on a warm server at a load of {os.getloadavg()[0]:.0f}.",
-        "",
-        "The command is `python tests/benchmarks/first_visit.py`.",
-        "",
-        "| screen | new words | guesses | clicks | waited, s | seconds |",
-        "|---|---|---|---|---|---|",
-    ]
-    return "\n".join([*head, *rows, ""])
+    sums = (sum(getattr(s, name) for s in screens) for name in ("words", "guesses", "clicks", "waited"))
+    total = Screen("together", *sums)
+    every = (*screens, total, replace(total, name="without waiting", waited=0.0))
+    rows = [(s.name, s.words, s.guesses, s.clicks, f"{s.waited:.1f}", f"{s.seconds:.0f}") for s in every]
+    return table(("screen", "new words", "guesses", "clicks", "waited, s", "seconds"), rows)
 
 
 def main() -> None:
     """Make a visit, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--markdown", type=Path)
-    parser.add_argument("--instant", action="store_true")
-    asked = parser.parse_args()
-    with served() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(BROWSER_ARGUMENTS))
-        root = f"http://127.0.0.1:{server.port}"
+    asked = command_line(__doc__, instant=False, markdown=Path)
+    with served() as server, browsing() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.goto(f"{root}/auc")  # warms the server up
+        page.goto(f"{server.url}/auc")  # warms the server up
         page.wait_for_selector(".st-key-chart-score .js-plotly-plot", timeout=LONG)
-        text = table(visit(page, root, is_instant=asked.instant))
-    print(text)
-    if asked.markdown is not None:
-        asked.markdown.write_text(text, encoding="utf-8")
+        show(said(visit(page, server.url, is_instant=asked.instant)), asked.markdown)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ process goes on behind it.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from hostile_files import REFUSED
 from hostile_seeds import Outcome, read_seeds
+from reporting import command_line, show, table
 
 from dsgcore._memory import resident
 from dsgcore.experiments.jobs import JobQueue, JobState
@@ -60,13 +60,9 @@ def faults(outcome: Outcome) -> list[str]:
 
 def main() -> int:
     """Read the files and print what came of them; return how many went wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=600)
-    parser.add_argument("--first", type=int, default=0, help="number of the first file")
-    parser.add_argument("--markdown", type=Path, help="write the table there")
-    arguments = parser.parse_args()
+    asked = command_line(__doc__, files=600, first=0, markdown=Path)
     queue, before = JobQueue(1), resident()
-    made = list(outcomes_of(queue, list(range(arguments.first, arguments.first + arguments.files))))
+    made = list(outcomes_of(queue, list(range(asked.first, asked.first + asked.files))))
     queue.close()
     wrong = [(outcome, found) for outcome in made if (found := faults(outcome))]
     for outcome, found in wrong:
@@ -76,15 +72,11 @@ def main() -> int:
     kinds = Counter("refused" if outcome.sentence else "read" for outcome in made if not faults(outcome))
     seconds, memory = (np.array([getattr(outcome, name) for outcome in made]) for name in ("seconds", "megabytes"))
     known, grown = sum(outcome.seed < len(REFUSED) for outcome in made), (resident() - before) / 1e6
-    lines = [
-        "| files | thought of | refused | read | wrong | CPU s, median / largest | MB, median / largest | growth here, MB |",
-        "|---|---|---|---|---|---|---|---|",
-        f"| {len(made)} | {known} | {kinds['refused']} | {kinds['read']} | {len(wrong)} | {np.nanmedian(seconds):.2f} / "
-        f"{np.nanmax(seconds):.1f} | {np.nanmedian(memory):.0f} / {np.nanmax(memory):.0f} | {grown:.1f} |",
-    ]
-    print(*lines, sep="\n")
-    if arguments.markdown:
-        arguments.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    cpu = f"{np.nanmedian(seconds):.2f} / {np.nanmax(seconds):.1f}"
+    row = (len(made), known, kinds["refused"], kinds["read"], len(wrong), cpu)
+    head = ("files", "thought of", "refused", "read", "wrong", "CPU s, median / largest")
+    more = (f"{np.nanmedian(memory):.0f} / {np.nanmax(memory):.0f}", f"{grown:.1f}")
+    show(table((*head, "MB, median / largest", "growth here, MB"), [(*row, *more)]), asked.markdown)
     return len(wrong)
 
 

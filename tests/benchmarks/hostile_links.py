@@ -10,7 +10,6 @@ the server holds.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import logging
@@ -22,8 +21,9 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
-from load import Server, served
+from app_server import Server, served
 from load_client import Visitor
+from reporting import command_line, show, table
 
 from dsgcore.core.parameters import Integer, Parameter, Real
 from dsgcore.data import DATASETS
@@ -47,7 +47,6 @@ NONSENSE = (
     "\x00",
     "💥",
     "1;2",
-    "{}",
     "None",
 )
 SIZES = ("n", "n_features", "mc_n_features", "batch_size", "n_iter", "n_irrelevant", "n_labeled", "n_classes")
@@ -147,41 +146,30 @@ async def _open_all(server: Server, asked: list[tuple[str, str]]) -> tuple[list[
     return seen, memory
 
 
-def table(seen: list[Seen], memory: list[float]) -> str:
+def said(seen: list[Seen], memory: list[float]) -> str:
     """Return what became of all of them."""
     seconds, cpu = (np.array([getattr(one, name) for one in seen]) for name in ("seconds", "cpu"))
-    rows = {
-        "links": len(seen),
-        "exceptions": sum(one.exceptions for one in seen),
-        "without an answer": sum(not one.has_answered for one in seen),
-        "seconds to the answer, median / p99 / most": " / ".join(
-            f"{v:.2f}" for v in np.quantile(seconds, [0.5, 0.99, 1])
-        ),
-        "CPU seconds, median / p99 / most": " / ".join(f"{v:.2f}" for v in np.quantile(cpu, [0.5, 0.99, 1])),
-        "more than 2 s to the answer": int((seconds > 2).sum()),
-        "MB that one link added, most": f"{max(np.diff(memory)):.0f}",
-        "MB before / most / last, of all sessions that are still held": f"{memory[0]:.0f} / {max(memory):.0f} / {memory[-1]:.0f}",
-    }
-    return (
-        "\n".join(["| of the links | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())])
-        + "\n"
-    )
+    three = [" / ".join(f"{v:.2f}" for v in np.quantile(values, [0.5, 0.99, 1])) for values in (seconds, cpu)]
+    held = f"{memory[0]:.0f} / {max(memory):.0f} / {memory[-1]:.0f}"
+    rows = [
+        ("links", len(seen)),
+        ("exceptions", sum(one.exceptions for one in seen)),
+        ("without an answer", sum(not one.has_answered for one in seen)),
+        ("seconds to the answer, median / p99 / most", three[0]),
+        ("CPU seconds, median / p99 / most", three[1]),
+        ("more than 2 s to the answer", int((seconds > 2).sum())),
+        ("MB that one link added, most", f"{max(np.diff(memory)):.0f}"),
+        ("MB before / most / last, of all sessions that are still held", held),
+    ]
+    return table(("of the links", ""), rows)
 
 
 def main() -> None:
     """Open them one after another, and print what became of them, or write it into a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--links", type=int, default=2500)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--markdown", type=Path, help="write the table there")
-    arguments = parser.parse_args()
+    asked = command_line(__doc__, links=2500, seed=0, markdown=Path)
     logging.disable(logging.CRITICAL)  # streamlit misses its server
-    asked = list(links(arguments.links, arguments.seed))
     with served() as server:
-        said = table(*asyncio.run(_open_all(server, asked)))
-    print(said)
-    if arguments.markdown:
-        arguments.markdown.write_text(said, encoding="utf-8")
+        show(said(*asyncio.run(_open_all(server, list(links(asked.links, asked.seed))))), asked.markdown)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,11 @@ its result, the study comes to its end, the file is read. Last the exceptions th
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import random
 import re
-import shutil
 import sqlite3
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -26,8 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from load import Server
-from playwright.sync_api import Page, expect, sync_playwright
+from app_server import Server, browsing
+from playwright.sync_api import Page, expect
+from reporting import command_line, show, table
 
 LONG, SOON = 120_000, 3_000
 CURVE = ".st-key-chart-objective .scatterlayer .trace path.js-line[d]"
@@ -192,9 +190,7 @@ def kills(n: int, store: str) -> list[Back]:
     server, seen = Server(), []
     server.wait()
     try:
-        with sync_playwright() as playwright:
-            options = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
-            browser = playwright.chromium.launch(**options)
+        with browsing() as browser:
             for i in range(n):
                 name = list(WAYS)[i % len(WAYS)]
                 page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
@@ -212,36 +208,25 @@ def kills(n: int, store: str) -> list[Back]:
     return seen
 
 
-def table(seen: list[Back]) -> str:
+def said(seen: list[Back]) -> str:
     """Return what became of them, by kind."""
-    lines = [
-        "| killed during | times | seconds until the page is back, median / most | exceptions | store |",
-        "|---|---|---|---|---|",
-    ]
+    rows = []
     for name in WAYS:
-        own = [one for one in seen if one.of == name]
-        if own:
+        if own := [one for one in seen if one.of == name]:
             seconds, stores = [one.seconds for one in own], ", ".join(sorted({one.store for one in own}))
-            lines.append(
-                f"| {name} | {len(own)} | {np.median(seconds):.1f} / {max(seconds):.1f} "
-                f"| {sum(one.exceptions for one in own)} | {stores} |"
-            )
-    return "\n".join(lines) + "\n"
+            lasted = f"{np.median(seconds):.1f} / {max(seconds):.1f}"
+            rows.append((name, len(own), lasted, sum(one.exceptions for one in own), stores))
+    head = ("killed during", "times", "seconds until the page is back, median / most", "exceptions", "store")
+    return table(head, rows)
 
 
 def main() -> None:
     """Kill, and print what came of it, or write it into a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=21)
-    parser.add_argument("--markdown", type=Path, help="write the table there")
-    arguments = parser.parse_args()
+    asked = command_line(__doc__, kills=21, markdown=Path)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DSGLAB_STORE"] = str(Path(folder) / "store.sqlite")
-        said = table(kills(arguments.kills, os.environ["DSGLAB_STORE"]))
-    print(said)
-    if arguments.markdown:
-        arguments.markdown.write_text(said, encoding="utf-8")
+        show(said(kills(asked.kills, os.environ["DSGLAB_STORE"])), asked.markdown)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

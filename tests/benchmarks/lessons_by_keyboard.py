@@ -12,25 +12,23 @@ in the browser's console. A step that does not go on within two minutes ends its
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import shutil
 import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from load import served
-from playwright.sync_api import BrowserContext, Error, Page, sync_playwright
+from app_server import browsing, served
+from playwright.sync_api import BrowserContext, Error, Page
+from reporting import command_line, show, table
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import Curve, Estimate, GuidedLesson, Pick, profile_of
 from pages.controls.control import key_of
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "browser"))
-from conftest import BROWSER_ARGUMENTS, SERVER_SOUGHT, _wait_ready  # noqa: E402
-from test_accessibility import found_on  # noqa: E402
+sys.path.append(str(Path(__file__).parents[1] / "browser"))
+from conftest import SERVER_SOUGHT, _wait_ready
+from test_accessibility import found_on
 
 DESK, PHONE = (1280, 900), (390, 844)
 WAYS = {
@@ -164,72 +162,39 @@ def said(way: Way, lesson: GuidedLesson) -> str:
     return f"{ended}, {len(way.found)} found" if way.found else ended
 
 
-def main() -> None:
-    """Play the lessons, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="*", default=[], metavar="SETTING:LESSON")
-    parser.add_argument("--ways", nargs="*", default=list(WAYS), choices=list(WAYS))
-    parser.add_argument("--shots", type=Path)
-    parser.add_argument("--markdown", type=Path)
-    asked = parser.parse_args()
-    if asked.shots is not None:
-        asked.shots.mkdir(parents=True, exist_ok=True)
-    lessons = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
-    table = Table([(s, g) for s, g in lessons if not asked.only or f"{s.name}:{g.name}" in asked.only], asked.ways)
-    _fill(table, asked.shots)
-    print(_page(table))
-    if asked.markdown is not None:
-        asked.markdown.write_text(_page(table), encoding="utf-8")
-
-
-class Table:
-    """What became of each lesson, each way; what was not come to says so."""
-
-    def __init__(self, lessons: list[tuple[type[Setting], GuidedLesson]], ways: list[str]) -> None:
-        self.lessons, self.ways, self.found = lessons, ways, []
-        self.cells: dict[tuple[str, str, str], str] = {}
-
-    def add(self, setting: type[Setting], lesson: GuidedLesson, name: str, way: Way) -> None:
-        """Keep how it went."""
-        self.cells[setting.name, lesson.name, name] = said(way, lesson)
-        self.found += [f"{setting.name}:{lesson.name}, {name}, {line}" for line in way.found]
-        print(setting.name, lesson.name, name, said(way, lesson), *way.found, flush=True)
-
-    def lines(self) -> list[str]:
-        """Return the table."""
-        rows = [f"| lesson | steps | {' | '.join(self.ways)} |", "|---" * (len(self.ways) + 2) + "|"]
-        for setting, lesson in self.lessons:
-            cells = [self.cells.get((setting.name, lesson.name, name), "not played") for name in self.ways]
-            title = f"{profile_of(setting).short}: {lesson.title}"
-            rows.append(f"| {title} | {len(lesson.steps)} | {' | '.join(cells)} |")
-        return rows
-
-
-def _fill(table: Table, shots: Path | None) -> None:
-    """Play all lessons each way; ended by Ctrl+C or SIGTERM, the table has what was played."""
+def played(lessons: list, ways: list[str], shots: Path | None) -> tuple[dict[tuple[str, str, str], str], list[str]]:
+    """Play all lessons each way; return the table's cells and what was found, as far as it came before Ctrl+C or SIGTERM."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with contextlib.suppress(KeyboardInterrupt), served() as server, sync_playwright() as playwright:
-        options = {"executable_path": shutil.which("chromium"), "args": list(BROWSER_ARGUMENTS)}
-        browser = playwright.chromium.launch(**options)
-        for name in table.ways:
+    cells: dict[tuple[str, str, str], str] = {}
+    found: list[str] = []
+    with contextlib.suppress(KeyboardInterrupt), served() as server, browsing() as browser:
+        for name in ways:
             (width, height), theme = WAYS[name]
             context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
-            for setting, lesson in table.lessons:
-                way = play(context, f"http://127.0.0.1:{server.port}", setting, lesson, name, shots)
-                table.add(setting, lesson, name, way)
+            for setting, lesson in lessons:
+                way = play(context, server.url, setting, lesson, name, shots)
+                cells[setting.name, lesson.name, name] = said(way, lesson)
+                found += [f"{setting.name}:{lesson.name}, {name}, {line}" for line in way.found]
+                print(setting.name, lesson.name, name, said(way, lesson), *way.found, flush=True)
             context.close()
+    return cells, found
 
 
-def _page(table: Table) -> str:
-    head = [
-        "# Can every lesson be done with the keyboard alone?",
-        "",
-        "The command is `python tests/benchmarks/lessons_by_keyboard.py`. It plays each lesson to its end with keys only.",
-        "",
-    ]
+def main() -> None:
+    """Play the lessons, and print the table."""
+    asked = command_line(__doc__, only=[], ways=list(WAYS), shots=Path, markdown=Path)
+    if asked.shots is not None:
+        asked.shots.mkdir(parents=True, exist_ok=True)
+    every = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
+    lessons = [(s, g) for s, g in every if not asked.only or f"{s.name}:{g.name}" in asked.only]
+    cells, found = played(lessons, asked.ways, asked.shots)
+    rows = []
+    for setting, lesson in lessons:
+        own = [cells.get((setting.name, lesson.name, name), "not played") for name in asked.ways]
+        rows.append((f"{profile_of(setting).short}: {lesson.title}", len(lesson.steps), *own))
     well = "axe-core found nothing critical or serious. No step was wider than its window, and no error was shown."
-    tail = [f"- {line}" for line in table.found] or [well]
-    return "\n".join([*head, *table.lines(), "", *tail, ""])
+    tail = "\n".join(f"- {line}" for line in found) or well
+    show(f"{table(('lesson', 'steps', *asked.ways), rows)}\n\n{tail}", asked.markdown)
 
 
 if __name__ == "__main__":

@@ -18,26 +18,19 @@ about what they would be without the others; `cores had` is how much of them it 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
-import os
 import random
-import signal
-import socket
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from app_server import Server, served
 from load_client import Visitor
+from reporting import command_line, show, table
 
-ROOT = Path(__file__).parents[2]
 # A page's run begins by itself after half a minute where no browser says that it has drawn the first chart.
 SECONDS_BEFORE = 34.0
 SECONDS_BETWEEN_CLICKS = 20.0
@@ -49,84 +42,9 @@ GREEDY = (
     "n_features=4096&batch_size=1024&n_iter=100000&at=100000",
 )
 HEAD = (
-    "| load | updates/s, median (least) | updates a CPU second | steps/s, fastest : slowest | click p50 / p95 in s "
-    "| CPU ms an update | cores had | MB |",
-    "|---|---|---|---|---|---|---|---|",
+    *("load", "updates/s, median (least)", "updates a CPU second", "steps/s, fastest : slowest"),
+    *("click p50 / p95 in s", "CPU ms an update", "cores had", "MB"),
 )
-
-
-@dataclass
-class Chosen:
-    """Options of the command line that all measurements share."""
-
-    sessions: Sequence[int] = (8, 16, 32)
-    is_quiet: bool = False
-
-
-CHOSEN = Chosen()
-
-
-def free_port(port: int = 0) -> int:
-    """Return a port of this machine that nobody listens at: the given one, if any."""
-    with socket.socket() as free:
-        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        free.bind(("127.0.0.1", port))
-        return int(free.getsockname()[1])
-
-
-class Server:
-    """The app in a process of its own, and what the system says of it."""
-
-    def __init__(self, port: int = 0, *, is_quiet: bool = False) -> None:
-        self.port = free_port(port)
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
-        log = Path(tempfile.gettempdir()) / f"dsglab-load-{self.port}.log"
-        self.log = open(os.devnull if is_quiet else log, "w")  # noqa: SIM115
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, stdout=self.log, stderr=self.log, env={**os.environ, "DSGLAB_SESSIONS": "600"}
-        )
-
-    def wait(self) -> None:
-        """Wait until it answers."""
-        for _ in range(600):
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/_stcore/health", timeout=5)
-                return
-            time.sleep(0.1)
-        raise TimeoutError("the server does not answer")
-
-    def cpu(self) -> float:
-        """Return the seconds of CPU time that it has taken."""
-        parts = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
-
-    def held(self) -> tuple[float, int, int]:
-        """Return its memory in MB, its threads and its descriptors."""
-        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
-        status = dict(line.split(":", 1) for line in lines)
-        n_files = len(os.listdir(f"/proc/{self.process.pid}/fd"))
-        return int(status["VmRSS"].split()[0]) / 1024, int(status["Threads"]), n_files
-
-    def end(self) -> None:
-        """End it."""
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.log.close()
-
-
-@contextlib.contextmanager
-def served() -> Iterator[Server]:
-    """Serve the app while the block lasts."""
-    server = Server(is_quiet=CHOSEN.is_quiet)
-    try:
-        server.wait()
-        yield server
-    finally:
-        server.end()
 
 
 async def click_now_and_then(visitor: Visitor) -> None:
@@ -151,8 +69,8 @@ async def keep_playing(visitor: Visitor) -> None:
 
 async def measured(
     server: Server, name: str, watching: Sequence[Visitor], others: Sequence[Visitor], seconds: float
-) -> str:
-    """Return a line of the table: what the watching sessions, and the others beside them, get of the server."""
+) -> tuple[str, ...]:
+    """Return a row of the table: what the watching sessions, and the others beside them, get of the server."""
     visitors = [*watching, *others]
     tasks = []
     for visitor in visitors:
@@ -175,10 +93,10 @@ async def measured(
     await asyncio.gather(*tasks, return_exceptions=True)
     raised = sum(visitor.exceptions for visitor in visitors)
     note = f" · {raised} exceptions" if raised else ""
-    return _line(f"{name}{note}", updates, len(watching), steps, watching, spent, lasted, memory)
+    return _row(f"{name}{note}", updates, len(watching), steps, watching, spent, lasted, memory)
 
 
-def _line(name, updates, n_watching, steps, watching, spent, lasted, memory) -> str:
+def _row(name, updates, n_watching, steps, watching, spent, lasted, memory) -> tuple[str, ...]:
     answers = [seconds for visitor in watching for seconds in visitor.answers] or [float("nan")]
     own = updates[:n_watching]
     beside = updates[n_watching:]
@@ -188,10 +106,9 @@ def _line(name, updates, n_watching, steps, watching, spent, lasted, memory) -> 
     fair = steps[n_watching:] or steps
     p50, p95 = np.quantile(answers, [0.5, 0.95])
     each = 1000 * spent / max(sum(updates) * lasted, 1e-9)
-    return (
-        f"| {name} | {shown} | {1000 / each:.0f} | {max(fair):.1f} : {min(fair):.1f} | {p50:.2f} / {p95:.2f} "
-        f"({len(answers)}) | {each:.1f} | {spent / lasted:.2f} | {memory:.0f} |"
-    )
+    clicks = f"{p50:.2f} / {p95:.2f} ({len(answers)})"
+    cells = f"{each:.1f}", f"{spent / lasted:.2f}", f"{memory:.0f}"
+    return name, shown, f"{1000 / each:.0f}", f"{max(fair):.1f} : {min(fair):.1f}", clicks, *cells
 
 
 def watchers(n: int) -> list[Visitor]:
@@ -199,37 +116,38 @@ def watchers(n: int) -> list[Visitor]:
     return [Visitor("auc", f"{USUAL}&seed={seed}") for seed in range(n)]
 
 
-def watching(seconds: float) -> Iterator[str]:
+def alone(asked: Namespace) -> list[tuple[str, ...]]:
     """Measure sessions that watch."""
-    for n in CHOSEN.sessions:
-        with served() as server:
-            yield asyncio.run(measured(server, f"{n} watching", watchers(n), [], seconds))
+    return [beside(f"{n} watching", n, [], asked) for n in asked.sessions]
 
 
-def training(seconds: float) -> Iterator[str]:
+def beside(name: str, n: int, others: list[Visitor], asked: Namespace) -> tuple[str, ...]:
+    """Measure sessions that watch beside others."""
+    with served(is_quiet=asked.quiet) as server:
+        return asyncio.run(measured(server, name, watchers(n), others, asked.seconds))
+
+
+def training(asked: Namespace) -> list[tuple[str, ...]]:
     """Measure sessions that train beside others that watch."""
-    with served() as server:
-        others = [Visitor("auc", f"{LARGE}&seed={seed}") for seed in range(8)]
-        yield asyncio.run(measured(server, "24 watching, 8 training", watchers(24), others, seconds))
+    others = [Visitor("auc", f"{LARGE}&seed={seed}") for seed in range(8)]
+    return [beside("24 watching, 8 training", 24, others, asked)]
 
 
-def links(seconds: float) -> Iterator[str]:
+def links(asked: Namespace) -> list[tuple[str, ...]]:
     """Measure sessions beside two greedy links."""
-    with served() as server:
-        others = [Visitor("auc", query) for query in GREEDY]
-        yield asyncio.run(measured(server, "8 watching, two greedy links", watchers(8), others, seconds))
+    return [beside("8 watching, two greedy links", 8, [Visitor("auc", query) for query in GREEDY], asked)]
 
 
-async def _side_by_side(servers: Sequence[Server], n: int, seconds: float) -> list[str]:
-    names = [f"{n} watching, on server {i + 1} of {len(servers)} at once" for i in range(len(servers))]
-    pairs = zip(servers, names, strict=True)
-    return await asyncio.gather(*(measured(server, name, watchers(n), [], seconds) for server, name in pairs))
-
-
-def replicas(seconds: float, n: int = 32) -> Iterator[str]:
+def replicas(asked: Namespace, n: int = 32) -> list[tuple[str, ...]]:
     """Measure sessions that watch on two servers at once, as nginx shares them out."""
-    with served() as one, served() as other:
-        yield from asyncio.run(_side_by_side([one, other], n, seconds))
+
+    async def at_once(*servers: Server) -> list[tuple[str, ...]]:
+        names = [f"{n} watching, on server {i + 1} of {len(servers)} at once" for i in range(len(servers))]
+        pairs = zip(servers, names, strict=True)
+        return await asyncio.gather(*(measured(one, name, watchers(n), [], asked.seconds) for one, name in pairs))
+
+    with served(is_quiet=asked.quiet) as one, served(is_quiet=asked.quiet) as other:
+        return asyncio.run(at_once(one, other))
 
 
 async def _come_and_go(port: int, n: int) -> None:
@@ -244,54 +162,33 @@ async def _come_and_go(port: int, n: int) -> None:
     await asyncio.gather(*(one(seed) for seed in range(n)))
 
 
-def visits(seconds: float, n: int = 500) -> Iterator[str]:
+def visits(asked: Namespace, n: int = 500) -> str:
     """Measure what is held before, right after, and a while after many sessions, and after as many again."""
-    yield f"\n| {n} sessions one after another | MB | threads | descriptors |"
-    yield "|---|---|---|---|"
-    with served() as server:
+    rows = []
+    with served(is_quiet=asked.quiet) as server:
         asyncio.run(_come_and_go(server.port, 20))
         time.sleep(200)
-        yield _held(server, "before")
+        rows.append(("before", *server.held()))
         for which in ("", "once more: "):
             asyncio.run(_come_and_go(server.port, n))
             for name, wait in (("right after", 0), ("60 s after their time is over", 180), ("later", 60)):
                 time.sleep(wait)
-                yield _held(server, which + name)
+                rows.append((which + name, *server.held()))
+    head = (f"{n} sessions one after another", "MB", "threads", "descriptors")
+    return table(head, [(name, f"{memory:.0f}", *others) for name, memory, *others in rows])
 
 
-def _held(server: Server, when: str) -> str:
-    memory, threads, files = server.held()
-    return f"| {when} | {memory:.0f} | {threads} | {files} |"
-
-
-LOADS = {"watching": watching, "training": training, "links": links, "replicas": replicas, "visits": visits}
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the reader of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("loads", nargs="*", choices=["all", *LOADS], default="all", help="which (default: all)")
-    parser.add_argument("--seconds", type=float, default=40.0, help="of each measurement")
-    parser.add_argument(
-        "--sessions", type=int, nargs="+", default=CHOSEN.sessions, help="that watch, one measurement each"
-    )
-    parser.add_argument("--quiet", action="store_true", help="keep no log of the servers")
-    parser.add_argument("--markdown", type=Path, help="write the table there")
-    return parser
+LOADS = {"watching": alone, "training": training, "links": links, "replicas": replicas}
 
 
 def main() -> None:
     """Measure what is asked for, and print it, or write it into a file."""
-    arguments = parser().parse_args()
-    CHOSEN.sessions, CHOSEN.is_quiet = arguments.sessions, arguments.quiet
-    lines = list(HEAD)
-    print(*HEAD, sep="\n")
-    for name in LOADS if "all" in arguments.loads else arguments.loads:
-        for line in LOADS[name](arguments.seconds):
-            print(line, flush=True)
-            lines.append(line)
-    if arguments.markdown:
-        arguments.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    asked = command_line(__doc__, [*LOADS, "visits"], seconds=40.0, sessions=[8, 16, 32], quiet=False, markdown=Path)
+    rows = []
+    for name in (name for name in asked.what if name in LOADS):
+        rows += LOADS[name](asked)
+        print(*rows, sep="\n", flush=True)
+    show("\n\n".join([table(HEAD, rows)] * bool(rows) + [visits(asked)] * ("visits" in asked.what)), asked.markdown)
 
 
 if __name__ == "__main__":

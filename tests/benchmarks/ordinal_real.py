@@ -1,6 +1,6 @@
 """QS3ORAO on real data with 500 labels, beside the same method on the labels alone.
 
-    python tests/benchmarks/ordinal_real.py --sets sgemm,kin40k --seeds 5 --out ordinal.csv
+    python tests/benchmarks/ordinal_real.py --sets sgemm,kin40k --seeds 5 --out ordinal.jsonl
 
 Protocol (W. Shi et al., AAAI 2020, Experiments): the target is cut into five classes of equal frequency, features are
 scaled to [0, 1], 500 random points keep their labels and all others lose them. The score is the mean AUC of the four
@@ -14,7 +14,7 @@ same way with gamma = 1, and has a lam and a sigma of its own.
 
 A run has `--n-iter` iterations with the constant step 0.1, and a quarter of it in the last quarter of the run. "exact"
 is the score of the solved optimum with the chosen parameters, for comparison. `--out` gets one row per set and seed as
-soon as it is known, and what is there already is not computed again; the table is printed in Markdown.
+soon as it is known, as JSON, and what is there already is not computed again; the table is printed in Markdown.
 
 The sets are files NAME.npz, with X and the classes y5 (1 to 5), in the folder that DSGLAB_DATA names, or in
 ../shared/data beside the project.
@@ -22,17 +22,15 @@ The sets are files NAME.npz, with X and the classes y5 (1 to 5), in the folder t
 
 from __future__ import annotations
 
-import argparse
-import os
-import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+from reporting import arrays_of, command_line, mean_and_deviation, measured_sets, names, show, table
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import StratifiedKFold
@@ -70,13 +68,9 @@ class Split:
         return np.where(np.arange(len(self.y)) < N_LABELED, self.y, -1)
 
 
-def folder() -> Path:
-    return Path(os.environ.get("DSGLAB_DATA") or Path(__file__).parents[3] / "shared" / "data")
-
-
 def draw(name: str, seed: int) -> Split:
-    with np.load(folder() / f"{name}.npz") as arrays:
-        X, y = minmax_scale(arrays["X"].astype(np.float32)), arrays["y5"].astype(int) - 1
+    arrays = arrays_of(name)
+    X, y = minmax_scale(arrays["X"].astype(np.float32)), arrays["y5"].astype(int) - 1
     order = np.random.default_rng(seed).permutation(len(y))
     return Split(X[order], y[order])
 
@@ -135,9 +129,7 @@ def exact_score(split: Split, candidate: Candidate, n_landmarks: int, n_test: in
     return mean_auc(split.y[rest], Fu @ w)
 
 
-def trained_score(
-    X: NDArray, codes: NDArray, candidate: Candidate, split: Split, args: argparse.Namespace, seed: int
-) -> float:
+def trained_score(X: NDArray, codes: NDArray, candidate: Candidate, split: Split, args: Namespace, seed: int) -> float:
     """Return the score on test points of the function that the solver learns from the points X with these labels."""
     sigma, gamma, lam = candidate
     problem = SemiSupervisedOrdinal(gamma).bind(codes)
@@ -154,13 +146,13 @@ def trained_score(
     return mean_auc(split.y[rest], carried.values)
 
 
-def measure(name: str, seed: int, args: argparse.Namespace) -> dict[str, object]:
+def measure(name: str, seed: int, args: Namespace) -> dict[str, object]:
     """Return one row of the results: mean AUC in percent."""
     start, split = time.perf_counter(), draw(name, seed)
     scores = search(split, args.landmarks, seed)
     best = {"ours": max(scores, key=scores.get), "twin": max((c for c in scores if c[1] == 1.0), key=scores.get)}
     data = {"ours": (split.X, split.codes), "twin": split.labeled}
-    row: dict[str, object] = {"set": name, "seed": seed, "n_iter": args.n_iter, "features": args.features}
+    row: dict[str, object] = {"n_iter": args.n_iter, "features": args.features}
     for label, candidate in best.items():
         row |= {f"{label} {k}": v for k, v in zip(("sigma", "gamma", "lam"), candidate, strict=True)}
         row[f"{label} cv"] = 100 * scores[candidate]
@@ -169,53 +161,21 @@ def measure(name: str, seed: int, args: argparse.Namespace) -> dict[str, object]
     return {**row, "seconds": time.perf_counter() - start}
 
 
-def table(rows: pd.DataFrame) -> str:
+def said(found: dict[str, dict[str, NDArray]]) -> str:
     """Return mean scores (and deviations) of every set, in Markdown."""
-    lines = [
-        "| set | QS3ORAO | labels only | difference | its least | exact: QS3ORAO | labels only |",
-        "|---|" + "---:|" * 6,
-    ]
-    for name, group in rows.groupby("set", sort=False):
-        gap = group["ours"] - group["twin"]
-        cells = [f"{group[k].mean():.2f} ± {group[k].std():.2f}" for k in ("ours", "twin")]
-        cells += [f"{gap.mean():+.2f}", f"{gap.min():+.2f}"]
-        cells += [f"{group[f'{k} exact'].mean():.2f}" for k in ("ours", "twin")]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", default=",".join(SETS), help="names, separated by commas (both)")
-    parser.add_argument("--seeds", type=int, default=5, help="number of draws (5)")
-    parser.add_argument("--first-seed", type=int, default=0, help="the first draw's seed (0)")
-    parser.add_argument("--features", type=int, default=256, help="random features an iteration (256)")
-    parser.add_argument("--n-iter", type=int, default=400, help="iterations (400)")
-    parser.add_argument(
-        "--landmarks", type=int, default=50, help="unlabeled points that span the search's functions (50)"
-    )
-    parser.add_argument("--test", type=int, default=5000, help="test points (5000)")
-    parser.add_argument("--out", type=Path, default=Path("ordinal.csv"), help="file of the results (ordinal.csv)")
-    return parser.parse_args()
+    rows = []
+    for name, of in found.items():
+        gap, exact = of["ours"] - of["twin"], [f"{of[f'{k} exact'].mean():.2f}" for k in ("ours", "twin")]
+        cells = mean_and_deviation(of["ours"]), mean_and_deviation(of["twin"])
+        rows.append((name, *cells, f"{gap.mean():+.2f}", f"{gap.min():+.2f}", *exact))
+    return table(("set", "QS3ORAO", "labels only", "difference", "its least", "exact: QS3ORAO", "labels only"), rows)
 
 
 def main() -> None:
-    args = arguments()
-    names = args.sets.split(",")
-    absent = [name for name in names if not (folder() / f"{name}.npz").is_file()]
-    if absent:
-        sys.exit(f"{folder()} must hold {', '.join(absent)} as .npz: set DSGLAB_DATA to the folder of the data")
-    rows = pd.read_csv(args.out).to_dict("records") if args.out.exists() else []
-    done = {(row["set"], row["seed"]) for row in rows}
-    for seed in range(args.first_seed, args.first_seed + args.seeds):
-        for name in names:
-            if (name, seed) in done:
-                continue
-            rows.append(measure(name, seed, args))
-            pd.DataFrame(rows).to_csv(args.out, index=False)
-            print({k: round(float(v), 3) if not isinstance(v, str) else v for k, v in rows[-1].items()}, flush=True)
-    frame = pd.DataFrame(rows)
-    print(table(frame[frame["set"].isin(names)]))
+    sizes = {"features": 256, "n_iter": 400, "landmarks": 50, "test": 5000}
+    asked = command_line(__doc__, sets=names, seeds=5, first_seed=0, out=Path("ordinal.jsonl"), **sizes)
+    seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
+    show(said(measured_sets(asked.sets or SETS, seeds, asked.out, lambda name, seed: measure(name, seed, asked))))
 
 
 if __name__ == "__main__":

@@ -22,22 +22,20 @@ estimators that `--again` names: so a run that was ended goes on, and what has c
 
 from __future__ import annotations
 
-import argparse
-import json
-import platform
 import shlex
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 from box_methods import ESTIMATORS, OURS, SCORES, fit
 from box_sets import BINARY, MADE, ORDINAL, SCALERS, Source, sources
 from box_tables import Cell, Fit, Results, scale_costs, scale_table, set_costs, set_tables
 from own_process import OUT_OF, Bounds, measured, on_one_thread
+from reporting import command_line, keep_rows, machine, names, read_rows, show
 
 FOR_AUC = "QSGS2AUC"  # of the two for two classes
 SIZES = (1000, 10_000, 100_000, 1_000_000)
@@ -71,7 +69,7 @@ FEW, MANY = "200 labels", "a tenth of them labeled"
 # What is asked for.
 
 
-def set_cells(found: list[Source], args: argparse.Namespace) -> Iterator[Cell]:
+def set_cells(found: list[Source], args: Namespace) -> Iterator[Cell]:
     """Yield the cells of the sets, seed by seed: what there is after a while is a table of fewer seeds."""
     for seed in range(args.seeds):
         for source in found:
@@ -93,7 +91,7 @@ def n_labels(n: int, labels: str) -> int:
     return n // 10 if labels == MANY else min(int(labels.split()[0]), n // 2)
 
 
-def scale_cells(found: list[Source], args: argparse.Namespace) -> Iterator[Cell]:
+def scale_cells(found: list[Source], args: Namespace) -> Iterator[Cell]:
     """Yield the cells at scale, the smallest first."""
     for n in SIZES:
         for seed in range(args.seeds):
@@ -104,7 +102,7 @@ def scale_cells(found: list[Source], args: argparse.Namespace) -> Iterator[Cell]
                     yield Cell("scale", kind, name, name, "standardised", n, n_labels(n, labels), estimator, seed)
 
 
-def asked(found: list[Source], args: argparse.Namespace) -> Iterator[Cell]:
+def asked(found: list[Source], args: Namespace) -> Iterator[Cell]:
     """Yield all cells that the command line asks for."""
     for part, cells in (("sets", set_cells), ("scale", scale_cells)):
         if part in args.parts:
@@ -113,21 +111,17 @@ def asked(found: list[Source], args: argparse.Namespace) -> Iterator[Cell]:
                     yield cell
 
 
-def _is_named(name: str, names: list[str]) -> bool:
-    return not names or name in names
+def _is_named(name: str, asked_for: list[str] | None) -> bool:
+    return not asked_for or name in asked_for
 
 
 # Measuring what is not known.
 
 
-def read_rows(path: Path) -> dict[Cell, Fit]:
+def known_fits(path: Path) -> dict[Cell, Fit]:
     """Return the fits of a file of rows, the last one of each cell."""
-    fits: dict[Cell, Fit] = {}
-    for line in path.read_text().splitlines() if path.exists() else []:
-        row = json.loads(line)
-        cell = Cell(**row.pop("cell"))
-        fits[cell] = Fit(cell, **row)
-    return fits
+    fits = [Fit(Cell(**row.pop("cell")), **row) for row in read_rows(path)]
+    return {fit.cell: fit for fit in fits}
 
 
 def without_hope(cell: Cell, fits: dict[Cell, Fit]) -> str:
@@ -144,11 +138,11 @@ def _tenth(cell: Cell) -> bool:
     return cell.n_labeled * 10 == cell.n
 
 
-def measure(found: list[Source], args: argparse.Namespace) -> dict[Cell, Fit]:
+def measure(found: list[Source], args: Namespace) -> dict[Cell, Fit]:
     """Fit what is not known, and return all that was asked for."""
     wanted = list(asked(found, args))
-    fits = read_rows(args.rows)
-    again = set(OURS) if args.again == ["ours"] else set(args.again)
+    fits = known_fits(args.rows)
+    again = set(OURS) if args.again == ["ours"] else set(args.again or [])
     todo = [cell for cell in wanted if cell not in fits or cell.estimator in again]
     for cell in todo:
         fits.pop(cell, None)
@@ -166,35 +160,29 @@ def measure(found: list[Source], args: argparse.Namespace) -> dict[Cell, Fit]:
 
     def keep(row: Fit) -> None:
         fits[row.cell] = row
-        with args.rows.open("a") as file:
-            file.write(json.dumps(asdict(row)) + "\n")
+        keep_rows(args.rows, [asdict(row)])
 
     bounds = Bounds(args.seconds, args.gigabytes)
     results = measured(partial(fit, known=known), hopeful(), jobs=args.jobs, bounds=bounds)
     for done, (cell, row, failure) in enumerate(results, 1):
         keep(row or Fit(cell, failure=failure))
         if args.verbose:
-            what = (
-                failure
-                or f"{ {k: round(v, 2) for k, v in row.scores.items()} } {row.seconds:.2g} s {row.megabytes:.0f} MB"
-            )
+            what = failure or f"{row.scores} {row.seconds:.2g} s {row.megabytes:.0f} MB"
             print(f"{cell.title} {cell.scaling} n={cell.n} seed {cell.seed} {cell.estimator}: {what}", flush=True)
         elif done % 100 == 0:
-            print(
-                f"{done} fits in {time.monotonic() - begun:.0f} s, {len(todo)} asked for", file=sys.stderr, flush=True
-            )
+            print(f"{done} fits in {time.monotonic() - begun:.0f} s, {len(todo)} asked for", file=sys.stderr)
     return {cell: fits[cell] for cell in wanted if cell in fits}
 
 
 # The report.
 
 
-def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace) -> str:
+def report(fits: dict[Cell, Fit], found: list[Source], args: Namespace) -> str:
     """Return the whole text, in Markdown."""
     results, rows = Results(fits.values()), {source.title: source.n for source in found}
     lines = [*head(args), ""]
-    for kind, names in ESTIMATORS.items():
-        ours, peers = [n for n in names if n in OURS], [n for n in names if n not in OURS]
+    for kind, every in ESTIMATORS.items():
+        ours, peers = [n for n in every if n in OURS], [n for n in every if n not in OURS]
         tables = [
             line
             for score in SCORES[kind]
@@ -204,7 +192,7 @@ def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace)
         costs = [
             line
             for scaling in SCALERS
-            for line in set_costs(results, (kind, scaling, args.n_max), SCORES[kind][0], names)
+            for line in set_costs(results, (kind, scaling, args.n_max), SCORES[kind][0], every)
         ]
         lines += [f"## {kind.capitalize()}", "", *tables, *costs] if tables else []
     if any(cell.part == "scale" for cell in fits):
@@ -220,54 +208,22 @@ def report(fits: dict[Cell, Fit], found: list[Source], args: argparse.Namespace)
     return "\n".join(lines)
 
 
-def head(args: argparse.Namespace) -> list[str]:
+def head(args: Namespace) -> list[str]:
     """Return what the tables mean, and where and by what they were made."""
-    versions = ", ".join(f"{name} {version(name)}" for name in ("scikit-learn", "numpy", "scipy", "numba"))
-    machine = f"{platform.machine()}, {processor()}, with Python {platform.python_version()}, {versions}"
-    return HEAD.format(command=args.command, machine=machine, seeds=args.seeds, n_max=args.n_max).splitlines()
-
-
-def processor() -> str:
-    """Return the processor's name, where the system tells it."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=Path, help="folder of .npz files (bundled sets alone)")
-    names = {"type": lambda text: text.split(","), "default": []}
-    parser.add_argument("--only", **names, help="names of sets, separated by commas (all)")
-    parser.add_argument("--estimators", **names, help="names of estimators, separated by commas (all)")
-    parser.add_argument("--again", **names, help="estimators to fit again, or: ours")
-    parser.add_argument(
-        "--parts", type=lambda text: text.split(","), default=["sets", "scale"], help="sets, scale (both)"
-    )
-    parser.add_argument("--seeds", type=int, default=5, help="number of splits (5)")
-    parser.add_argument("--n-max", type=int, default=6000, help="training points of a set at most (6000)")
-    parser.add_argument("--largest", type=int, default=SIZES[-1], help="number of points at scale at most (1000000)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes at a time (1)")
-    parser.add_argument("--seconds", type=float, default=120.0, help="CPU seconds of a fit at most (120)")
-    parser.add_argument("--gigabytes", type=float, default=8.0, help="memory of a fit at most (8)")
-    parser.add_argument(
-        "--rows", type=Path, default=Path("out_of_the_box.jsonl"), help="what is known (out_of_the_box.jsonl)"
-    )
-    parser.add_argument("--out", type=Path, help="file of the tables (printed)")
-    parser.add_argument("--verbose", action="store_true", help="say each fit")
-    args = parser.parse_args()
-    args.command = shlex.join(["python", *sys.argv])
-    return args
+    command = shlex.join(["python", *sys.argv])
+    return HEAD.format(command=command, machine=machine(), seeds=args.seeds, n_max=args.n_max).splitlines()
 
 
 def main() -> None:
     on_one_thread()
-    args = arguments()
+    sizes = {"seeds": 5, "n_max": 6000, "largest": SIZES[-1], "jobs": 1, "seconds": 120.0, "gigabytes": 8.0}
+    files = {"sets": Path, "rows": Path("out_of_the_box.jsonl"), "out": Path, "verbose": False}
+    args = command_line(__doc__, only=names, estimators=names, again=names, parts=names, **sizes, **files)
+    args.parts = args.parts or ["sets", "scale"]
     if args.sets and not args.sets.is_dir():
         sys.exit(f"--sets must name a folder of .npz files, got {args.sets}")
     found = sources(args.sets)
-    text = report(measure(found, args), found, args)
-    print(text) if args.out is None else args.out.write_text(text + "\n")
+    show(report(measure(found, args), found, args), args.out)
 
 
 if __name__ == "__main__":

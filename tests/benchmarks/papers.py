@@ -4,9 +4,9 @@
     python tests/benchmarks/papers.py --full auc/fig1 --csv table.csv
 
 The first command measures what `--rows` does not have yet (CPU seconds, one thread, one fit at a time, 1.5 GB at most), reads
-the times of `baselines_time.md` where they are the figure's, and writes `papers.md` and a drawing for each figure beside this
-file. What a figure's paper says and how it came out here is in `papers_words.py`, written by hand after a look at the
-numbers. Sets of the folder that DSGLAB_DATA names, or of ../shared/data beside the project; else those of scikit-learn.
+the times of `baselines_time.md` where they are the figure's, and writes a drawing for each figure beside this file, and its
+table below the drawing in `papers.md`. The words there are written by hand after a look at the numbers. Sets are those of the
+folder that DSGLAB_DATA names, or of ../shared/data beside the project; else those of scikit-learn.
 
 The second one carries out the study of our method that the page Papers opens, at the paper's size, as
 `python -m dsgcore sweep` does, and keeps its runs.
@@ -14,18 +14,16 @@ The second one carries out the study of our method that the page Papers opens, a
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from own_process import Bounds, measured, on_one_thread
 from papers_drawing import Line, Panel, drawing
 from papers_fits import FIGURES
-from papers_words import HEAD, WORDS
+from reporting import command_line, keep_rows, read_rows, show
+from reporting import table as markdown
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
@@ -59,14 +57,9 @@ def fitted(item: tuple[str, str, str]) -> list[Row]:
     return [dict(seed=seed, x=x, value=value, seconds=seconds) for seed, (x, value, seconds) in found]
 
 
-def read(file: Path) -> list[Row]:
-    """Return the rows that a file has."""
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
 def measure(file: Path) -> list[Row]:
     """Measure what the file does not have; return all that it has then."""
-    known = read(file)
+    known = read_rows(file)
     done = {(row["figure"], row["panel"], row["method"]) for row in known}
     items = [(name, panel, method) for name, f in FIGURES.items() for panel in f.panels for method in f.methods]
     items.sort(key=lambda item: item[2] in SLOW)
@@ -74,8 +67,7 @@ def measure(file: Path) -> list[Row]:
         head = dict(zip(("figure", "panel", "method"), item, strict=True))
         new = [{**head, **row} for row in rows] if rows else [{**head, "failed": failed}]
         known += new
-        with file.open("a") as out:
-            out.writelines(json.dumps(row) + "\n" for row in new)
+        keep_rows(file, new)
         print(item, failed or f"{sum(row['seconds'] for row in new):.1f} s", flush=True)
     return known
 
@@ -115,19 +107,19 @@ def box_panels(rows: list[Row], name: str) -> list[Panel]:
     return panels
 
 
-def table(rows: list[Row], name: str) -> list[str]:
+def table(rows: list[Row], name: str) -> str:
     """Return a figure's numbers: means over the seeds, with their deviation, and CPU seconds."""
-    lines = ["| set | method | at | mean ± deviation | CPU s of a fit |", "|---|---|---|---|---|"]
+    lines: list[tuple[str, ...]] = []
     for panel in FIGURES[name].panels:
         for method in FIGURES[name].methods:
             own = of(rows, name, panel, method)
-            lines += [f"| {panel} | {method} | | {row['failed']} | |" for row in own if "failed" in row]
+            lines += [(panel, method, "", row["failed"], "") for row in own if "failed" in row]
             for at in sorted({row["x"] for row in own if "x" in row}):
                 values, seconds = ([row[k] for row in own if row["x"] == at] for k in ("value", "seconds"))
-                where, spread = f"{at:g}" if at else "", np.std(values, ddof=1) if len(values) > 1 else np.nan
-                cells = f"{np.mean(values):.2f} ± {spread:.2f} | {np.mean(seconds):.2g}"
-                lines.append(f"| {panel} | {method} | {where} | {cells} |")
-    return lines
+                spread = np.std(values, ddof=1) if len(values) > 1 else np.nan
+                cells = f"{np.mean(values):.2f} ± {spread:.2f}", f"{np.mean(seconds):.2g}"
+                lines.append((panel, method, f"{at:g}" if at else "", *cells))
+    return markdown(("set", "method", "at", "mean ± deviation", "CPU s of a fit"), lines)
 
 
 def timed(ours: str) -> tuple[list[Panel], list[str]]:
@@ -164,35 +156,43 @@ def _worst(known: dict, names: list[str], sizes: list[int], group: int) -> tuple
     return tuple(lines)
 
 
-def time_table(panels: list[Panel]) -> list[str]:
+def time_table(panels: list[Panel]) -> str:
     """Return the numbers of `timed`."""
     sizes = sorted({n for one in panels[0].lines for n in one.x})
-    lines = ["| method | " + " | ".join(f"n = {n:,}" for n in sizes) + " |", "|---" * (len(sizes) + 1) + "|"]
+    rows = []
     for seconds, memory in zip(panels[0].lines, panels[1].lines, strict=True):
         at, mb = dict(zip(seconds.x, seconds.y, strict=True)), dict(zip(memory.x, memory.y, strict=True))
-        cells = [f"{at[n]:.2g} s, {mb[n]:.0f} MB" if n in at else "over 60 s" for n in sizes]
-        lines.append(f"| {seconds.name} | {' | '.join(cells)} |")
-    return lines
+        rows.append((seconds.name, *(f"{at[n]:.2g} s, {mb[n]:.0f} MB" if n in at else "over 60 s" for n in sizes)))
+    return markdown(("method", *(f"n = {n:,}" for n in sizes)), rows)
 
 
-def pieces(rows: list[Row]) -> Iterator[str]:
-    """Yield the page's parts; write the drawings on the way."""
-    yield HEAD
-    for name, (title, words) in WORDS.items():
-        yield f"## {title}\n"
-        yield words.strip() + "\n"
-        if name in TIMES:
-            panels, names = timed(TIMES[name])
-            numbers = time_table(panels)
-        elif any(row["figure"] == name and "value" in row for row in rows):
-            panels = box_panels(rows, name) if name in BOXES else curve_panels(rows, name)
-            known = {row["method"] for row in rows if row["figure"] == name and "value" in row}
-            names, numbers = [m for m in FIGURES[name].methods if m in known], table(rows, name)
-        else:
-            continue
-        (HERE / f"papers-{name}.svg").write_text(drawing(panels, names), encoding="utf-8")
-        yield f"![{title}](papers-{name}.svg)\n"
-        yield "\n".join(numbers) + "\n"
+def drawn(rows: list[Row], name: str) -> str:
+    """Write a figure's drawing; return its table, or nothing where nothing is known."""
+    known = {row["method"] for row in rows if row["figure"] == name and "value" in row}
+    if name in TIMES:
+        panels, names = timed(TIMES[name])
+        numbers = time_table(panels)
+    elif known:
+        panels = box_panels(rows, name) if name in BOXES else curve_panels(rows, name)
+        names, numbers = [m for m in FIGURES[name].methods if m in known], table(rows, name)
+    else:
+        return ""
+    (HERE / f"papers-{name}.svg").write_text(drawing(panels, names), encoding="utf-8")
+    return numbers
+
+
+def page(text: str, rows: list[Row]) -> str:
+    """Return the page with new tables: each stands below its drawing, up to the next section."""
+
+    def renewed(found: re.Match[str]) -> str:
+        return f"{found[1]}\n\n{drawn(rows, found[2]) or found[3].strip()}\n\n"
+
+    return (
+        re.sub(
+            r"(!\[.*\]\(papers-(.+)\.svg\))\n(.*?)(?=^## |\Z)", renewed, text, flags=re.DOTALL | re.MULTILINE
+        ).rstrip()
+        + "\n"
+    )
 
 
 def carry_out_full(name: str, file: Path | None, store: Path) -> None:
@@ -204,26 +204,22 @@ def carry_out_full(name: str, file: Path | None, store: Path) -> None:
     print(f"{price.runs:,} runs, about {price.seconds / 60:.0f} min of one core", file=sys.stderr)
     with local_processes() as executor:
         text = table_of(study, carry_out(study, Store(store), executor, 2))
-    print(text, end="") if file is None else file.write_text(text, encoding="utf-8")
+    show(text.rstrip("\n"), file)
 
 
 def main() -> None:
     """Do what the command line asks for."""
     names = [f"{s}/{f.name}" for s in SETTINGS for f in profile_of(SETTINGS[s]).figures]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=Path, default=Path("papers_rows.jsonl"))
-    parser.add_argument("--full", choices=names, help="carry out this figure's study at the paper's size")
-    parser.add_argument("--csv", type=Path)
-    parser.add_argument("--draw", action="store_true", help="measure nothing, draw what the rows have")
-    parser.add_argument("--store", type=Path, default=default_store())
-    given = parser.parse_args()
+    own_store = default_store()
+    given = command_line(__doc__, rows=Path("papers_rows.jsonl"), full=str, csv=Path, draw=False, store=own_store)
     if given.full:
+        if given.full not in names:
+            sys.exit(f"--full must be one of {', '.join(names)}, got {given.full!r}")
         carry_out_full(given.full, given.csv, given.store)
         return
     on_one_thread()
-    (HERE / "papers.md").write_text(
-        "\n".join(pieces(read(given.rows) if given.draw else measure(given.rows))), encoding="utf-8"
-    )
+    rows, file = read_rows(given.rows) if given.draw else measure(given.rows), HERE / "papers.md"
+    file.write_text(page(file.read_text(encoding="utf-8"), rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

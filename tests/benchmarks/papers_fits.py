@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import similar_unlabeled_real as pairs
 import table3
 from numpy.typing import NDArray
+from reporting import arrays_of, data_file
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
@@ -36,7 +35,6 @@ from dsgcore.baselines.susl import SUSL
 from dsgcore.baselines.svorex import SVOREX
 from dsgcore.model_selection import LabeledFolds
 
-FOLDER = Path(os.environ.get("DSGLAB_DATA") or Path(__file__).parents[3] / "shared" / "data")
 ITERATIONS = (12, 25, 50, 100)
 # Of similar and of unlabeled points, each.
 BATCH = 256
@@ -60,7 +58,7 @@ class Figure:
 
 def present(*names: str, instead: str) -> tuple[str, ...]:
     """Return those of the sets that are there; where there is none, a set that comes with scikit-learn."""
-    return tuple(name for name in names if (FOLDER / f"{name}.npz").exists()) or (instead,)
+    return tuple(name for name in names if data_file(name).exists()) or (instead,)
 
 
 def seconds_of(fit: Callable[[], Any]) -> tuple[Any, float]:
@@ -140,8 +138,8 @@ def drawn(name: str, seed: int, n: int, n_labeled: int) -> tuple[NDArray, NDArra
         X, y = (load_breast_cancer if name == "breast_cancer" else load_diabetes)(return_X_y=True)
         y = y if name == "breast_cancer" else np.digitize(y, np.quantile(y, [0.2, 0.4, 0.6, 0.8]))
     else:
-        with np.load(FOLDER / f"{name}.npz", allow_pickle=False) as held:
-            X, y = held["X"].astype(float), held["y5" if "y5" in held else "y"].astype(int)
+        held = arrays_of(name)
+        X, y = held["X"].astype(float), held["y5" if "y5" in held else "y"].astype(int)
     y = (y == 1).astype(int) if name in ("covtype20k", "w6a") or set(np.unique(y)) == {-1, 1} else y - y.min()
     order = np.random.default_rng([seed, zlib.crc32(name.encode())]).permutation(len(y))
     n = min(n, len(y) * 7 // 10)
@@ -287,44 +285,24 @@ def classes_by_labels(panel: str, method: str, seed: int) -> Found:
     return found
 
 
+# The second set stands in where the first one is missing.
+COVTYPE, DIGITS = ("covtype20k",), ("digits",)
+HAS_COVTYPE, TSGSU_METHODS = data_file("covtype20k").exists(), ("TSGSU", "CUU (all)", "CUU (200)", "SU-SL", "SU-DH")
+PENDIGITS = present("pendigits", instead="digits")
 FIGURES = {
-    "tsgsu-fig1": Figure(
-        present("covtype20k", instead="digits"),
-        ("TSGSU", "CUU (all)", "CUU (200)", "SU-SL", "SU-DH"),
-        5,
-        of_pairs,
-    ),
-    "tsgsu-fig2": Figure(
-        ("covtype20k, 2,700 unlabeled",) if (FOLDER / "covtype20k.npz").exists() else ("digits",),
-        ("TSGSU", "CUU (all)", "CUU (200)", "SU-SL", "SU-DH"),
-        3,
-        of_pairs,
-    ),
+    "tsgsu-fig1": Figure(COVTYPE if HAS_COVTYPE else DIGITS, TSGSU_METHODS, 5, of_pairs),
+    "tsgsu-fig2": Figure(("covtype20k, 2,700 unlabeled",) if HAS_COVTYPE else DIGITS, TSGSU_METHODS, 3, of_pairs),
     "tsgsu-fig3": Figure(
-        ("covtype20k", "covtype20k, 60 pairs") if (FOLDER / "covtype20k.npz").exists() else ("digits",),
-        ("TSGSU", "TSGSU, no correction"),
-        10,
-        of_pairs,
+        (*COVTYPE, "covtype20k, 60 pairs") if HAS_COVTYPE else DIGITS, ("TSGSU", "TSGSU, no correction"), 10, of_pairs
     ),
     "tsgsu-fig4": Figure(
-        ("mnist10k-unit",) if (FOLDER / "mnist10k.npz").exists() else ("digits",),
-        ("TSGSU", "CUU (all)", "CUU (200)", "SU-SL"),
-        5,
-        of_pairs,
+        ("mnist10k-unit",) if data_file("mnist10k").exists() else DIGITS, TSGSU_METHODS[:4], 5, of_pairs
     ),
     "auc-fig2": Figure(
-        present("codrna", "covtype20k", "skin_nonskin", instead="breast_cancer"),
-        tuple(AUC_METHODS),
-        6,
-        auc,
+        present("codrna", "covtype20k", "skin_nonskin", instead="breast_cancer"), tuple(AUC_METHODS), 6, auc
     ),
-    "s3vm-fig3": Figure(
-        present("codrna", "skin_nonskin", instead="breast_cancer"),
-        tuple(S3VM_METHODS),
-        4,
-        s3vm,
-    ),
+    "s3vm-fig3": Figure(present("codrna", "skin_nonskin", instead="breast_cancer"), tuple(S3VM_METHODS), 4, s3vm),
     "ordinal-fig2": Figure(present("kin40k", instead="diabetes"), tuple(ORDINAL_METHODS), 4, ordinal),
-    "multiclass-fig1-left": Figure(present("pendigits", instead="digits"), tuple(OF_CLASSES), 3, classes_by_iterations),
-    "multiclass-fig1-right": Figure(present("pendigits", instead="digits"), tuple(OF_CLASSES), 3, classes_by_labels),
+    "multiclass-fig1-left": Figure(PENDIGITS, tuple(OF_CLASSES), 3, classes_by_iterations),
+    "multiclass-fig1-right": Figure(PENDIGITS, tuple(OF_CLASSES), 3, classes_by_labels),
 }

@@ -21,13 +21,13 @@ The tables are printed in Markdown. tests/test_rates.py holds the same measureme
 
 from __future__ import annotations
 
-import argparse
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from reporting import command_line, show, table
 
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.carried import AllPoints
@@ -259,12 +259,6 @@ def norms(case: Case, seeds: Sequence[int]) -> Norms:
 # Tables.
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    for row in itertools.chain((head, ["---"] * len(head)), rows):
-        print(f"| {' | '.join(row)} |", flush=True)
-    print(flush=True)
-
-
 def _convex_row(case: Case, seeds: Sequence[int]) -> list[str]:
     found = way(case, seeds)
     slopes = [f"{found.slope(part):.2f} ± {found.slope_error(part):.2f}" for part in PARTS]
@@ -280,13 +274,13 @@ def _convex_row(case: Case, seeds: Sequence[int]) -> list[str]:
     ]
 
 
-def show_convex(arguments: argparse.Namespace) -> None:
+def show_convex(arguments: Namespace) -> None:
     """Print slopes and final errors of the convex cases."""
     seeds = range(arguments.seeds)
     head = ["case", "λ", "θ", "f − f*", "f − h", "h − f*", "f − f*, decade before", "error at T (largest)", "peak"]
     settings = {"n_iter": arguments.n_iter, "n_features": arguments.features, "batch_size": arguments.batch}
     cases = [case for lam in arguments.lam for case in convex_cases(lam=lam, product=arguments.product, **settings)]
-    _table(head, (_convex_row(case, seeds) for case in cases if case.name.startswith(arguments.only)))
+    show(table(head, (_convex_row(case, seeds) for case in cases if case.name.startswith(arguments.only))))
 
 
 def _non_convex_row(case: Case, seeds: Sequence[int]) -> list[str]:
@@ -302,14 +296,14 @@ def _non_convex_row(case: Case, seeds: Sequence[int]) -> list[str]:
     ]
 
 
-def show_non_convex(arguments: argparse.Namespace) -> None:
+def show_non_convex(arguments: Namespace) -> None:
     """Print the running mean of the squared gradient norm."""
     head = ["case", "step", "mean to T/100", "to T/10", "to T", "last tenth alone", "batches corrected"]
     cases = [case for case in non_convex_cases(n_iter=arguments.n_iter) if case.name.startswith(arguments.only)]
-    _table(head, (_non_convex_row(case, range(arguments.seeds)) for case in cases))
+    show(table(head, (_non_convex_row(case, range(arguments.seeds)) for case in cases)))
 
 
-def show_average(arguments: argparse.Namespace) -> None:
+def show_average(arguments: Namespace) -> None:
     """Print how far the iterates, and the means of their second halves, are from the optimum."""
     settings = {"n_iter": arguments.n_iter, "n_features": arguments.features, "batch_size": arguments.batch}
     for lam in arguments.lam:
@@ -319,10 +313,10 @@ def show_average(arguments: argparse.Namespace) -> None:
                 t, last, mean = averages(automatic, range(arguments.seeds))
                 print(f"{case.name}, λ = {lam:g}\n")
                 rows = [[name, *(f"{100 * e:.1f} %" for e in of)] for name, of in (("f", last), ("average", mean))]
-                _table(["t", *map(str, t)], rows)
+                show(table(["t", *map(str, t)], rows))
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+COMMANDS: dict[str, Callable[[Namespace], None]] = {
     "convex": show_convex,
     "non-convex": show_non_convex,
     "average": show_average,
@@ -331,17 +325,10 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
 
 def main() -> None:
     """Measure what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=COMMANDS)
-    parser.add_argument("--seeds", type=int, default=16, help="how many runs are averaged (default: %(default)s)")
-    parser.add_argument("--lam", type=float, nargs="+", default=[1.0, 0.5], help="ridges (default: %(default)s)")
-    parser.add_argument("--only", default="", help="the cases whose names begin so (default: all)")
-    parser.add_argument("--n-iter", type=int, default=10_000, help="iterations T (default: %(default)s)")
-    parser.add_argument("--product", type=float, default=1.5, help="theta times lam, in (1, 2) (default: %(default)s)")
-    parser.add_argument("--features", type=int, default=64, help="m of the convex cases (default: %(default)s)")
-    parser.add_argument("--batch", type=int, default=32, help="B of the convex cases (default: %(default)s)")
-    arguments = parser.parse_args()
-    COMMANDS[arguments.what](arguments)
+    sizes = {"n_iter": 10_000, "features": 64, "batch": 32}
+    asked = command_line(__doc__, COMMANDS, seeds=16, lam=[1.0, 0.5], only="", product=1.5, **sizes)
+    for what in asked.what:
+        COMMANDS[what](asked)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """TSGS3VM on real data with 200 labels, beside the same run without unlabeled points, and scikit-learn's SVC.
 
-    python tests/benchmarks/s3vm_real.py --sets codrna,w6a --seeds 5 --out s3vm.csv
+    python tests/benchmarks/s3vm_real.py --sets codrna,w6a --seeds 5 --out s3vm.jsonl
 
 Protocol (X. Geng et al., IJCAI 2019, Section 6.1): 200 random points keep their labels; the others lose them and are
 divided into five folds, of which the first is for training and the rest for testing (`--test` of these). Batches of 256
@@ -18,7 +18,7 @@ forget. The twin, with C* = 0, gets the same batches of labeled points, the same
 far the runs have come is told by the points that changed sides in the last quarter, and by those on which the twin and
 the exact solution of its problem differ: an SVM without intercept, by liblinear in coordinates of the kernel's span.
 
-`--out` gets one row per set and seed as soon as it is known, and what is there already is not computed again; the
+`--out` gets one row per set and seed as soon as it is known, as JSON, and what is there already is not computed again; the
 table is printed in Markdown.
 
 The sets are files NAME.npz with X and y in the folder that DSGLAB_DATA names, or in ../shared/data beside the project.
@@ -26,17 +26,14 @@ The sets are files NAME.npz with X and y in the folder that DSGLAB_DATA names, o
 
 from __future__ import annotations
 
-import argparse
-import os
-import sys
 import time
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+from reporting import arrays_of, command_line, mean_and_deviation, measured_sets, names, show, table
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
@@ -82,14 +79,10 @@ class Setting:
     test: int
 
 
-def folder() -> Path:
-    return Path(os.environ.get("DSGLAB_DATA") or Path(__file__).parents[3] / "shared" / "data")
-
-
 def draw(name: str, seed: int, n_test: int) -> Split:
     """Hide all labels but 200, and divide the points without a label into a training fold and four of test points."""
-    with np.load(folder() / f"{name}.npz") as arrays:
-        X, y = arrays["X"].astype(np.float32), (arrays["y"] > 0).astype(int)
+    arrays = arrays_of(name)
+    X, y = arrays["X"].astype(np.float32), (arrays["y"] > 0).astype(int)
     order = np.random.default_rng(seed).permutation(len(y))
     unlabeled, test = np.split(order[N_LABELED:], [(len(y) - N_LABELED) // 5])
     train, test = np.concatenate([order[:N_LABELED], unlabeled]), test[:n_test]
@@ -163,68 +156,48 @@ def measure(name: str, seed: int, setting: Setting) -> dict[str, object]:
     values = {"ours": f, "twin": twin, "exact": exact, "svc": search.decision_function(split.X_test)}
     errors = {label: 100 * np.mean((each > 0) != split.y_test) for label, each in values.items()}
     return {
-        **{"set": name, "seed": seed, **asdict(setting)},
+        **asdict(setting),
         **{"C": C / N_LABELED, "sigma": sigma, "n_unlabeled": len(split.X) - N_LABELED, "m": plan.n_features},
         **{"iterations": plan.n_iter, "changed": 100 * changed, "cv": 100 * (1 - search.best_score_), **errors},
         **{"twin_unlike_exact": 100 * np.mean((twin > 0) != (exact > 0)), "seconds": time.perf_counter() - start},
     }
 
 
-def table(rows: pd.DataFrame) -> str:
+def said(found: dict[str, dict[str, NDArray]]) -> str:
     """Return mean errors (and deviations) of every set, and their mean over the sets, in Markdown."""
-    lines = [
-        "| set | draws | TSGS3VM | labels only | exactly | SVC | difference to labels only | to SVC | iterations |",
-        "|---|" + "---:|" * 8,
-    ]
-    means = []
-    for name, group in rows.groupby("set", sort=False):
-        cells = [f"{group[k].mean():.2f} ± {group[k].std():.2f}" for k in ("ours", "twin", "exact", "svc")]
-        gaps = [f"{(group['ours'] - group[k]).mean():+.2f}" for k in ("twin", "svc")]
-        lines.append(
-            f"| {name} | {len(group)} | {' | '.join(cells + gaps)} | {group['iterations'].min()} to {group['iterations'].max()} |"
-        )
-        means.append([group[k].mean() for k in ("ours", "twin", "exact", "svc")])
+    rows, means = [], []
+    for name, of in found.items():
+        errors = [of[k] for k in ("ours", "twin", "exact", "svc")]
+        gaps = [f"{(of['ours'] - of[k]).mean():+.2f}" for k in ("twin", "svc")]
+        length = f"{of['iterations'].min():.0f} to {of['iterations'].max():.0f}"
+        rows.append((name, len(of["seed"]), *map(mean_and_deviation, errors), *gaps, length))
+        means.append([values.mean() for values in errors])
     ours, twin, exact, svc = np.mean(means, axis=0)
-    lines.append(
-        f"| mean | | {ours:.2f} | {twin:.2f} | {exact:.2f} | {svc:.2f} | {ours - twin:+.2f} | {ours - svc:+.2f} | |"
+    rows.append(
+        ("mean", "", *(f"{v:.2f}" for v in (ours, twin, exact, svc)), f"{ours - twin:+.2f}", f"{ours - svc:+.2f}", "")
     )
-    return "\n".join(lines)
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", default=",".join(SETS), help="names, separated by commas (all five)")
-    parser.add_argument("--seeds", type=int, default=5, help="number of draws (5)")
-    parser.add_argument("--first-seed", type=int, default=0, help="the first draw's seed (0)")
-    parser.add_argument(
-        "--loss", default="symmetric hinge", choices=tuple(LOSSES), help="loss of unlabeled points (symmetric hinge)"
+    head = (
+        "set",
+        "draws",
+        "TSGS3VM",
+        "labels only",
+        "exactly",
+        "SVC",
+        "difference to labels only",
+        "to SVC",
+        "iterations",
     )
-    parser.add_argument("--ratio", type=float, default=0.1, help="C* / C (0.1)")
-    parser.add_argument("--features", type=int, default=128, help="random features an iteration, at least (128)")
-    parser.add_argument("--n-iter", type=int, default=8000, help="iterations at most (8000)")
-    parser.add_argument("--test", type=int, default=3000, help="test points at most (3000)")
-    parser.add_argument("--out", type=Path, default=Path("s3vm.csv"), help="file of the results (s3vm.csv)")
-    return parser.parse_args()
+    return table(head, rows)
 
 
 def main() -> None:
-    args = arguments()
-    setting = Setting(args.loss, args.ratio, args.features, args.n_iter, args.test)
-    names = args.sets.split(",")
-    absent = [name for name in names if not (folder() / f"{name}.npz").is_file()]
-    if absent:
-        sys.exit(f"{folder()} must hold {', '.join(absent)} as .npz: set DSGLAB_DATA to the folder of the data")
-    rows = pd.read_csv(args.out).to_dict("records") if args.out.exists() else []
-    done = {(row["set"], row["seed"]) for row in rows}
-    for seed in range(args.first_seed, args.first_seed + args.seeds):
-        for name in names:
-            if (name, seed) in done:
-                continue
-            rows.append(measure(name, seed, setting))
-            pd.DataFrame(rows).to_csv(args.out, index=False)
-            print({k: round(float(v), 3) if isinstance(v, float) else v for k, v in rows[-1].items()}, flush=True)
-    frame = pd.DataFrame(rows)
-    print(table(frame[frame["set"].isin(names)]))
+    sizes = {"features": 128, "n_iter": 8000, "test": 3000}
+    asked = command_line(
+        __doc__, sets=names, seeds=5, first_seed=0, loss=tuple(LOSSES), ratio=0.1, out=Path("s3vm.jsonl"), **sizes
+    )
+    setting = Setting(asked.loss, asked.ratio, asked.features, asked.n_iter, asked.test)
+    seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
+    show(said(measured_sets(asked.sets or SETS, seeds, asked.out, lambda name, seed: measure(name, seed, setting))))
 
 
 if __name__ == "__main__":

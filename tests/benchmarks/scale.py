@@ -1,18 +1,17 @@
 """Beyond one machine's memory and cores, on one machine: kills, rows, bytes, workers, prediction; and what follows for a plan.
 
     python tests/benchmarks/scale.py kills rows bytes messages workers features prediction --figures scale.json
-    python tests/benchmarks/scale.py write --figures scale.json --markdown tests/benchmarks/scale.md
+    python tests/benchmarks/scale.py plan --figures scale.json
 
 kills: a worker of two is killed at a random iteration, again and again on one cluster; rows: 10^8 rows of Parquet, made on the spot
 (7 GB) and deleted; bytes: what an iteration puts on the wire; messages: how long that takes; workers: one process and two, in turn;
 features: the same with four times as many features; prediction: `python -m dsgcore predict` of 10^7 rows, and of as many killed
-half way. Each part's figures go into the file; `write` makes the page of them, and computes there what they mean for 10^9 rows and
+half way. Each part's figures go into the file, and `scale.md` explains them; `plan` computes what they mean for 10^9 rows and
 64 workers.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import tempfile
@@ -22,9 +21,8 @@ from typing import Any
 
 import scale_cluster
 import scale_rows
-import scale_words
-
-SMALL = "a tenth of the rows and iterations"
+from reporting import command_line, show
+from scale_plan import plan
 
 
 def _rows(is_small: bool) -> dict[str, Any]:
@@ -59,21 +57,15 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
 
 
 def main() -> None:
-    """Measure what the command line names, or write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="+", choices=[*PARTS, "write"])
-    parser.add_argument("--figures", type=Path, required=True, help="where the figures are kept")
-    parser.add_argument("--markdown", type=Path, help="where `write` writes")
-    parser.add_argument("--small", action="store_true", help=SMALL)
-    arguments = parser.parse_args()
-    for part in arguments.parts:
-        kept = json.loads(arguments.figures.read_text()) if arguments.figures.exists() else {}
-        if part == "write":
-            text = scale_words.page(kept)
-            (arguments.markdown.write_text if arguments.markdown else print)(text)
+    """Measure what the command line names, with --small a tenth of the rows and iterations; or compute the plan."""
+    asked = command_line(__doc__, [*PARTS, "plan"], figures=Path("scale.json"), small=False)
+    for part in asked.what:
+        kept = json.loads(asked.figures.read_text()) if asked.figures.exists() else {}
+        if part == "plan":
+            show(plan(kept))
         else:
-            kept[part] = {**PARTS[part](arguments.small), "load at the end": os.getloadavg()[0]}
-            arguments.figures.write_text(json.dumps(kept, indent=1) + "\n")
+            kept[part] = {**PARTS[part](asked.small), "load at the end": os.getloadavg()[0]}
+            show(json.dumps(kept, indent=1), asked.figures)
 
 
 if __name__ == "__main__":

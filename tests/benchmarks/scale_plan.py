@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import exp, sqrt
 from statistics import median
 from typing import Any
 
 import numpy as np
+from reporting import table
 
 N, D, SOURCES, WORKERS = 10**9, 18, 2, 64
 # T, B, m: the estimators' own, and a long run.
@@ -74,65 +75,37 @@ def carried(n: int, n_iter: int, batch_size: int) -> float:
 
 
 def plan(kept: Mapping[str, Any]) -> str:
-    """Return the page's last part."""
+    """Return the rates, a table for each run, and where it stops scaling, as `scale.md` has them in words."""
     r = rates(kept)
-    parts = [_run(r, name, *sizes) for name, sizes in RUNS.items()]
     T, B, m = RUNS["a long run"]
     work, least = carried(N, T, B) * m * r.evaluation, SOURCES * B * m * r.driver
-    most, ms = (sqrt(least**2 + 4 * r.message * work) - least) / (2 * r.message), f"{1e3 * r.message:.1f} ms"
-    label, row, each, ours = 1e9 * r.label, 1e9 * r.row, 1e9 * r.evaluation, 1e9 * r.driver
-    enough = WORKERS * (WORKERS * r.message + least)
-    a_row = (kept["rows"]["peak"] - kept["rows"]["empty"]) / kept["rows"]["n"]
-    return f"""## The plan past this machine: {N:,} rows, {WORKERS} workers
-
-Nothing of this was run. It is computed from the figures above, for workers of one thread as fast as this machine's.
-Messages go through one scheduler, and files are in a cache or on disks as fast as it. The rates are:
-
-- {each:.2f} ns for an evaluation (one feature at one carried row);
-- {label:.0f} ns a row for the labels, and {row:.0f} ns a row for the row groups;
-- {1e6 * r.shared:.2f} us to share out a visited row;
-- {ms} of messages for an iteration and a worker (a straight line through one, two and four workers, which shared two cores);
-- {ours:.1f} ns in the driving process for a feature and a batch point;
-- {r.framing:.2f} bytes on the wire for each byte of payload.
-
-{"".join(parts)}
-**When does it stop scaling?** With more than W = {most:.0f} workers an iteration of the long run takes longer again.
-
-- An iteration is {work:.1f} s of one thread's work, which W workers divide.
-- At the same time run W times {ms} of messages, one after the other in one event loop, and {least:.2f} s of the driving process.
-  These are hidden up to W = {most:.0f}, because workers carry their other rows while the next block is made.
-- To keep {WORKERS} workers busy, an iteration of such batches should be {enough:.0f} s of one thread's work.
-  Longer runs do not help. More visited rows do, and so would a scheduler that passes one block on to all workers at once.
-
-**What does not scale?** One process reads and holds the labels and the visited rows. This takes {a_row:.0f} bytes
-a row at its highest, as measured above ({N * a_row / 1e9:.0f} GB), and {4 * D} bytes for each visited row. 24 GB
-are enough for about {24 / a_row:.1f} billion rows.
-"""
+    most = (sqrt(least**2 + 4 * r.message * work) - least) / (2 * r.message)
+    limits = [
+        ("workers beyond which an iteration of the long run takes longer", f"{most:.0f}"),
+        ("s of one thread's work in an iteration", f"{work:.1f}"),
+        ("s of the driving process in an iteration", f"{least:.2f}"),
+        (f"s of work that keep {WORKERS} workers busy", f"{WORKERS * (WORKERS * r.message + least):.0f}"),
+        (
+            "bytes a row in the driving process",
+            f"{(kept['rows']['peak'] - kept['rows']['empty']) / kept['rows']['n']:.0f}",
+        ),
+    ]
+    parts = [table(("rate", "seconds, or bytes for a byte"), [(k, f"{v:.3g}") for k, v in asdict(r).items()])]
+    parts += [_run(r, name, *sizes) for name, sizes in RUNS.items()]
+    return "\n\n".join([*parts, table(("limit", ""), limits)])
 
 
 def _run(r: Rates, name: str, T: int, B: int, m: int) -> str:
     visited, mean = N * (1 - exp(-T * B / (N / SOURCES))), carried(N, T, B)
-    sizes = f"(T = {T}, B = {B:,}, m = {m}, {SOURCES} sources)"
-    head = f"*{name.capitalize()}* {sizes}: {visited:,.0f} visited rows, {mean:,.0f} carried in the mean.\n\n"
     columns = "workers, labels, row groups, sharing out, iterations, messages beside, efficiency, sent an iteration"
-    lines = [columns.split(", ")]
+    rows = []
     for W in COUNTS:
-        messages, each, alone = W * r.message, _iteration(r, mean, B, m, W), _iteration(r, mean, B, m, 1)
+        each, alone = _iteration(r, mean, B, m, W), _iteration(r, mean, B, m, 1)
+        times = [N * r.label, N * r.row, visited * r.shared, T * each, T * W * r.message]
         sent = r.framing * (8 * m * W + 4 * SOURCES * B)
-        lines.append(
-            [
-                str(W),
-                _time(N * r.label),
-                _time(N * r.row),
-                _time(visited * r.shared),
-                _time(T * each),
-                _time(T * messages),
-                f"{alone / W / each:.2f}",
-                f"{sent / 1e6:.2f} MB",
-            ]
-        )
-    lines.insert(1, ["---"] * len(lines[0]))
-    return head + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n\n"
+        rows.append((W, *map(_time, times), f"{alone / W / each:.2f}", f"{sent / 1e6:.2f} MB"))
+    said = f"{name}: T = {T}, B = {B:,}, m = {m}; {visited:,.0f} visited rows, {mean:,.0f} carried in the mean"
+    return f"{said}\n\n{table(columns.split(', '), rows)}"
 
 
 def _iteration(r: Rates, mean: float, B: int, m: int, W: int) -> float:

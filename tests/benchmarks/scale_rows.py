@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -18,7 +19,6 @@ from dsgcore.benchmark.measuring import in_new_process, repeated, seconds
 from dsgcore.benchmark.measuring import workers as threads
 from dsgcore.benchmark.prediction import any_model
 from dsgcore.benchmark.runs import one_evaluation, paper_task
-from dsgcore.core.expansion import Expansion
 
 D, ROWS_A_FILE, LABELED = 18, 1_000_000, 1e-4
 NAMES = [f"x{j}" for j in range(D)]
@@ -76,8 +76,6 @@ def write(folder: Path, n: int, *, first: int = 0) -> None:
 
 def trained(folder: Path, n_iter: int) -> dict[str, Any]:
     """Train from a folder in a process of its own; return its seconds, its memory, and which part of the files it touched."""
-    import json
-
     found = in_new_process(TRAINING, folder, n_iter, json.dumps(NAMES), json.dumps(GROUPS))
     return {**found, "bytes": sum(file.stat().st_size for file in folder.iterdir()), "load": os.getloadavg()[0]}
 
@@ -124,7 +122,7 @@ def _predict(folder: Path, to: Path, out: str) -> subprocess.Popen[bytes]:
 
 def resumed(folder: Path, to: Path, n_iter: int, m: int) -> dict[str, Any]:
     """Kill the command half way and give it again; return whether its files are those of one that was left alone."""
-    _save(any_model(D, m, n_iter), to)
+    any_model(D, m, n_iter).save(to / "model.npz")
     n_parts, process = sum(parquet.ParquetFile(file).num_row_groups for file in folder.iterdir()), None
     process = _predict(folder, to, "killed")
     while len(list((to / "killed").glob("*.parquet"))) < n_parts // 2 and process.poll() is None:
@@ -138,7 +136,3 @@ def resumed(folder: Path, to: Path, n_iter: int, m: int) -> dict[str, Any]:
     is_same = [f.name for f in whole] == [f.name for f in killed]
     is_same &= all(a.read_bytes() == b.read_bytes() for a, b in zip(whole, killed, strict=True))
     return {"parts": n_parts, "there": there, "same": is_same, "n": _rows_in(folder), "T": n_iter, "m": m}
-
-
-def _save(model: Expansion, to: Path) -> None:
-    model.save(to / "model.npz")

@@ -1,6 +1,6 @@
 """TSGSU on real data, with and without the correction, beside the exact minimiser of the same risk (SU-SL).
 
-    python tests/benchmarks/similar_unlabeled_real.py covtype20k --seeds 3 --out results.csv
+    python tests/benchmarks/similar_unlabeled_real.py covtype20k --seeds 3 --out results.jsonl
 
 Protocol (Shi, Gu, Li, Deng and Huang, Machine Learning 2021, "Experiments"): one class against the rest; 5000 similar
 pairs or as many as fit, 10 000 unlabeled points or as many as fit, and n_U / 3 test points, all disjoint and each with
@@ -9,8 +9,9 @@ lam and the kernel's parameters are chosen by 5-fold cross-validation of the zer
 unlabeled points alone, in a split of its own, from every other power of two of the paper's grid.
 
 Both methods minimise the same objective, so both get the parameters that the exact solution's cross-validation
-chooses. With `--search-with-correction` each gets parameters of its own, lam and sigma from every power of two, from
-the (un)corrected minimisers on a basis (see `basis_values`), and TSGSU the step with the smallest risk on one fold.
+chooses. With `--search-with-correction own` (or `Gaussian`) each gets parameters of its own, lam and
+sigma from every power of two, from the (un)corrected minimisers on a basis (see `basis_values`), and TSGSU the step with
+the smallest risk on one fold.
 
 With all training points as centres and the ridge in the kernel's space, f = sum_i a_i k(x_i, .) has
 
@@ -28,11 +29,10 @@ to `--out` as soon as it is known.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import itertools
-import os
+import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,6 +41,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from reporting import arrays_of, command_line, keep_rows
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.preprocessing import normalize
@@ -107,9 +108,8 @@ class Sample:
 def load(name: str) -> tuple[NDArray, NDArray]:
     """Return the points, each coordinate (of images: all of them alike) scaled to [0, 1], and classes in {0, 1}."""
     setting = SETTINGS[name]
-    folder = Path(os.environ.get("DSGLAB_DATA", Path(__file__).parents[3] / "shared" / "data"))
-    with np.load(folder / f"{setting.file or name}.npz", allow_pickle=False) as file:
-        X, y = file["X"].astype(np.float32), file["y"] == setting.positive
+    arrays = arrays_of(setting.file or name)
+    X, y = arrays["X"].astype(np.float32), arrays["y"] == setting.positive
     low, width = (0.0, X.max()) if name.startswith("mnist") else (X.min(axis=0), np.ptp(X, axis=0))
     X = (X - low) / np.where(width > 0, width, 1)
     return np.ascontiguousarray(normalize(X) if setting.is_unit else X), y.astype(int)
@@ -352,17 +352,17 @@ def accuracy(f: NDArray, classes: NDArray) -> float:
 
 
 def _rows(
-    name: str, sample: Sample, seed: int, chosen: tuple[Choice, Choice], arguments: argparse.Namespace
+    name: str, sample: Sample, seed: int, chosen: tuple[Choice, Choice], arguments: Namespace
 ) -> Iterator[dict[str, Any]]:
     setting, (kernel, lam) = SETTINGS[name], chosen[0]
-    common = {"set": name, "seed": seed, "kernel": kernel, "lam": lam, "pairs": len(sample.similar) // 2}
+    common = {"set": name, "seed": seed, "kernel": str(kernel), "lam": lam, "pairs": len(sample.similar) // 2}
     common |= {"unlabeled": len(sample.unlabeled), "test": len(sample.test), "prior": round(sample.prior, 4)}
     exact = exact_values(kernel, sample, sample.test, [lam])[0]
     assert np.isfinite(exact).all(), "conjugate gradients did not converge"
     yield {**common, "method": "SU-SL", "accuracy": accuracy(exact, sample.classes)}
     yield {**common, "method": "larger class", "accuracy": max(sample.prior, 1 - sample.prior)}
     kernel, lam = chosen[1]
-    common |= {"kernel": kernel, "lam": lam}
+    common |= {"kernel": str(kernel), "lam": lam}
     step = arguments.step / (lam + largest_eigenvalue(kernel, sample.unlabeled))
     at = tuple(arguments.at or setting.at)
     steps = Steps(step, arguments.features or setting.n_features, arguments.batch, at)
@@ -386,10 +386,6 @@ def _rows(
         }
 
 
-COLUMNS = ("set", "seed", "method", "n_iter", "accuracy", "distance", "agreement", "negative", "step", "n_features")
-COLUMNS += ("kernel", "lam", "pairs", "unlabeled", "test", "prior", "seconds")
-
-
 def _chosen(name: str, sample: Sample, kernels: Sequence[Kernel], lams: Sequence[float], values_at: Values) -> Choice:
     start = time.perf_counter()
     risks = search(sample, kernels, lams, values_at)
@@ -400,7 +396,7 @@ def _chosen(name: str, sample: Sample, kernels: Sequence[Kernel], lams: Sequence
     return ranked[0]
 
 
-def measure(name: str, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def measure(name: str, arguments: Namespace) -> Iterator[dict[str, Any]]:
     """Choose parameters, then yield one row for every seed, method and number of iterations."""
     setting = SETTINGS[name]
     X, y = load(name)
@@ -434,49 +430,16 @@ def measure(name: str, arguments: argparse.Namespace) -> Iterator[dict[str, Any]
 
 def main() -> None:
     """Measure the sets that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="+", choices=SETTINGS)
-    parser.add_argument("--seeds", type=int, default=3, help="how many splits are measured (default: %(default)s)")
-    parser.add_argument("--pairs", type=int, default=5000, help="similar pairs, at most (default: %(default)s)")
-    parser.add_argument("--batch", type=int, default=1000, help="points of each source (default: %(default)s)")
-    parser.add_argument("--features", type=int, help="random features m (default: 1000, of mnist10k 250)")
-    parser.add_argument(
-        "--at", type=int, nargs="+", help="iterations that are measured (default: 100 400, of mnist10k 50 100)"
-    )
-    parser.add_argument("--step", type=float, default=0.5, help="step times (lam + mu) (default: %(default)s)")
-    parser.add_argument(
-        "--search-unlabeled",
-        type=int,
-        default=10_000,
-        help="search on so many unlabeled points, at most, and as many "
-        "of the pairs in proportion (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--search-with-correction",
-        choices=("own", "Gaussian"),
-        help="choose parameters for each method by itself, of the set's own kernels or of the Gaussian",
-    )
-    parser.add_argument(
-        "--corrections",
-        nargs="*",
-        choices=("identity", "ReLU", "leaky ReLU"),
-        default=["identity"],
-        help="measured beside the absolute value (default: identity)",
-    )
-    parser.add_argument("--given", type=float, nargs=2, metavar=("SIGMA", "LAM"), help="take these, and do not search")
-    parser.add_argument("--power", choices=("1", "3", "5"), help="of the given dot product kernel (default: 1)")
-    parser.add_argument("--out", type=Path, required=True, help="CSV file that rows are appended to")
-    arguments = parser.parse_args()
-    is_new = not arguments.out.exists()
-    with arguments.out.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if is_new:
-            writer.writeheader()
-        for name in arguments.sets:
-            for row in measure(name, arguments):
-                writer.writerow(row)
-                file.flush()
-                print(row, flush=True)
+    more = {"features": int, "at": [], "step": 0.5, "search_unlabeled": 10_000, "given": [], "power": str}
+    more |= {"search_with_correction": str, "corrections": ["identity"]}
+    asked = command_line(__doc__, SETTINGS, seeds=3, pairs=5000, batch=1000, out=Path("similar.jsonl"), **more)
+    asked.at, asked.given = [int(t) for t in asked.at], [float(value) for value in asked.given]
+    if asked.search_with_correction not in (None, "own", "Gaussian"):
+        sys.exit(f"--search-with-correction must be own or Gaussian, got {asked.search_with_correction!r}")
+    for name in asked.what:
+        for row in measure(name, asked):
+            keep_rows(asked.out, [row])
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

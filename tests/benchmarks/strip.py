@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from reporting import command_line, show, table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_lessons import spec_of as lesson
@@ -50,45 +51,42 @@ def intervened(name: str, fault: str, seed: int) -> tuple[str, float]:
     return found.leading, limits(better, SEEDS_OF_INTERVENTION).parts["together"] / found.expected
 
 
-def intervention() -> None:
-    """Print what the four runs say, and how far what a remedy brought was off."""
-    print("| setting | fault | to lead | leads | brought / expected |\n|---|---|---|---|---|")
-    ratios = []
+def intervention() -> str:
+    """Return what the four runs say, and how far what a remedy brought was off."""
+    rows, ratios = [], []
     for name in INTERVENED:
         for fault, (_, cause) in FAULTS.items():
             found = [intervened(name, fault, seed) for seed in SEEDS_OF_FAULTS]
             brought = [ratio for _, ratio in found if np.isfinite(ratio)]
             ratios += brought
             said = f"{np.median(brought):.2f}" if brought else "nothing to expect: it grows"
-            print(f"| {name} | {fault} | {CAUSES[cause]} | {counted(one for one, _ in found)} | {said} |", flush=True)
-    print(f"\nOf {len(ratios)} remedies, brought / expected: median {np.median(ratios):.2f}.")
+            rows.append((name, fault, CAUSES[cause], counted(one for one, _ in found), said))
+    text = table(("setting", "fault", "to lead", "leads", "brought / expected"), rows)
+    return f"{text}\n\nOf {len(ratios)} remedies, brought / expected: median {np.median(ratios):.2f}."
 
 
-def main() -> None:
-    """Print the tables."""
-    asked = sys.argv[1:] or ["strip", "intervention"]
-    if "strip" in asked:
-        of_the_strip()
-    if "intervention" in asked:
-        intervention()
-
-
-def of_the_strip() -> None:
-    """Print which gauge leads."""
-    print("| setting | fault | to lead | leads |\n|---|---|---|---|")
+def of_the_strip() -> str:
+    """Return which gauge leads."""
+    rows = []
     for name in DATA:
         for fault, (_, cause) in FAULTS.items():
             found = counted(leads(faulty(name, fault, seed)) for seed in SEEDS_OF_FAULTS)
-            print(f"| {name} | {fault} | {cause} | {found} |", flush=True)
-    print("\n| lesson that works | leads |\n|---|---|")
-    for name, setting in SETTINGS.items():
-        works = profile_of(setting).lessons[0]
-        print(f"| {name} | {counted(leads(lesson(name, works, seed)) for seed in SEEDS_OF_LESSONS)} |", flush=True)
+            rows.append((name, fault, cause, found))
+    works = [(name, profile_of(setting).lessons[0]) for name, setting in SETTINGS.items()]
+    lessons = [
+        (name, counted(leads(lesson(name, one.values, seed)) for seed in SEEDS_OF_LESSONS)) for name, one in works
+    ]
     ratios = [effect(name, seed) for name in DATA for seed in SEEDS_OF_REMEDIES]
-    print(
-        f"\nBatches four times as large, read / expected: {np.round(ratios, 2).tolist()}, median {np.median(ratios):.2f}."
+    read = f"{np.round(ratios, 2).tolist()}, median {np.median(ratios):.2f}."
+    faults, lesson_table = (
+        table(("setting", "fault", "to lead", "leads"), rows),
+        table(("lesson that works", "leads"), lessons),
     )
+    return f"{faults}\n\n{lesson_table}\n\nBatches four times as large, read / expected: {read}"
 
+
+PARTS = {"strip": of_the_strip, "intervention": intervention}
 
 if __name__ == "__main__":
-    main()
+    for part in command_line(__doc__, PARTS).what:
+        show(PARTS[part]())

@@ -9,7 +9,6 @@ the machine changes nothing, and one thread. The estimator is then fitted with i
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 import types
@@ -23,6 +22,7 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 import numpy as np
 from box_sets import BINARY, MULTICLASS, ORDINAL, Source, Split, drawn, sources
+from reporting import command_line, show, table
 from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
@@ -67,15 +67,14 @@ def measured(kind: type[Any], score: Any, split: Split, seed: int, seconds: floa
     return Row(before, after, found.parameters, len(found.tried), spent)
 
 
-def line(name: str, kind: str, measure: str, rows: list[Row]) -> str:
-    """Return a set's line of the table."""
+def line(name: str, kind: str, measure: str, rows: list[Row]) -> tuple[str, ...]:
+    """Return a set's row of the table."""
     before, after = (np.array([getattr(row, at) for row in rows]) for at in ("before", "after"))
     found = "; ".join(", ".join(f"{k} {v}" for k, v in row.found.items()) or "stays" for row in rows)
     tried, seconds = (np.mean([getattr(row, at) for row in rows]) for at in ("tried", "seconds"))
-    return (
-        f"| {name} | {kind} | {measure} | {100 * before.mean():.1f} | {100 * after.mean():.1f} | "
-        f"{', '.join(f'{100 * d:+.1f}' for d in after - before)} | {tried:.0f} | {seconds:.0f} | {found} |"
-    )
+    differences = ", ".join(f"{100 * d:+.1f}" for d in after - before)
+    scores = f"{100 * before.mean():.1f}", f"{100 * after.mean():.1f}"
+    return name, kind, measure, *scores, differences, f"{tried:.0f}", f"{seconds:.0f}", found
 
 
 def said(which: str, gains: list[float]) -> str:
@@ -89,59 +88,35 @@ def said(which: str, gains: list[float]) -> str:
     )
 
 
-def report(lines: dict[str, str], gains: dict[str, float], given: argparse.Namespace) -> str:
+HEAD = ("set", "estimator", "score", "defaults", "suggested", "differences by split", "tried", "CPU s", "set to")
+
+
+def report(lines: dict[str, tuple[str, ...]], gains: dict[str, float]) -> str:
     """Return the table, and the means over the sets: all, and those that had no part in making the rules."""
     unseen = [gain for name, gain in gains.items() if "PS3VT" not in lines[name] and name not in SEEN_TOO]
-    return "\n".join(
-        [
-            '# Does "Suggest" find better values?',
-            "",
-            f"The cells are test scores in percent, over {given.seeds} splits of each set with at most",
-            f"{given.n_max:,} training points and {given.seconds:g} CPU seconds a search.",
-            "The command is `python tests/benchmarks/suggest.py`.",
-            "",
-            "| set | estimator | score | defaults | suggested | differences by split | tried | CPU s | set to |",
-            "|---|---|---|---|---|---|---|---|---|",
-            *lines.values(),
-            "",
-            f"- {said('All', list(gains.values()))}",
-            *([f"- {said('Those of which no split had a part in making the rules', unseen)}"] if unseen else []),
-            "",
-        ]
-    )
+    words = [said("All", list(gains.values()))]
+    words += [said("Those of which no split had a part in making the rules", unseen)] if unseen else []
+    return "\n".join([table(HEAD, lines.values()), "", *(f"- {sentence}" for sentence in words)])
 
 
 def main() -> None:
     """Measure all sets, and write the table after each."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--sets", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--n-max", type=int, default=2000)
-    parser.add_argument("--only", nargs="+", default=[], help="names of sets (all of the folder)")
-    given = parser.parse_args()
+    asked_for = command_line(__doc__, sets=Path, out=Path, seeds=2, seconds=20.0, n_max=2000, only=[])
     halving.time = types.SimpleNamespace(monotonic=time.process_time)  # type: ignore[assignment]
     warnings.simplefilter("ignore", ConvergenceWarning)
-    files = {path.stem for path in given.sets.glob("*.npz")}
-    chosen = set(given.only) or files
-    lines: dict[str, str] = {}
+    files = {path.stem for path in asked_for.sets.glob("*.npz")}
+    lines: dict[str, tuple[str, ...]] = {}
     gains: dict[str, float] = {}
     # One kind a set: several classes before two of them.
-    kinds = {source.name: source for source in sources(given.sets) if source.kind in (BINARY, ORDINAL)}
-    kinds |= {source.name: source for source in sources(given.sets) if source.kind == MULTICLASS}
-    for name, source in sorted(kinds.items()):
-        if name not in files & chosen:
-            continue
-        estimator, score, measure = asked(source)
-        rows = []
-        for seed in range(given.seeds):
-            split = drawn(source, seed=seed, n=given.n_max, scaling="standardised")
-            rows.append(measured(estimator, score, split, seed, given.seconds))
+    kinds = {source.name: source for source in sources(asked_for.sets) if source.kind in (BINARY, ORDINAL)}
+    kinds |= {source.name: source for source in sources(asked_for.sets) if source.kind == MULTICLASS}
+    for name in sorted(kinds.keys() & files & (set(asked_for.only) or files)):
+        estimator, score, measure = asked(kinds[name])
+        splits = (drawn(kinds[name], seed=s, n=asked_for.n_max, scaling="standardised") for s in range(asked_for.seeds))
+        rows = [measured(estimator, score, split, seed, asked_for.seconds) for seed, split in enumerate(splits)]
         lines[name] = line(name, estimator.__name__, measure, rows)
         gains[name] = float(np.mean([row.after - row.before for row in rows]))
-        print(lines[name], flush=True)
-        given.out.write_text(report(lines, gains, given), encoding="utf-8")
+        show(report(lines, gains), asked_for.out)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,11 @@ in the folder that DSGLAB_DATA names, or in ../shared/data beside the project: t
 
 from __future__ import annotations
 
-import argparse
 import csv
 import itertools
 import json
-import os
 import time
+from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,6 +30,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from reporting import arrays_of, command_line, data_file, names, show, table
 from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import minmax_scale
@@ -140,11 +140,10 @@ def read(name: str) -> tuple[NDArray, NDArray] | None:
     """Return points and classes 0 to K - 1, or None where the set is absent."""
     if name in ("iris", "wine"):
         return (load_iris if name == "iris" else load_wine)(return_X_y=True)
-    folder = Path(os.environ.get("DSGLAB_DATA") or Path(__file__).parents[3] / "shared" / "data")
-    if not (path := folder / f"{name}.npz").exists():
+    if not data_file(name).exists():
         return None
-    with np.load(path, allow_pickle=False) as held:
-        return held["X"].astype(float), held["y"].astype(np.intp)
+    held = arrays_of(name)
+    return held["X"].astype(float), held["y"].astype(np.intp)
 
 
 @dataclass(frozen=True)
@@ -270,7 +269,7 @@ class Search:
         return dict(zip(METHODS, settings, strict=True))
 
 
-def run_set(name: str, data: tuple[NDArray, NDArray], args: argparse.Namespace, errors: Table, searched: Table) -> None:
+def run_set(name: str, data: tuple[NDArray, NDArray], args: Namespace, errors: Table, searched: Table) -> None:
     """Choose the parameters on one data set, then measure every method on every split."""
     X, y = data
     X = X if args.raw else minmax_scale(X, tuple(args.scale))
@@ -291,46 +290,28 @@ def run_set(name: str, data: tuple[NDArray, NDArray], args: argparse.Namespace, 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
     """Return the table: mean and standard deviation of the test error in %, and the paper's mean in brackets."""
-    lines = ["| set | splits | " + " | ".join(METHODS) + " |", "|---" * (len(METHODS) + 2) + "|"]
+    lines = []
     for name in dict.fromkeys(row["set"] for row in rows):
         cells = []
         for method, published in zip(METHODS, PAPER[name], strict=True):
             errors = [float(row["error"]) for row in rows if (row["set"], row["method"]) == (name, method)]
             cells.append(f"{np.mean(errors):.2f} ± {np.std(errors):.2f} ({published:.2f})")
-        lines.append(f"| {name} | {len(errors)} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def parse() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", default=",".join(PAPER), help="names, with commas between them")
-    parser.add_argument("--splits", type=int, default=30, help="random splits to measure on")
-    parser.add_argument("--first", type=int, default=0, help="number of the first split to measure on")
-    parser.add_argument("--selection", type=int, help="splits to choose the parameters on (default: by size)")
-    parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--grid", choices=GRIDS, default="paper", help="algorithm, and what is searched")
-    parser.add_argument("--scale", type=float, nargs=2, default=(0.0, 1.0), help="range of the features")
-    parser.add_argument("--raw", action="store_true", help="take the features as they are")
-    parser.add_argument("--bias", action="store_true", help="add a column of ones")
-    parser.add_argument("--cautious", action="store_true", help="leave Linear-MC's setting for clear gains only")
-    parser.add_argument("--out", type=Path, help="CSV file; rows are added to it")
-    return parser.parse_args()
+        lines.append((name, len(errors), *cells))
+    return table(("set", "splits", *METHODS), lines)
 
 
 def main() -> None:
     """Run what the command line asks for."""
-    args = parse()
+    more = {"scale": [0.0, 1.0], "raw": False, "bias": False, "cautious": False, "out": Path}
+    args = command_line(__doc__, sets=names, splits=30, first=0, selection=int, folds=5, grid=tuple(GRIDS), **more)
     errors = Table(args.out, ("set", "method", "split", "error", "setting"))
     searched = Table(args.out and args.out.with_suffix(".search.csv"), ("set", "setting", "error"))
-    for name in args.sets.split(","):
+    for name in args.sets or PAPER:
         if (data := read(name)) is None:
-            print(
-                f"{name} is left out: there is no {name}.npz in ../shared/data nor in the folder that DSGLAB_DATA names"
-            )
+            print(f"{name} is left out: there is no {data_file(name)}, set DSGLAB_DATA to another folder")
         else:
             run_set(name, data, args, errors, searched)
-    print(markdown(errors.rows))
+    show(markdown(errors.rows))
 
 
 if __name__ == "__main__":

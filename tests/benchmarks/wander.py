@@ -9,17 +9,16 @@ step that was asked for where the run stands still and was not made. The load is
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import contextlib
 import random
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
-from load import Server, served
+from app_server import Server, served
 from load_client import Visitor
+from reporting import command_line, show, table
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 PAGES = ("auc", "s3vm", "ordinal", "similar_unlabeled", "multiclass")
@@ -125,8 +124,8 @@ SETTERS = {
 }
 
 
-async def wandering(server: Server, n: int, minutes: float) -> list[str]:
-    """Return lines of the table, one every sixth of the time."""
+async def wandering(server: Server, n: int, minutes: float) -> list[tuple[object, ...]]:
+    """Return rows of the table, one every sixth of the time."""
     visitors = [Wanderer(PAGES[i % len(PAGES)]) for i in range(n)]
     tasks = [asyncio.create_task(visitor.visit(server.port)) for visitor in visitors]
     await asyncio.sleep(20.0)
@@ -134,7 +133,7 @@ async def wandering(server: Server, n: int, minutes: float) -> list[str]:
     lines, begun = [], time.monotonic()
     for part in range(7):
         await asyncio.sleep(max(0.0, begun + 60 * minutes * part / 6 - time.monotonic()))
-        lines.append(_line(server, visitors, minutes * part / 6))
+        lines.append(_row(server, visitors, minutes * part / 6))
         print(lines[-1], flush=True)
     for task in tasks:
         task.cancel()
@@ -148,34 +147,22 @@ async def wandering(server: Server, n: int, minutes: float) -> list[str]:
     return lines
 
 
-def _line(server: Server, visitors: list[Wanderer], minutes: float) -> str:
+def _row(server: Server, visitors: list[Wanderer], minutes: float) -> tuple[object, ...]:
     answers = [seconds for visitor in visitors for seconds in visitor.answers] or [float("nan")]
     memory, threads, files = server.held()
     raised, lost = sum(visitor.exceptions for visitor in visitors), sum(len(visitor.lost) for visitor in visitors)
     p50, p95 = np.quantile(answers, [0.5, 0.95])
-    return f"| {minutes:.0f} | {len(answers)} | {raised} | {lost} | {p50:.2f} / {p95:.2f} | {memory:.0f} | {threads} | {files} |"
-
-
-HEAD = (
-    "| minute | actions | exceptions | lost | answer p50 / p95 in s | MB | threads | descriptors |",
-    "|---|---|---|---|---|---|---|---|",
-)
+    return f"{minutes:.0f}", len(answers), raised, lost, f"{p50:.2f} / {p95:.2f}", f"{memory:.0f}", threads, files
 
 
 def main() -> None:
     """Let visitors wander, and print what came of it, or write it into a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30.0)
-    parser.add_argument("--visitors", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--markdown", type=Path, help="write the table there")
-    arguments = parser.parse_args()
-    random.seed(arguments.seed)
-    with served() as server, contextlib.suppress(KeyboardInterrupt):
-        print(*HEAD, sep="\n")
-        lines = asyncio.run(wandering(server, arguments.visitors, arguments.minutes))
-    if arguments.markdown:
-        arguments.markdown.write_text("\n".join([*HEAD, *lines]) + "\n", encoding="utf-8")
+    asked = command_line(__doc__, minutes=30.0, visitors=8, seed=0, markdown=Path)
+    random.seed(asked.seed)
+    with served() as server:
+        rows = asyncio.run(wandering(server, asked.visitors, asked.minutes))
+    head = ("minute", "actions", "exceptions", "lost", "answer p50 / p95 in s", "MB", "threads", "descriptors")
+    show(table(head, rows), asked.markdown)
 
 
 if __name__ == "__main__":

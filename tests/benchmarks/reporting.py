@@ -1,0 +1,125 @@
+"""What the benchmarks share: the command line, tables in Markdown, rows that are kept, the machine, and the folder of data."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def command_line(doc: str | None, what: Iterable[str] = (), **options: Any) -> argparse.Namespace:
+    """Read the command line.
+
+    Parameters
+    ----------
+    doc : str
+        The script's docstring, which explains each option.
+    what : iterable of str
+        Words without dashes: some of them may be given, and none means all.
+    **options
+        For each option its default, its type (None unless given), or the words it may be, the default first.
+    """
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = list(what)
+    if what:
+        parser.add_argument("what", nargs="*", choices=what)
+    for name, value in options.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", **_kind(value))
+    given = parser.parse_args()
+    given.what = getattr(given, "what", []) or what
+    return given
+
+
+def _kind(value: Any) -> dict[str, Any]:
+    if value is False:
+        return {"action": "store_true"}
+    if callable(value):
+        return {"type": value}
+    if isinstance(value, tuple):
+        return {"choices": value, "default": value[0]}
+    if isinstance(value, list):
+        return {"nargs": "*", "type": type(value[0]) if value else str, "default": value}
+    return {"type": type(value), "default": value, "help": "(default: %(default)s)"}
+
+
+def names(text: str) -> list[str]:
+    """Return names that commas separate."""
+    return text.split(",")
+
+
+def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown."""
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
+
+
+def show(text: str, file: Path | None = None) -> None:
+    """Print a text; write it into the file, if there is one."""
+    print(text, flush=True)
+    if file is not None:
+        file.write_text(text + "\n", encoding="utf-8")
+
+
+def machine() -> str:
+    """Return the processor and the versions of what computes."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    own = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    versions = ", ".join(f"{name} {version(name)}" for name in ("scikit-learn", "numpy", "scipy", "numba"))
+    return f"{platform.machine()}, {own}, {os.cpu_count()} cores, with Python {platform.python_version()}, {versions}"
+
+
+def read_rows(file: Path | None) -> list[dict[str, Any]]:
+    """Return the rows that a file of JSON lines has; none if there is no such file."""
+    return [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
+
+
+def keep_rows(file: Path | None, rows: Iterable[dict[str, Any]]) -> None:
+    """Add rows to a file of JSON lines."""
+    if file is not None:
+        with file.open("a", encoding="utf-8") as out:
+            out.writelines(json.dumps(row, default=float) + "\n" for row in rows)
+
+
+def data_file(name: str) -> Path:
+    """Return a set's file, NAME.npz in the folder that DSGLAB_DATA names, or in ../shared/data beside the project."""
+    return Path(os.environ.get("DSGLAB_DATA") or Path(__file__).parents[3] / "shared" / "data") / f"{name}.npz"
+
+
+def arrays_of(name: str) -> dict[str, NDArray]:
+    """Return the arrays of a set's file."""
+    with np.load(data_file(name), allow_pickle=False) as held:
+        return dict(held)
+
+
+def measured_sets(
+    sets: Sequence[str], seeds: Iterable[int], file: Path, measure: Callable[[str, int], dict[str, Any]]
+) -> dict[str, dict[str, NDArray]]:
+    """Measure each set with each seed, but for the rows that the file has already; return the columns of each set."""
+    if absent := [name for name in sets if not data_file(name).is_file()]:
+        sys.exit(
+            f"{data_file('').parent} must hold {', '.join(absent)} as .npz: set DSGLAB_DATA to the folder of the data"
+        )
+    rows = read_rows(file)
+    done = {(row["set"], row["seed"]) for row in rows}
+    for seed in seeds:
+        for name in (name for name in sets if (name, seed) not in done):
+            rows.append({"set": name, "seed": seed, **measure(name, seed)})
+            keep_rows(file, rows[-1:])
+            print({k: round(v, 3) if isinstance(v, float) else v for k, v in rows[-1].items()}, flush=True)
+    own = {name: [row for row in rows if row["set"] == name] for name in sets}
+    return {name: {k: np.array([row[k] for row in of]) for k in of[0]} for name, of in own.items() if of}
+
+
+def mean_and_deviation(values: NDArray) -> str:
+    """Return a table's cell."""
+    spread = f"{np.std(values, ddof=1):.2f}" if len(values) > 1 else "–"
+    return f"{np.mean(values):.2f} ± {spread}"
