@@ -85,9 +85,8 @@ def parquet_many_rows() -> bytes:
     import pyarrow.parquet as pq
 
     content = io.BytesIO()
-    pq.write_table(
-        pa.table({"a": pa.array(np.zeros(1_000_001, dtype=np.int8)), "label": np.arange(1_000_001) % 2}), content
-    )
+    columns = {"a": pa.array(np.zeros(1_000_001, dtype=np.int8)), "label": np.arange(1_000_001) % 2}
+    pq.write_table(pa.table(columns), content)
     return content.getvalue()
 
 
@@ -119,11 +118,7 @@ REFUSED = {
     "one column": ("one.csv", csv("label", *"abab"), "no column of features is left"),
     "one column of numbers": ("one.csv", csv("x", "1", "2", "3"), "role label"),
     "one row": ("row.csv", csv(HEAD, "1,2,a"), "between 2 and 1000 classes"),
-    "one class": (
-        "class.csv",
-        csv(HEAD, *(f"{i},{i},a" for i in range(9))),
-        "between 2 and 1000 classes, got 'a' alone",
-    ),
+    "one class": ("class.csv", csv(HEAD, *(f"{i},{i},a" for i in range(9))), "2 and 1000 classes, got 'a' alone"),
     "no labels": ("none.csv", csv(HEAD, *(f"{i},{i}," for i in range(9))), "between 2 and 1000 classes, got 0"),
     "all NaN": ("nan.csv", csv(HEAD, *(f"NaN,NaN,{'ab'[i % 2]}" for i in range(9))), "no column of features is left"),
     "infinite": ("inf.csv", csv(HEAD, *rows(5), "inf,2,a"), "column 'x' .* got inf in row 6"),
@@ -137,17 +132,9 @@ REFUSED = {
     "text after quote": ("quote.csv", csv(HEAD, *rows(5), '1,"2"3,a'), "line 7 cannot be read"),
     "endless cell": ("cell.csv", csv(HEAD, *rows(5), "1," + "9" * 200_000 + ",a"), "line 7 .* characters"),
     "number of many digits": ("digits.csv", csv(HEAD, *rows(30), "1," + "9" * 50_000 + ",a"), "column 'z' .* row 31"),
-    "10,000 columns": (
-        "wide.csv",
-        csv(",".join(f"c{j}" for j in range(10_000)), ",".join("1" * 10_000)),
-        "at most 5,000 columns, got 10,000",
-    ),
+    "10,000 columns": ("wide.csv", csv(",".join(f"c{j}" for j in range(10_000))), "at most 5,000 columns, got 10,000"),
     "NUL bytes": ("nul.csv", csv(HEAD, *rows(5), "1,\0,a"), "line 7, column 2 holds a NUL byte"),
-    "binary noise": (
-        "noise.csv",
-        np.random.default_rng(0).bytes(5000),
-        "NUL byte|cells|cannot be read|bytes that are not",
-    ),
+    "binary noise": ("noise.csv", np.random.default_rng(0).bytes(5000), "NUL byte|cells|cannot be read|that are not"),
     "wrong encoding": ("utf16.csv", csv(HEAD, *rows(5), encoding="utf-16")[:-1], "not utf-16"),
     "a picture": ("cat.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is a picture"),
     "a PDF": ("paper.csv", b"%PDF-1.7\n...", "the file is a PDF document"),
@@ -163,15 +150,11 @@ REFUSED = {
     "a pickle": ("data.pkl", pickle.dumps(Bomb()), "a pickle of Python objects"),
     "truncated Parquet": ("cut.parquet", parquet()[:-40], "the Parquet file is damaged"),
     "Parquet without its end": ("cut.parquet", b"PAR1" + bytes(50), "the Parquet file is damaged"),
-    "Parquet with a lying footer": (
-        "cut.parquet",
-        parquet()[:-8] + b"\xff\xff\xff\x7fPAR1",
-        "the Parquet file is damaged",
-    ),
+    "Parquet with a lying footer": ("cut.parquet", parquet()[:-8] + b"\xff\xff\xff\x7fPAR1", "Parquet file is damaged"),
     "Parquet without rows": (
         "none.parquet",
         parquet(frame=pd.DataFrame({"a": [], "label": []})),
-        "must have rows and columns",
+        "have rows and columns",
     ),
     "Parquet of lists": (
         "lists.parquet",
@@ -187,13 +170,9 @@ REFUSED = {
     "Parquet bomb": ("bomb.parquet", parquet_bomb, "must unpack to at most 256 MB"),
     "npz without X": ("points.npz", npz(Z=np.zeros((3, 2)), y=np.arange(3)), "must hold an array 'X'"),
     "npz without labels": ("points.npz", npz(X=np.zeros((3, 2))), "role label"),
-    "npz of objects": (
-        "objects.npz",
-        npz(X=np.array([[Bomb(), 1]] * 3, dtype=object), y=np.arange(3)),
-        "Python objects",
-    ),
+    "npz of objects": ("bad.npz", npz(X=np.array([[Bomb(), 1]] * 3, dtype=object), y=np.arange(3)), "Python objects"),
     "npz of pickled labels": (
-        "objects.npz",
+        "bad.npz",
         npz(X=np.zeros((2, 2)), y=np.array([Bomb(), 1], dtype=object)),
         "Python objects",
     ),
@@ -204,7 +183,7 @@ REFUSED = {
     "npz with NaN in all": ("nan.npz", npz(X=np.full((4, 2), np.nan), y=[0, 1, 0, 1]), "no column of features is left"),
     "truncated npz": ("cut.npz", npz(X=np.zeros((30, 2)), y=np.arange(30) % 2)[:-30], "damaged|cannot be read"),
     "npz with a broken member": (
-        "broken.npz",
+        "bad.npz",
         archive(X__npy=b"\x93NUMPY\x01\0garbage", y__npy=b"junk"),
         "cannot be read",
     ),
@@ -217,39 +196,27 @@ REFUSED = {
     "xz that wants 1.5 GB of memory": ("data.csv.xz", xz_of_large_dictionary, "packed by xz and damaged.*emory"),
     "gzip of nothing": ("none.csv.gz", gzip.compress(b""), "packed by gzip and empty"),
     "SVMlight with a negative index": ("a.libsvm", b"1 1:2 3:4\n-1 -5:1\n1 2:1\n", "line 2 must have whole indices"),
-    "SVMlight with an index of 1e9": (
-        "a.libsvm",
-        b"1 1:2\n-1 1000000000:1\n",
-        "index must be at most 5000, got 1000000000 in row 2",
-    ),
+    "SVMlight with an index of 1e9": ("a.libsvm", b"1 1:2\n-1 1000000000:1\n", "at most 5000, got 1000000000 in row 2"),
     "SVMlight with an index beyond 64 bits": (
         "a.libsvm",
         b"1 1:2\n-1 99999999999999999999:1\n",
-        "line 2 must have whole indices",
+        "must have whole indices",
     ),
-    "SVMlight with falling indices": (
-        "a.libsvm",
-        b"1 1:2 3:1\n-1 3:1 2:1\n1 1:1\n",
-        "line 2 must have increasing indices",
-    ),
+    "SVMlight with falling indices": ("a.libsvm", b"1 1:2 3:1\n-1 3:1 2:1\n1 1:1\n", "must have increasing indices"),
     "SVMlight without a value": ("a.libsvm", b"1 1:2 3:1\n-1 2:\n1 1:1\n", "line 2 must hold index:value pairs"),
-    "SVMlight with words": (
-        "a.libsvm",
-        b"1 1:2 3:1\nspam 2:1\n1 1:1\n",
-        "line 2 must begin with one number as its label, got 'spam'",
-    ),
+    "SVMlight with words": ("a.libsvm", b"1 1:2 3:1\nspam 2:1\n1 1:1\n", "one number as its label, got 'spam'"),
     "SVMlight with inf": ("a.libsvm", b"1 1:2 3:1\n-1 2:inf\n1 1:1\n", "column 'x2' .* got inf in row 2"),
     "SVMlight of several labels": ("a.libsvm", b"1,2 1:2 3:1\n3 2:1\n1 1:1\n", "line 1 must begin with one number"),
     "too many bytes": ("large.csv", lambda: b"1,2,a\n" * (9 * 2**20), "at most 50 MB"),
     "too many rows": ("rows.csv", lambda: b"1,2,a\n" * 1_000_001, "at most 1,000,000 rows"),
     "too many labels": (
         "labels.csv",
-        csv("x,label", *(f"{i},label number {i}" for i in range(2000))),
-        "between 2 and 1000 classes, got 2000",
+        csv("x,label", *(f"{i},number {i}" for i in range(2000))),
+        "1000 classes, got 2000",
     ),
-    "words in a label that is cut into bins": (
+    "words in a label of numbers": (
         "a.csv",
         csv("x,label", *(f"{i},{i}.5" for i in range(2000)), "1,abc"),
-        "between 2 and 1000 classes",
+        "2 and 1000 classes",
     ),
 }

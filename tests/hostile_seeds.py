@@ -9,7 +9,6 @@ import bz2
 import gzip
 import io
 import lzma
-import resource
 import time
 from dataclasses import dataclass
 
@@ -17,26 +16,15 @@ import numpy as np
 import pandas as pd
 from hostile_files import GOOD, REFUSED, npz, parquet
 
+from dsgcore._memory import forget_peak, peak
 from dsgcore.data import DataError
 from dsgcore.data.reading import AskFormat, answers
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 LABELS = ("binary", "classes", "ranks", "pairs")
 WORDS = (
-    b"9" * 400,
-    b"1e999",
-    b"-inf",
-    b"nan",
-    b"\0",
-    b'"',
-    b'""',
-    b"\r",
-    b"\xff\xfe",
-    b"=cmd()",
-    b"1,000",
-    b"{a}",
-    b"<b>",
-    b"\xe2\x80\xa8",
+    *(b"9" * 400, b"1e999", b"-inf", b"nan", b"\0", b'"', b'""', b"\r", b"\xff\xfe"),
+    *(b"=cmd()", b"1,000", b"{a}", b"<b>", b"\xe2\x80\xa8"),
 )
 
 
@@ -60,11 +48,8 @@ def svmlight() -> bytes:
 def wide() -> bytes:
     rng = np.random.default_rng(0)
     names = b",".join(b"c%d" % j for j in range(30))
-    rows = [
-        b",".join(b"%.3g" % v for v in row) + b"," + b"ab"[i % 2 : i % 2 + 1]
-        for i, row in enumerate(rng.normal(size=(200, 30)))
-    ]
-    return b"\n".join([names + b",label", *rows]) + b"\n"
+    rows = [b",".join(b"%.3g" % v for v in row) for row in rng.normal(size=(200, 30))]
+    return b"\n".join([names + b",label", *(row + [b",a", b",b"][i % 2] for i, row in enumerate(rows))]) + b"\n"
 
 
 def words() -> bytes:
@@ -169,21 +154,3 @@ def read_seeds(seeds: list[int], *, report) -> list[Outcome]:
         report(seed)
         outcomes.append(read_seed(seed))
     return outcomes
-
-
-def forget_peak() -> None:
-    """Begin to count the peak of memory anew, where the system can."""
-    try:
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")
-    except OSError:
-        pass
-
-
-def peak() -> int:
-    """Return the most bytes that the process has had since then."""
-    try:
-        with open("/proc/self/status") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

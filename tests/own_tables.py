@@ -64,14 +64,7 @@ def with_pairs(n_pairs=12, n=60):
 
 def own_spec(content, recipe, setting="auc", name="table.csv", **data):
     files = FileStore()
-    section = {
-        "name": "file",
-        "path": name,
-        "sha256": files.add(content),
-        "recipe": recipe.to_dict(),
-        "n_labeled": 20,
-        **data,
-    }
-    return Spec.from_dict(
-        {"setting": setting, "data": section, "solver": {"n_iter": 5, "n_features": 16, "batch_size": 8}}
-    ), files
+    section = {"name": "file", "path": name, "sha256": files.add(content), "recipe": recipe.to_dict(), **data}
+    section = {"n_labeled": 20, **section}
+    small = {"n_iter": 5, "n_features": 16, "batch_size": 8}
+    return Spec.from_dict({"setting": setting, "data": section, "solver": small}), files

@@ -32,11 +32,7 @@ def make_weights(kind="fourier", d=3, n_classes=4, n_features=9, sigma=0.7, seed
     return Weights(features, np.random.default_rng(0).normal(size=(n_rows, n_classes)), d)
 
 
-KINDS = {
-    "expansion": make_model,
-    "linear weights": lambda: make_weights("linear"),
-    "Fourier weights": make_weights,
-}
+KINDS = {"expansion": make_model, "linear weights": lambda: make_weights("linear"), "Fourier weights": make_weights}
 
 
 def saved(model):

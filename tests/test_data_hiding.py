@@ -58,7 +58,7 @@ def test_the_same_seed_gives_the_same_bits(asked, seed, scaling):
 @few_examples
 @given(seed=seeds, size=st.floats(1e-20, 1e20))
 def test_training_rows_fill_the_unit_interval_exactly_and_test_rows_are_not_clipped(seed, size):
-    data = labeled_data([40, 60], d=5)
+    data = labeled_data([400, 600], d=5)
     data.X[:] *= np.float32(size)
     split = hide_labels(data, 10, 0.5, seed)
     np.testing.assert_array_equal(split.X_train.min(axis=0), 0)
@@ -68,12 +68,7 @@ def test_training_rows_fill_the_unit_interval_exactly_and_test_rows_are_not_clip
     # float32: half a unit in the last place for the difference and for the quotient; values are of order 1.
     np.testing.assert_allclose(split.X_test, expected, rtol=3e-7, atol=3e-7)
     np.testing.assert_array_equal(split.scaling.apply(data.X[split.test_rows]), split.X_test)
-
-
-def test_some_test_rows_leave_the_unit_interval():
-    split = hide_labels(labeled_data([500, 500], d=5), 10, 0.5, seed=0)
-    assert split.X_test.min() < 0
-    assert split.X_test.max() > 1
+    assert split.X_test.min() < 0 or split.X_test.max() > 1
 
 
 def test_standard_scaling_gives_mean_zero_and_deviation_one_on_training_rows():
@@ -164,11 +159,6 @@ def test_more_labels_with_the_same_seed_keep_the_test_rows():
 def test_a_split_that_cannot_be_made_is_refused_with_one_sentence(counts, options, message):
     with pytest.raises(DataError, match=message):
         hide_labels(labeled_data(counts), **({"n_labeled": 10, "test_share": 0.3, "seed": 0} | options))
-
-
-def test_all_training_rows_may_keep_their_labels():
-    split = hide_labels(labeled_data([50, 50]), 70, 0.3, 0)
-    np.testing.assert_array_equal(split.y_train, split.y_hidden)
 
 
 def test_pairs_share_a_class_and_leave_the_shares_of_the_others():

@@ -13,7 +13,7 @@ from cases import each
 from hostile_files import GOOD, REFUSED
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Limits, read, sniff
+from dsgcore.data.reading import read, sniff
 
 LARGE = [name for name, (_, content, _) in REFUSED.items() if callable(content)]
 SMALL = [name for name in REFUSED if name not in LARGE]
@@ -32,30 +32,22 @@ def refusal(file_name, content):
     return str(caught.value)
 
 
-def test_there_are_enough_of_them():
-    assert len(REFUSED) >= 40
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_each_is_refused_in_one_sentence(name, capsys):
-    sentence = refusal(*made(name))
+@each("name", SMALL)
+def test_each_is_refused_in_one_sentence_and_takes_little_memory(name, capsys):
+    file_name, content = made(name)
+    tracemalloc.start()
+    try:
+        sentence = refusal(file_name, content)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 * len(content) + 30 * 2**20
     assert re.search(REFUSED[name][2], sentence), sentence
     assert "\n" not in sentence
     assert len(sentence) < 400
     assert sentence.isprintable()
     assert capsys.readouterr().out == ""  # nothing was unpickled
-
-
-@each("name", SMALL)
-def test_small_files_take_little_memory(name):
-    file_name, content = made(name)
-    tracemalloc.start()
-    try:
-        refusal(file_name, content)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 40 * len(content) + 30 * 2**20
+    assert read(GOOD, sniff(GOOD, "good.csv")).X.shape == (40, 2)  # a good file is read afterwards
 
 
 CHILD = """
@@ -90,13 +82,3 @@ def test_large_files_are_refused_where_there_is_little_memory():
     for name, sentence in zip(LARGE, sentences, strict=True):
         assert sentence.startswith(f"{name}: ")
         assert re.search(REFUSED[name][2], sentence), sentence
-
-
-def test_limits_are_stated_before():
-    sentence = Limits().sentence()
-    assert all(part in sentence for part in ("50 MB", "256 MB", "1,000,000 rows", "5,000 columns", "240 MB"))
-
-
-def test_a_good_file_is_read_afterwards():
-    dataset = read(GOOD, sniff(GOOD, "good.csv"))
-    assert dataset.X.shape == (40, 2)

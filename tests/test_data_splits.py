@@ -10,7 +10,7 @@ from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsgcore import Run, Spec, SpecError
+from dsgcore import Run, Spec
 from dsgcore.data import DataError, broken, draw_pairs, hide_labels, load
 from dsgcore.experiments import load_dataset, load_split
 
@@ -160,9 +160,3 @@ def test_the_data_of_a_spec_are_those_that_its_split_holds(name, tmp_path):
 def test_unstratified_labels_are_drawn_from_all_rows_alike():
     counts = [np.bincount(hide_labels(load("iris"), 9, 0.3, seed, False).y_train + 1)[1:] for seed in range(30)]
     assert any(len(set(c.tolist())) > 1 for c in counts)
-
-
-@each("name, value", [("label_noise", 1.5), ("prior_shift", -1.0), ("label_noise", None)])
-def test_a_spec_refuses_what_is_out_of_range(name, value):
-    with pytest.raises(SpecError, match=name):
-        Spec.from_dict({"setting": "auc", "data": {name: value}})

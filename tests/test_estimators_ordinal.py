@@ -49,10 +49,7 @@ def test_two_classes_have_one_score_a_point(rings):
     np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
 
 
-@each(
-    "cut, margin, used",
-    [("hinge", None, 0.0), ("hinge", 0.2, 0.2), ("squared", None, 1.0), ("squared", 0.3, 0.3)],
-)
+@each("cut, margin, used", [("hinge", None, 0.0), ("hinge", 0.2, 0.2), ("squared", None, 1.0), ("squared", 0.3, 0.3)])
 def test_thresholds_are_those_of_the_labeled_points(rings, cut, margin, used):
     X, _, few = rings
     model = QS3ORAO(thresholds=cut, margin=margin, **SMALL).fit(X, few)

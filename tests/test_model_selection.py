@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import oracle_files
-import pandas as pd
 import pytest
 from cases import each
 from sklearn.metrics import roc_auc_score
@@ -60,25 +59,18 @@ SPLITTERS = [
 # --- folds
 
 
-@pytest.mark.parametrize(("kind", "options", "y"), SPLITTERS)
-def test_no_point_is_on_both_sides(kind, options, y):
+@each("kind, options, y", SPLITTERS)
+def test_no_point_is_on_both_sides_and_folds_follow_from_random_state_alone(kind, options, y):
     splits = list(kind(random_state=0, **options).split(None, y))
     assert len(splits) == 5
     for train, test in splits:
         assert len(np.intersect1d(train, test)) == 0
         assert len(train) + len(test) == len(y)
-
-
-@pytest.mark.parametrize(("kind", "options", "y"), SPLITTERS)
-def test_folds_follow_from_random_state_alone(kind, options, y):
-    def folds(seed):
-        return kind(random_state=seed, **options).folds(y)
-
     np.random.seed(1)
-    first = folds(3)
+    first = kind(random_state=3, **options).folds(y)
     np.random.seed(2)
-    np.testing.assert_array_equal(folds(3), first)
-    assert (folds(4) != first).any()
+    np.testing.assert_array_equal(kind(random_state=3, **options).folds(y), first)
+    assert (kind(random_state=4, **options).folds(y) != first).any()
     assert kind(n_splits=7).get_n_splits() == 7
 
 
@@ -88,8 +80,8 @@ def test_a_class_with_a_single_label_is_always_in_training():
     np.testing.assert_array_equal(np.sort(np.concatenate(tested)), [0, 1, 3, 4, 5, 6])
 
 
-@pytest.mark.parametrize("unlabeled", ["folded", "train"])
-def test_each_labeled_point_is_tested_once_and_classes_keep_their_shares(unlabeled):
+@each("unlabeled", ["folded", "train"])
+def test_each_labeled_point_is_tested_once_and_unlabeled_ones_are_folded_or_stay_in_training(unlabeled):
     y = labels()
     splits = list(LabeledFolds(unlabeled=unlabeled, random_state=0).split(None, y))
     tested = np.concatenate([test[y[test] != -1] for _, test in splits])
@@ -98,16 +90,11 @@ def test_each_labeled_point_is_tested_once_and_classes_keep_their_shares(unlabel
         counts = [(y[test] == code).sum() for _, test in splits]
         assert max(counts) - min(counts) <= 1
         assert all((y[train] == code).any() for train, _ in splits)
-
-
-def test_unlabeled_points_are_folded_or_stay_in_training():
-    y = labels()
-    unlabeled = np.flatnonzero(y == -1)
-    for _, test in LabeledFolds(unlabeled="folded", random_state=0).split(None, y):
-        assert abs((y[test] == -1).sum() - len(unlabeled) / 5) < 1
-    for train, test in LabeledFolds(unlabeled="train", random_state=0).split(None, y):
-        assert (y[test] != -1).all()
-        np.testing.assert_array_equal(train[y[train] == -1], unlabeled)
+    for train, test in splits:
+        if unlabeled == "folded":
+            assert abs((y[test] == -1).sum() - (y == -1).sum() / 5) < 1
+        else:
+            np.testing.assert_array_equal(train[y[train] == -1], np.flatnonzero(y == -1))
 
 
 def test_labels_of_a_test_fold_are_unknown_in_its_training():
@@ -155,15 +142,6 @@ def test_one_unlabeled_part_trains_with_all_labels_and_the_others_test():
     np.testing.assert_array_equal(np.sort(np.concatenate(trained)), np.flatnonzero(y == -1))
 
 
-def test_text_labels_and_ordered_categories_are_folded_alike():
-    y = labels()
-    names = np.array(["no", "yes", -1], dtype=object)
-    categories = pd.Categorical.from_codes(y, categories=["no", "yes"], ordered=True)
-    expected = LabeledFolds(random_state=0).folds(y)
-    np.testing.assert_array_equal(LabeledFolds(random_state=0).folds(names[y]), expected)
-    np.testing.assert_array_equal(LabeledFolds(random_state=0).folds(categories), expected)
-
-
 @each(
     "cv, y, sentence",
     [
@@ -202,19 +180,12 @@ class Scored:
         return self.classes_[(self.values > 0).astype(int)]
 
 
-def test_accuracy_and_auc_leave_unlabeled_points_out():
+def test_accuracy_and_auc_leave_unlabeled_points_out_and_know_text_labels():
     y, values = labels(), np.random.default_rng(5).normal(size=203)
-    labeled = y != -1
-    model = Scored(values)
-    assert accuracy(model, None, y) == np.mean((values[labeled] > 0) == y[labeled])
-    assert auc_score(model, None, y) == pytest.approx(roc_auc_score(y[labeled], values[labeled]), rel=1e-12)
-
-
-def test_scores_know_text_labels():
-    y, values = labels(), np.random.default_rng(5).normal(size=203)
-    named = np.array(["a", "b", -1], dtype=object)[y]
-    assert accuracy(Scored(values, ("a", "b")), None, named) == accuracy(Scored(values), None, y)
-    assert auc_score(Scored(values, ("a", "b")), None, named) == auc_score(Scored(values), None, y)
+    labeled, named = y != -1, np.array(["a", "b", -1], dtype=object)[y]
+    for model, given in ((Scored(values), y), (Scored(values, ("a", "b")), named)):
+        assert accuracy(model, None, given) == np.mean((values[labeled] > 0) == y[labeled])
+        assert auc_score(model, None, given) == pytest.approx(roc_auc_score(y[labeled], values[labeled]), rel=1e-12)
 
 
 def test_the_mean_auc_is_that_of_the_sub_problems():
@@ -223,7 +194,7 @@ def test_the_mean_auc_is_that_of_the_sub_problems():
     assert mean_auc_score(Scored(values, (0, 1, 2)), None, y) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])
+@each("gamma", [0.0, 0.3, 1.0])
 def test_the_auc_risk_is_that_of_all_pairs_one_by_one(gamma):
     y, values = labels(n=40, n_labeled=20), np.random.default_rng(5).integers(0, 6, size=40)
 
@@ -236,14 +207,18 @@ def test_the_auc_risk_is_that_of_all_pairs_one_by_one(gamma):
     assert AUCRisk(gamma)(Scored(values), None, y) == pytest.approx(1 - expected, abs=1e-12)
 
 
-def test_the_auc_risk_needs_unlabeled_points_and_a_weight():
+def test_risks_need_unlabeled_points_a_weight_and_a_prior_that_says_something():
+    y, pair = np.array([0, 1]), np.array([0, 0, -1])
     with pytest.raises(FoldError, match="needs unlabeled points in every test set, got none"):
-        AUCRisk()(Scored([1.0, 2.0]), None, np.array([0, 1]))
+        AUCRisk()(Scored([1.0, 2.0]), None, y)
     with pytest.raises(ParameterError, match="gamma must be a number between 0 and 1, got 2"):
-        AUCRisk(2)(Scored([1.0, 2.0]), None, np.array([0, 1]))
+        AUCRisk(2)(Scored([1.0, 2.0]), None, y)
+    for prior in (0.5, 1.5):
+        with pytest.raises(ParameterError, match=f"prior must .*, got {prior}$"):
+            SimilarUnlabeledRisk(prior)(Scored([1.0, 1.0, 1.0]), None, pair)
 
 
-@pytest.mark.parametrize("prior", [0.7, 0.2])
+@each("prior", [0.7, 0.2])
 def test_the_similar_unlabeled_risk_estimates_the_share_of_wrong_predictions(prior):
     rng = np.random.default_rng(0)
     n = 400_000
@@ -255,12 +230,6 @@ def test_the_similar_unlabeled_risk_estimates_the_share_of_wrong_predictions(pri
     # A mean over 4e5 draws, divided by |2 prior - 1| >= 0.4: a deviation of 0.004 at most.
     assert SimilarUnlabeledRisk(prior)(Scored(values), None, y) == pytest.approx(-0.1, abs=0.012)
     assert SimilarUnlabeledRisk(prior, is_released=True)(Scored(values), None, y) == pytest.approx(0.8, abs=0.024)
-
-
-@pytest.mark.parametrize(("prior", "given"), [(0.5, "0.5"), (1.5, "1.5")])
-def test_the_similar_unlabeled_risk_refuses_a_prior_that_says_nothing(prior, given):
-    with pytest.raises(ParameterError, match=f"prior must .*, got {given}$"):
-        SimilarUnlabeledRisk(prior)(Scored([1.0, 1.0, 1.0]), None, np.array([0, 0, -1]))
 
 
 @pytest.mark.parametrize("path", oracle_files.files("su_sl_"))
@@ -301,13 +270,8 @@ def test_a_search_for_pairs_needs_no_label():
     classes = np.concatenate([of_pair, rng.random(n) < prior])
     X = np.where(classes, 1.0, -1.0)[:, None] + rng.normal(size=(len(classes), 2)) / 3
     ids = np.concatenate([np.arange(2 * n_pairs) // 2, np.full(n, -1)])
-    search = GridSearchCV(
-        TSGSU(prior=prior, **QUICK),
-        {"sigma": [1e4, 0.5]},
-        cv=PairFolds(random_state=0),
-        scoring=SimilarUnlabeledRisk(prior),
-        error_score="raise",
-    ).fit(X, ids)
+    how = {"cv": PairFolds(random_state=0), "scoring": SimilarUnlabeledRisk(prior), "error_score": "raise"}
+    search = GridSearchCV(TSGSU(prior=prior, **QUICK), {"sigma": [1e4, 0.5]}, **how).fit(X, ids)
     assert search.best_params_ == {"sigma": 0.5}
     assert np.mean(search.predict(X) == classes) > 0.9
 
@@ -335,8 +299,8 @@ def two_clusters(n=80, n_labeled=30, d=2):
     return X, y, np.where(np.arange(n) < n_labeled, y, -1)
 
 
-@pytest.mark.parametrize(
-    ("baseline", "grid", "scoring"),
+@each(
+    "baseline, grid, scoring",
     [
         (PNUAUC(penalty="half rkhs", prior=0.5), {"sigma": [1e4, 0.5], "eta": [-0.5, 0.5]}, PNUAUCRisk(15, 15)),
         (SAMULT(), {"sigma": [1e4, 0.5]}, AUCRisk()),
@@ -354,9 +318,8 @@ def test_comparison_methods_are_searched_alike(baseline, grid, scoring):
 
 def test_comparison_methods_are_searched_by_pairs_and_by_seen_labels():
     X, y, seen = two_clusters()
-    search = GridSearchCV(
-        SeenLabels(BLS3VM()), {"estimator__sigma": [1e4, 0.5]}, cv=UnlabeledFolds(random_state=0), error_score="raise"
-    )
+    how = {"cv": UnlabeledFolds(random_state=0), "error_score": "raise"}
+    search = GridSearchCV(SeenLabels(BLS3VM()), {"estimator__sigma": [1e4, 0.5]}, **how)
     assert search.fit(X, np.column_stack([seen, y])).best_params_ == {"estimator__sigma": 0.5}
     of_one_class = np.flatnonzero(y == 1)[:20]
     ids = np.full(len(y), -1)

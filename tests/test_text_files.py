@@ -5,12 +5,15 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from cases import each
 from hostile_files import GOOD
 from own_tables import own_spec
 from small_specs import small
@@ -35,7 +38,6 @@ SAVED = {
     "UTF-32, little-endian": ("utf-32-le", codecs.BOM_UTF32_LE),
     "UTF-32, big-endian": ("utf-32-be", codecs.BOM_UTF32_BE),
 }
-saved = pytest.mark.parametrize("how", SAVED)
 
 
 def save(file, text, how):
@@ -49,83 +51,64 @@ def command(name, file, tmp_path):
     return [name, str(file), *map(str, more[name])]
 
 
-@saved
+@each("how", SAVED)
 def test_a_spec_a_study_and_a_lesson_are_read_as_they_are_saved(tmp_path, how):
     assert read_spec(save(tmp_path / "spec.json", SPEC.to_json(indent=2), how)) == SPEC
     study = read_study(save(tmp_path / "study.json", json.dumps(STUDY, indent=2), how))
     assert (study.spec, study.seeds) == (SPEC, (0, 1))
-    (tmp_path / "auc").mkdir()
+    (tmp_path / "auc").mkdir(exist_ok=True)
     save(tmp_path / "auc" / "lesson.toml", TEXT.replace("What will be?", "Größe σ?"), how)
     (lesson,) = lessons_of("auc", tmp_path)
     assert "Größe σ?" in repr(lesson.steps[0])
     assert "\r" not in lesson.steps[0].text
 
 
-@pytest.mark.parametrize("how", ["UTF-8 with a mark", "UTF-16, little-endian"])
+@each("how", ["UTF-8 with a mark", "UTF-16, little-endian"])
 def test_a_spec_that_a_windows_shell_has_saved_is_run(tmp_path, how):
     file = save(tmp_path / "spec.json", SPEC.to_json(), how)
     assert main(command("run", file, tmp_path)) == 0
     assert read_spec(tmp_path / "out" / "spec.json") == SPEC
 
 
-def _missing(file):
-    return "does not exist: give the path"
-
-
-def _folder(file):
-    file.mkdir()
-    return "is a folder: give the file in it"
-
-
-def _empty(file):
-    file.write_text(" \n", encoding="utf-8")
-    return "is empty: it must hold"
-
-
-def _only_a_mark(file):
-    file.write_bytes(codecs.BOM_UTF16_LE)
-    return "is empty: it must hold"
-
-
-def _latin(file):
-    file.write_bytes("é".encode("latin-1"))
-    return "is not text in UTF-8: save"
-
-
-def _unmarked(file):
-    file.write_bytes('{"setting": "auc"}'.encode("utf-16-le"))
-    return "is not text in UTF-8: save"
-
-
-def _binary(file):
-    file.write_bytes(bytes(range(256)))
-    return "is not text in UTF-8: save"
-
-
-def _in_a_file(file):
+def in_a_file(file):
     file.parent.rmdir()
     file.parent.write_text("a file in place of a folder", encoding="utf-8")
-    return "cannot be read"
 
 
-MISTAKES = [_missing, _folder, _empty, _only_a_mark, _latin, _unmarked, _binary, _in_a_file]
+NO_TEXT = "is not text in UTF-8: save"
+# How a file is spoilt, or its bytes; and what is said of it.
+MISTAKES = [
+    (lambda file: None, "does not exist: give the path"),
+    (lambda file: file.mkdir(), "is a folder: give the file in it"),
+    (in_a_file, "cannot be read"),
+    (b" \n", "is empty: it must hold"),
+    (codecs.BOM_UTF16_LE, "is empty: it must hold"),
+    ("é".encode("latin-1"), NO_TEXT),
+    ('{"setting": "auc"}'.encode("utf-16-le"), NO_TEXT),
+    (bytes(range(256)), NO_TEXT),
+]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.parametrize("name", ["run", "check", "sweep"])
-def test_a_file_that_is_no_text_is_named_in_one_sentence(tmp_path, capsys, name, mistake):
-    folder = tmp_path / "in"
-    folder.mkdir()
-    words = mistake(folder / "asked.json")
-    assert main(command(name, folder / "asked.json", tmp_path)) == 2
+def spoil(file, mistake):
+    mistake(file) if callable(mistake) else file.write_bytes(mistake)
+
+
+@each("mistake, words", MISTAKES)
+@each("name", ["run", "check", "sweep"])
+def test_a_file_that_is_no_text_is_named_in_one_sentence(tmp_path_factory, capsys, name, mistake, words):
+    tmp_path = tmp_path_factory.mktemp("spoilt")
+    (tmp_path / "in").mkdir()
+    file = tmp_path / "in" / "asked.json"
+    spoil(file, mistake)
+    assert main(command(name, file, tmp_path)) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"dsgcore: {folder / 'asked.json'} {words}")
+    assert said.startswith(f"dsgcore: {file} {words}")
     assert said.count("\n") == 1
     assert "Errno" not in said
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@each(
+    "text, words",
     [
         ("{", "is not valid JSON: "),
         ("setting: auc", "is not valid JSON: "),
@@ -136,7 +119,7 @@ def test_a_file_that_is_no_text_is_named_in_one_sentence(tmp_path, capsys, name,
         ("[" * 100_000, "is not valid JSON: "),
     ],
 )
-@pytest.mark.parametrize("name", ["run", "check", "sweep"])
+@each("name", ["run", "check", "sweep"])
 def test_an_error_in_a_file_names_the_file(tmp_path, capsys, name, text, words):
     file = tmp_path / "asked.json"
     file.write_text(text, encoding="utf-8")
@@ -147,46 +130,36 @@ def test_an_error_in_a_file_names_the_file(tmp_path, capsys, name, text, words):
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
+def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+    for error, words in (
         (PermissionError(13, "Permission denied"), "cannot be read, for you have no permission: allow it"),
-        (OSError(5, "Input/output error"), "cannot be read (Input/output error): give"),
-    ],
-)
-def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch, error, words):
-    def refuse(file):
-        raise error
-
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(ValueError, match="spec") as caught:
-        read_text(tmp_path / "spec.json", "a spec in JSON")
-    assert str(caught.value).startswith(f"{tmp_path / 'spec.json'} {words}")
+        (OSError(5, "Input/output error"), r"cannot be read \(Input/output error\): give"),
+    ):
+        monkeypatch.setattr(Path, "read_bytes", Mock(side_effect=error))
+        with pytest.raises(ValueError, match=f"^{re.escape(str(tmp_path / 'spec.json'))} {words}"):
+            read_text(tmp_path / "spec.json", "a spec in JSON")
 
 
-@pytest.mark.parametrize("mistake", [_folder, _empty, _latin, _unmarked])
-def test_a_lesson_that_is_no_text_is_named_in_one_sentence(tmp_path, mistake):
+@each("mistake, words", [MISTAKES[1], *MISTAKES[3:7]])
+def test_a_lesson_that_is_no_text_is_named_in_one_sentence(tmp_path_factory, mistake, words):
+    tmp_path = tmp_path_factory.mktemp("lessons")
     (tmp_path / "auc").mkdir()
-    words = mistake(tmp_path / "auc" / "lesson.toml")
+    spoil(tmp_path / "auc" / "lesson.toml", mistake)
     with pytest.raises(LessonError) as caught:
         lessons_of("auc", tmp_path)
     assert str(caught.value).startswith(f"{tmp_path / 'auc' / 'lesson.toml'} {words}")
 
 
-@pytest.mark.parametrize("option", ["--json", "--csv"])
-@pytest.mark.parametrize(
-    ("place", "words"), [("", "is a folder: add a file's name"), ("none/a.txt", "does not exist: make it first")]
-)
-def test_a_place_for_a_result_is_tried_before_anything_is_computed(tmp_path, capsys, monkeypatch, option, place, words):
-    monkeypatch.setattr(check_command, "limits", lambda *_: pytest.fail("it was computed first"))
+@each("option, name", [("--json", "check"), ("--csv", "sweep")])
+def test_a_place_for_a_result_is_tried_before_anything_is_computed(tmp_path_factory, capsys, option, name):
+    tmp_path = tmp_path_factory.mktemp("places")
     file = tmp_path / "asked.json"
     file.write_text(SPEC.to_json() if option == "--json" else json.dumps(STUDY), encoding="utf-8")
-    name = "check" if option == "--json" else "sweep"
-    assert main([*command(name, file, tmp_path), option, str(tmp_path / place)]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"dsgcore: {option} ")
-    assert words in said
-    assert said.count("\n") == 1
+    for place, words in (("", "is a folder: add a file's name"), ("none/a.txt", "does not exist: make it first")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(check_command, "limits", lambda *_: pytest.fail("it was computed first"))
+            assert main([*command(name, file, tmp_path), option, str(tmp_path / place)]) == 2
+        assert re.fullmatch(rf"dsgcore: {option} .*{words}.*\n", capsys.readouterr().err)
 
 
 def test_a_place_without_permission_is_refused_before_anything_is_computed(tmp_path, capsys, monkeypatch):
@@ -195,21 +168,20 @@ def test_a_place_without_permission_is_refused_before_anything_is_computed(tmp_p
     assert "which you have no permission to write: name another one" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("found", ["nothing", "another file", "a folder"])
-def test_an_exported_script_without_its_file_of_data_ends_with_one_sentence(tmp_path, found):
+def test_an_exported_script_without_its_file_of_data_ends_with_one_sentence(tmp_path):
     spec, _ = own_spec(GOOD, sniff(GOOD, "table.csv"))
-    if found == "another file":
-        (tmp_path / spec.data.path).write_bytes(b"x,label\n0,a\n")
-    elif found == "a folder":
-        (tmp_path / spec.data.path).mkdir()
     (tmp_path / "repeat_run.py").write_text(script(spec, 1), encoding="utf-8")
-    done = subprocess.run([sys.executable, "repeat_run.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert f"{spec.data.path}" in done.stderr
-    assert "Put the spec's file of data beside repeat_run.py." in done.stderr
-    assert not (tmp_path / "history.csv").exists()
+    for found in (None, b"x,label\n0,a\n"):  # no file, and another one
+        if found:
+            (tmp_path / spec.data.path).write_bytes(found)
+        command = [sys.executable, "repeat_run.py"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert f"{spec.data.path}" in done.stderr
+        assert "Put the spec's file of data beside repeat_run.py." in done.stderr
+        assert not (tmp_path / "history.csv").exists()
 
 
 def test_an_error_in_a_file_keeps_its_class_and_names_the_file(tmp_path):
