@@ -14,13 +14,16 @@ import dask
 import distributed
 from distributed.utils import get_mp_context
 
+from dsgcore.cluster import shared
+
 dask.config.set({"distributed.worker.multiprocessing-method": _forks.context().get_start_method()})
+shared.SECONDS_WITHOUT_WORKERS = 900.0  # a crowded machine takes its time to begin a process
 get_mp_context()  # lists its own imports at its first call, and never again
 if (forked := _forks.context()).get_start_method() == _forks.FORKED:
     forked.set_forkserver_preload(["distributed", "dsgcore.cluster", *_forks.PRELOADED])
 
 
 def cluster_of(n_workers):
-    """Return a cluster of so many processes, of one thread each."""
-    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    """Return a cluster of so many processes, of one thread each, which no limit of memory ends."""
+    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL, "memory_limit": 0}
     return distributed.LocalCluster(n_workers=n_workers, processes=True, **options)

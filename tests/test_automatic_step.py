@@ -97,7 +97,7 @@ def test_the_largest_slope_of_pairs_bounds_their_coefficients():
         assert total <= problem.largest_slope * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@each("schedule", SCHEDULES)
 def test_every_schedule_begins_with_the_same_step(make_task, schedule):
     task = make_task(schedule=schedule, step_size=None, n_iter=50)
     settle_step(task)

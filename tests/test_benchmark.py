@@ -158,11 +158,7 @@ def test_evaluations_are_counted_where_they_are_made(monkeypatch):
 
 def in_new_process(program, **environment):
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", program], env={**os.environ, **environment}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

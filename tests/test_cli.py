@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 from test_data_command import fails_at
 from test_run import read_csv, small, table
 
@@ -47,8 +48,8 @@ def test_run_reads_a_file_of_points(spec_file, tmp_path):
     assert main(["run", spec_file(plain), "--out", str(tmp_path / "out"), "--quiet"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+@each(
+    "given, said",
     [
         ({"setting": "auc", "bogus": 1}, "no field 'bogus'"),
         ({"setting": "auc", "solver": {"n_iter": "ten"}}, "n_iter must be a whole number"),
@@ -63,11 +64,6 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(spec_file, tmp_path, capsys
     assert said in errors
     assert errors.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_a_missing_spec_file_gets_one_sentence_and_exit_code_2(tmp_path, capsys):
-    assert main(["run", str(tmp_path / "none.json"), "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_place_that_cannot_be_written_is_told_before_anything_is_computed(spec_file, tmp_path, capsys, monkeypatch):

@@ -154,10 +154,7 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_the_checkpoint_i
     client, points, tmp_path, monkeypatch
 ):
     file, keep = tmp_path / "run.npz", OnCluster.keep
-    with (
-        cluster_of(1) as cluster,
-        distributed.Client(cluster, set_as_default=False, timeout=2) as going,
-    ):
+    with cluster_of(1) as cluster, distributed.Client(cluster, set_as_default=False, timeout=2) as going:
 
         def end(self, model):
             keep(self, model)
@@ -178,10 +175,7 @@ def kill_a_worker(cluster, address):
 
 def test_where_the_only_worker_is_killed_the_one_that_comes_in_its_place_is_waited_for(points):
     shared = []
-    with (
-        cluster_of(1) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with cluster_of(1) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         task = task_of(points)
 
         def share(task, model):

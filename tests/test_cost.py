@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from cases import each
 
 from dsgcore.experiments import Run, Spec, SpecError
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
@@ -11,16 +12,10 @@ from dsgcore.experiments.settings import SETTINGS
 
 SERVER = Budget(GIGABYTE, 1.0)
 # Of each: the spec, and what a person could make smaller.
-TOO_MUCH = {
-    "two of these stopped a server for everybody": (
-        {"setting": "auc", "solver": {"n_features": 65536, "batch_size": 65536, "n_iter": 100_000}},
-        "n_features",
-    ),
-    "a wide table": (
-        {"setting": "auc", "data": {"name": "high_dimensional", "n": 1_000_000, "n_irrelevant": 2000}},
-        "n",
-    ),
-    "the graph's pull on many features": (
+TOO_MUCH = [
+    ({"setting": "auc", "solver": {"n_features": 65536, "batch_size": 65536, "n_iter": 100_000}}, "n_features"),
+    ({"setting": "auc", "data": {"name": "high_dimensional", "n": 1_000_000, "n_irrelevant": 2000}}, "n"),
+    (
         {
             "setting": "multiclass",
             "problem": {"features": "fourier"},
@@ -29,33 +24,26 @@ TOO_MUCH = {
         },
         "n_features",
     ),
-    "many points and many features": (
+    (
         {"setting": "s3vm", "data": {"name": "two_moons", "n": 1_000_000}, "solver": {"n_features": 65_536}},
         "n_features",
     ),
-}
+]
 
 
-@pytest.mark.parametrize("name", TOO_MUCH)
-def test_what_costs_too_much_is_refused_before_anything_is_made(name):
-    given, smaller = TOO_MUCH[name]
+@each("given, smaller", TOO_MUCH)
+def test_what_costs_too_much_is_refused_before_anything_is_made_and_what_is_said_to_fit_does(given, smaller):
     spec = Spec.from_dict(given)
     tracemalloc.start()
     try:
-        with pytest.raises(SpecError, match=rf"but at most 1 (GB|s) is allowed; with {smaller} \d+ it would fit$"):
+        with pytest.raises(
+            SpecError, match=rf"but at most 1 (GB|s) is allowed; with {smaller} \d+ it would fit$"
+        ) as caught:
             check_cost(spec, SERVER)
         assert tracemalloc.get_traced_memory()[1] < 10**6
     finally:
         tracemalloc.stop()
-
-
-@pytest.mark.parametrize("name", TOO_MUCH)
-def test_what_is_said_to_fit_does(name):
-    given, smaller = TOO_MUCH[name]
-    with pytest.raises(SpecError) as caught:
-        check_cost(Spec.from_dict(given), SERVER)
-    value = int(str(caught.value).split()[-4])
-    section = "data" if smaller == "n" else "solver"
+    section, value = "data" if smaller == "n" else "solver", int(str(caught.value).split()[-4])
     check_cost(Spec.from_dict(given | {section: given.get(section, {}) | {smaller: value}}), SERVER)
 
 

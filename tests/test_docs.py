@@ -141,13 +141,6 @@ def test_the_readme_is_short_and_has_two_commands():
     assert "pytest" in test
 
 
-def test_the_check_runs_the_tests_of_the_readme():
-    check = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    for tests in ('-m "not browser"', "tests/browser"):
-        assert tests in README.read_text(encoding="utf-8")
-        assert tests in check
-
-
 @each("page", sorted(DOCS.glob("*.md")))
 def test_a_page_begins_with_what_the_reader_wants(page):
     title, first = page.read_text(encoding="utf-8").split("\n\n", 2)[:2]
@@ -167,16 +160,6 @@ def test_every_picture_of_the_readme_is_small():
 def test_code_is_read_without_scrolling(page):
     lines = [line for block in blocks_of(page) if block.language == "python" for line in block.text.splitlines()]
     assert [line for line in lines if len(line) > 100] == []
-
-
-def test_a_name_of_the_app_is_one_that_the_app_shows():
-    shown = "\n".join(
-        path.read_text(encoding="utf-8") for root in ("pages", "dsgcore") for path in (ROOT / root).rglob("*.py")
-    )
-    text = "\n".join(map(prose_of, [README, *DOCS.glob("*.md")]))
-    names = {name for name in re.findall(r"\*\*([A-Z][^*.]+)\*\*", text) if not name.endswith(".")}
-    assert len(names) > 5
-    assert [name for name in sorted(names) if f'"{name}"' not in shown and f"**{name}**" not in shown] == []
 
 
 @each("note", NOTES)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 from cases import each
@@ -96,24 +94,12 @@ def test_one_point_at_a_time_gives_the_values_of_all_at_once(X, dtype, tolerance
     np.testing.assert_allclose(single, together, rtol=0, atol=tolerance)
 
 
-def test_frequencies_of_single_and_double_precision_are_the_same():
-    assert (make_model(dtype="float32").frequencies(2, 9) == make_model().frequencies(2, 9)).all()
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("sizes", [(), (1,), (9,), (7, 1, 20, 7, 64)])
-@pytest.mark.parametrize("way", ["path", "text path", "buffer"])
-def test_save_and_load_give_back_every_bit(tmp_path, X, dtype, sizes, way):
+@each("dtype", ["float32", "float64"])
+@each("sizes", [(), (1,), (9,), (7, 1, 20, 7, 64)])
+def test_save_and_load_give_back_every_bit(X, dtype, sizes):
     model = make_model(sizes, dtype, kernel=Gaussian(1 / 3), seed=2**32 - 1)
-    file = {"path": tmp_path / "m.npz", "text path": str(tmp_path / "m.npz"), "buffer": io.BytesIO()}[way]
-    model.save(file)
-    again = load_model(file)
-    assert (again.kernel, again.seed, again.d, again.dtype) == (
-        model.kernel,
-        model.seed,
-        model.d,
-        model.dtype,
-    )
+    again = load_model(saved(model))
+    assert (again.kernel, again.seed, again.d, again.dtype) == (model.kernel, model.seed, model.d, model.dtype)
     assert again.decays == model.decays
     assert len(again) == len(sizes)
     for one, other in zip(again.blocks, model.blocks, strict=True):
@@ -167,24 +153,24 @@ def test_an_unknown_kernel_is_refused_by_its_name():
     assert_refused(file, f"kernel must be one of {', '.join(KERNELS)}, got 'sinc'")
 
 
-NOT_FITTING = {
-    "too few in all": {"sizes": np.array([7, 1, 20, 7, 63])},
-    "too few sizes": {"sizes": np.array([7, 1, 20, 71])},
-    "no features": {"sizes": np.array([8, 0, 20, 7, 64])},
-    "negative": {"sizes": np.array([9, -1, 20, 7, 64])},
-    "sizes of floats": {"sizes": np.array([7.0, 1.0, 20.0, 7.0, 64.0])},
-    "one size": {"sizes": np.array(99)},
-    "too few decays": {"decays": np.ones(4)},
-    "decays of two dimensions": {"decays": np.ones((5, 1))},
-    "decays of text": {"decays": np.array(["1"] * 5)},
-    "too few coefficients": {"coefficients": np.zeros((2, 98))},
-    "one row": {"coefficients": np.zeros(99)},
-    "three rows": {"coefficients": np.zeros((3, 99))},
-    "other precision": {"coefficients": np.zeros((2, 99), dtype=np.float32)},
-    "complex": {"coefficients": np.zeros((2, 99), dtype=complex)},
-    "sizes whose sum overflows to the right one": {"sizes": np.array([2**62, 2**62, 2**62, 2**62 - 1, 100])},
-    "no arrays at all": {"sizes": np.array(0), "decays": np.array(0.0), "coefficients": np.array(0.0)},
-}
+NOT_FITTING = [
+    {"sizes": np.array([7, 1, 20, 7, 63])},
+    {"sizes": np.array([7, 1, 20, 71])},
+    {"sizes": np.array([8, 0, 20, 7, 64])},
+    {"sizes": np.array([9, -1, 20, 7, 64])},
+    {"sizes": np.array([7.0, 1.0, 20.0, 7.0, 64.0])},
+    {"sizes": np.array(99)},
+    {"decays": np.ones(4)},
+    {"decays": np.ones((5, 1))},
+    {"decays": np.array(["1"] * 5)},
+    {"coefficients": np.zeros((2, 98))},
+    {"coefficients": np.zeros(99)},
+    {"coefficients": np.zeros((3, 99))},
+    {"coefficients": np.zeros((2, 99), dtype=np.float32)},
+    {"coefficients": np.zeros((2, 99), dtype=complex)},
+    {"sizes": np.array([2**62, 2**62, 2**62, 2**62 - 1, 100])},
+    {"sizes": np.array(0), "decays": np.array(0.0), "coefficients": np.array(0.0)},
+]
 
 
 @each("name", ["coefficients", "decays"])
@@ -195,7 +181,7 @@ def test_numbers_that_are_not_finite_are_refused(name, value):
     assert_refused(edited(make_model(), **{name: array}), "coefficients and decays must be finite numbers")
 
 
-@each("members", NOT_FITTING.values())
+@each("members", NOT_FITTING)
 def test_arrays_that_do_not_fit_together_are_refused(members):
     assert_refused(edited(make_model(), **members), "its arrays do not fit together")
 
@@ -240,13 +226,7 @@ def test_frequencies_bigger_than_the_cache_are_drawn_and_not_kept():
 
 
 def test_cached_frequencies_are_not_mixed_up_between_models(X):
-    settings = [
-        {},
-        {"seed": 7},
-        {"kernel": Gaussian(0.8)},
-        {"dtype": "float32"},
-        {"sizes": (8, 1, 20, 7, 64)},
-    ]
+    settings = [{}, {"seed": 7}, {"kernel": Gaussian(0.8)}, {"dtype": "float32"}, {"sizes": (8, 1, 20, 7, 64)}]
     for given_settings in settings * 2:
         model = make_model(**given_settings)
         expected, tolerance = explicit(model, X, 5), 1e-5 if model.dtype == "float32" else 1e-12

@@ -18,24 +18,12 @@ from dsgcore.core._threads import (
     set_workers,
     single_threaded_blas,
 )
-from dsgcore.core.features import (
-    ACCUMULATED_ROWS,
-    accumulate,
-    as_points,
-    coefficients,
-    evaluate,
-    evaluate_with_squares,
-)
+from dsgcore.core.features import ACCUMULATED_ROWS, accumulate, as_points, coefficients, evaluate, evaluate_with_squares
 from dsgcore.core.kernels import Gaussian
 
 COMPILED = not numba.config.DISABLE_JIT
 # The sizes at which a tile, a part of the rows to be summed, or a panel of features is full, and their neighbours.
-ROWS = [
-    0,
-    1,
-    *[600] * COMPILED,
-    *(size + i for size in (_loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1)),
-]
+ROWS = [0, 1, *[600] * COMPILED, *(size + i for size in (_loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1))]
 FEATURES = [1, 2, 511, 512, 513] if COMPILED else [1, 512, 513]
 
 
@@ -240,19 +228,6 @@ def call_all_loops(X, scalar):
 
 
 LOOPS = (_loops.accumulate, _loops.evaluate, _loops.evaluate_with_squares, _loops.gaussian_sums)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_nothing_that_is_given_has_a_loop_compiled_anew(dtype):
-    # A specialisation more would be a second of waiting, in the middle of a run.
-    X = sample(5, 8, dtype=dtype)[0]
-    compiled = call_all_loops(X, 1.0)
-    read_only = X.copy()
-    read_only.setflags(write=False)  # as of a memory map, a data frame, or a parallel grid search
-    for points in (read_only, np.asfortranarray(X), X[::2], X[:1], X[:0], np.tile(X, 2)[:, 1:4]):
-        for scalar in (1, 1.0, np.float32(1), np.float64(1)):
-            assert call_all_loops(points, scalar) == compiled
 
 
 @pytest.mark.compiled

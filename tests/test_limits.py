@@ -157,9 +157,3 @@ def test_the_command_says_the_verdict_by_its_exit_code_too(tmp_path, capsys):
     assert check(tmp_path, {"setting": "auc", "solver": {"step_size": 1e5}}, "--json", tmp_path / "v.json") == 1
     assert "diverges" in capsys.readouterr().out
     assert json.loads((tmp_path / "v.json").read_text())["converged"] is False
-
-
-@pytest.mark.parametrize("spec", [{"setting": "nothing"}, {"setting": "auc", "solver": {"step_size": -1}}, []])
-def test_a_bad_spec_ends_the_command_with_two(tmp_path, capsys, spec):
-    assert check(tmp_path, spec) == 2
-    assert capsys.readouterr().err.startswith("dsgcore: ")

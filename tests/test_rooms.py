@@ -10,16 +10,7 @@ import pytest
 from cases import each
 
 from dsgcore.studies import Store
-from dsgcore.studies.rooms import (
-    CODE_LENGTH,
-    MOST_CLIENTS,
-    SECONDS_OF_LIFE,
-    SIGNS,
-    Asked,
-    Key,
-    RoomError,
-    Rooms,
-)
+from dsgcore.studies.rooms import CODE_LENGTH, MOST_CLIENTS, SECONDS_OF_LIFE, SIGNS, Asked, Key, RoomError, Rooms
 
 PICK = Asked("auc", "unlabeled", 0)
 NUMBER = Asked("auc", "random-features", 0)

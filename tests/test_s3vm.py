@@ -167,8 +167,8 @@ def test_a_problem_not_bound_to_labels_says_so():
         SemiSupervisedSVM(is_balanced=True).shift(np.zeros(2))
 
 
-@pytest.mark.parametrize(
-    ("y", "message"),
+@each(
+    "y, message",
     [
         ([1, 1, -1], "an S3VM needs at least one labeled positive and one labeled negative, got no negative"),
         ([-1, -1], "an S3VM needs at least one labeled positive and one labeled negative, got no positive"),

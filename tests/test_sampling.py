@@ -21,11 +21,7 @@ def words(seed, stream, t, size=4):
 @given(KEYS, KEYS)
 def test_other_key_other_draws(one, other):
     # Four 63-bit numbers agree by chance once in 2**252; names whose CRC-32 agree are one stream, see below.
-    same_key = (one[0], zlib.crc32(one[1].encode()), one[2]) == (
-        other[0],
-        zlib.crc32(other[1].encode()),
-        other[2],
-    )
+    same_key = (one[0], zlib.crc32(one[1].encode()), one[2]) == (other[0], zlib.crc32(other[1].encode()), other[2])
     assert (words(*one) == words(*other)) == same_key
 
 

@@ -43,9 +43,9 @@ def pairs():
     return np.random.default_rng(5).normal(size=(30, 3)), y
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("correction", CORRECTIONS)
-@pytest.mark.parametrize("loss", LOSSES)
+@each("prior", PRIORS)
+@each("correction", CORRECTIONS)
+@each("loss", LOSSES)
 def test_equals_the_papers_algorithm(make_task, pairs, loss, correction, prior):
     X, y = pairs
     task = make_task(problem=SimilarUnlabeled(prior, loss, correction), X=X, y=y, batch_size=4, n_iter=5)
@@ -177,8 +177,8 @@ def test_members_of_pairs_and_unlabeled_points_are_found(pairs):
     assert rows["unlabeled"].tolist() == [0, 1, 2, *range(13, 30)]
 
 
-@pytest.mark.parametrize(
-    ("y", "message"),
+@each(
+    "y, message",
     [
         ([3, 3, 3, -1], "pair id 3 must occur exactly twice, but occurs 3 times"),
         ([3, 3, 5, -1], "pair id 5 must occur exactly twice, but occurs 1 times"),
@@ -192,7 +192,7 @@ def test_wrong_pairs_are_refused(y, message):
         SimilarUnlabeled().rows(np.array(y))
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.4995, 0.5009])
+@each("prior", [0.5, 0.4995, 0.5009])
 def test_a_prior_of_one_half_is_refused_with_the_reason(prior):
     with pytest.raises(ParameterError, match=f"^prior must differ from 1/2 by at least 0.001, got {prior}: .*divides"):
         SimilarUnlabeled(prior)

@@ -76,11 +76,7 @@ LESSON = GuidedLesson(
             "That.",
             {"data": "digits", "n_labeled": 20, "lam": 0.01, "is_pooled": True, "step_size": None},
             ("data", "n_labeled"),
-            Pick(
-                "What will be?",
-                (Option("this", (BETTER,)), Option("that", (Claim("score", 0.0, 0.5), DIVERGES))),
-                1,
-            ),
+            Pick("What will be?", (Option("this", (BETTER,)), Option("that", (Claim("score", 0.0, 0.5), DIVERGES))), 1),
             claims=(Claim("score_test@0.1", high=1.0),),
             notes="Ask.",
         ),
@@ -135,96 +131,67 @@ def test_a_setting_without_a_folder_has_no_lessons(tmp_path):
 
 
 OPTION, EXPECTED = '"this", claims', "is_expected = true, "
-MISTAKES = {
-    "an unknown key": (
-        "minutes =",
-        "minuets =",
-        " has no key 'minuets'; it has title, learned, minutes, order, steps",
-    ),
-    "an unknown key of a step": (
+MISTAKES = [
+    ("minutes =", "minuets =", " has no key 'minuets'; it has title, learned, minutes, order, steps"),
+    (
         'notes = "Ask."',
         'note = "Ask."',
         ", step 1 has no key 'note'; it has text, explanation, values, controls, pick, estimate, curve, goal, claims, notes",
     ),
-    "an unknown key of a question": (
+    (
         "estimate.near",
         "estimate.far",
         ", step 2, estimate has no key 'far'; it has text, measure, words, low, high, near",
     ),
-    "an unknown key of a claim": (
+    (
         '"score", low = 0',
         '"score", lower = 0',
         ", step 1, pick, option 2, claim 1 has no key 'lower'; it has measure, low, high",
     ),
-    "a missing key": ('title = "What is there?"\n', "", " must have title, got learned, minutes, order, steps"),
-    "a missing key of a step": (
-        'text = "How many?"\n',
-        "",
-        ", step 2 must have text, got estimate, explanation",
-    ),
-    "no text": ('learned = "Something."', "learned = 3", ", learned must be a text, got 3"),
-    "an empty text": ('notes = "Ask."', 'notes = " "', ", step 1, notes must be a text, got ' '"),
-    "no whole number": ("minutes = 2", "minutes = 2.5", ", minutes must be a whole number, got 2.5"),
-    "a truth for a number": ("order = 10", "order = true", ", order must be a whole number, got True"),
-    "no number": ("near = 0.1", 'near = "a"', ", step 2, estimate, near must be a number, got 'a'"),
-    "nan": ("low = -1", "low = nan", ", step 3, curve, low must be a number, got nan"),
-    "no truth": (
-        EXPECTED,
-        "is_expected = 1, ",
-        ", step 1, pick, option 2, is_expected must be true or false, got 1",
-    ),
-    "no list": (
-        '["step_size"]',
-        '"step_size"',
-        ", step 4, controls must be a list, got 'step_size'",
-    ),
-    "a control that is no text": ('["step_size"]', "[1]", ", step 4, control 1 must be a text, got 1"),
-    "a value that no control has": (
+    ('title = "What is there?"\n', "", " must have title, got learned, minutes, order, steps"),
+    ('text = "How many?"\n', "", ", step 2 must have text, got estimate, explanation"),
+    ('learned = "Something."', "learned = 3", ", learned must be a text, got 3"),
+    ('notes = "Ask."', 'notes = " "', ", step 1, notes must be a text, got ' '"),
+    ("minutes = 2", "minutes = 2.5", ", minutes must be a whole number, got 2.5"),
+    ("order = 10", "order = true", ", order must be a whole number, got True"),
+    ("near = 0.1", 'near = "a"', ", step 2, estimate, near must be a number, got 'a'"),
+    ("low = -1", "low = nan", ", step 3, curve, low must be a number, got nan"),
+    (EXPECTED, "is_expected = 1, ", ", step 1, pick, option 2, is_expected must be true or false, got 1"),
+    ('["step_size"]', '"step_size"', ", step 4, controls must be a list, got 'step_size'"),
+    ('["step_size"]', "[1]", ", step 4, control 1 must be a text, got 1"),
+    (
         "n_labeled = 20",
         "n_labeled = [20]",
         ", step 1, values, n_labeled must be a text, a number, true, false or 'auto', got [20]",
     ),
-    "values that are no table": (
+    (
         'goal.solution = { step_size = "auto" }',
         'goal.solution = "auto"',
         ", step 4, goal, solution must be a table of controls' values, got 'auto'",
     ),
-    "steps that are no tables": (
+    (
         TEXT[TEXT.index("[[steps]]") :],
         "steps = [1]",
         ", step 1 must be a table with text, explanation, values, controls, pick, estimate, curve, goal, claims, notes, got 1",
     ),
-    "an unknown claim": (
+    (
         '["better"]',
         '["best"]',
         ", step 1, pick, option 1, claim 1 must be a table or one of better, tie, worse, diverges, got 'best'",
     ),
-    "a claim without bounds": (
-        '"n_features", high = 64',
-        '"n_features"',
-        ", step 4, goal, claim 1 must have low, high or both, got neither",
-    ),
-    "no expected option": (
-        EXPECTED,
-        "",
-        ", step 1, pick must have one option with is_expected = true, got 0 of 2",
-    ),
-    "two expected options": (
-        OPTION,
-        f'"this", {EXPECTED}claims',
-        ", step 1, pick must have one option with is_expected = true, got 2 of 2",
-    ),
-    "two questions": (
+    ('"n_features", high = 64', '"n_features"', ", step 4, goal, claim 1 must have low, high or both, got neither"),
+    (EXPECTED, "", ", step 1, pick must have one option with is_expected = true, got 0 of 2"),
+    (OPTION, f'"this", {EXPECTED}claims', ", step 1, pick must have one option with is_expected = true, got 2 of 2"),
+    (
         'curve.text = "Draw."',
         'pick = { text = "?", options = [{ words = "a", is_expected = true, claims = [] }] }\ncurve.text = "Draw."',
         ", step 3 may ask one question, pick, estimate, curve, got pick and curve",
     ),
-}
+]
 
 
-@each("mistake", MISTAKES)
-def test_a_mistake_gets_one_sentence_that_names_the_file_and_the_place(mistake, tmp_path):
-    found, written, sentence = MISTAKES[mistake]
+@each("found, written, sentence", MISTAKES)
+def test_a_mistake_gets_one_sentence_that_names_the_file_and_the_place(found, written, sentence, tmp_path):
     assert found in TEXT
     assert refusal(tmp_path, TEXT.replace(found, written, 1)) == f"auc/what.toml{sentence}"
 
