@@ -57,16 +57,6 @@ def same(one, other):
     assert all(np.array_equal(a, b) for a, b in zip(one.blocks, other.blocks, strict=True))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("cls", FOUR)
-def test_the_model_is_that_of_one_machine(client, points, cls, dtype, monkeypatch):
-    monkeypatch.setattr("dsgcore.cluster.shared.DEALT_ROWS", 384)
-    here = make(cls, dtype=dtype).fit(*points)
-    shared = make(cls, dtype=dtype).fit(*points, client=client)
-    same(shared.model_, here.model_)
-    assert np.array_equal(shared.decision_function(points[0][:9]), here.decision_function(points[0][:9]))
-
-
 @pytest.mark.parametrize("kernel", ["orthogonal_gaussian", "dot_product"])
 def test_so_it_is_with_features_of_other_tiles(client, points, kernel, monkeypatch):
     monkeypatch.setattr("dsgcore.cluster.shared.DEALT_ROWS", 384)

@@ -89,8 +89,11 @@ def test_too_many_points_for_the_exact_optimum_are_refused():
     nothing = np.broadcast_to(0.0, (n, n))  # of no memory
     with pytest.raises(DiagnosticsError) as caught:
         exact_optimum(nothing, nothing, np.zeros(n), 1.0)
-    message = "the exact optimum needs 6001 x 6001 matrices, 0.8 GB; at most 6000 points"
-    assert str(caught.value) == message
+    assert str(caught.value) == "the exact optimum needs 6001 x 6001 matrices, 0.8 GB; at most 6000 points"
+    with pytest.raises(
+        DiagnosticsError, match=r"^the gradient's norm needs .* of all points; at most 6000 points, got 6001$"
+    ):
+        GradientNorm(SemiSupervisedAUC(), {}, nothing)
 
 
 # The gradient's norm.
@@ -126,27 +129,9 @@ def test_the_gradients_norm_is_that_of_the_numerical_gradient(make_task, problem
         assert norm.at(a, 0.3) > 1e-3
 
 
-def test_the_gradients_norm_vanishes_at_the_exact_optimum_and_nowhere_near_it(quadratic_task):
-    task, K, Q, linear = quadratic_task
-    norm, lam = GradientNorm(task.problem, task.rows, K), task.plan.lam
-    a = exact_optimum(K, Q, linear, lam)
-    assert norm.at(a, lam) < 1e-25
-    assert norm.at(1.01 * a, lam) > 1e-6
-    assert norm.at(a, 1.01 * lam) > 1e-8
-
-
-def test_too_many_points_for_the_gradients_norm_are_refused():
-    n = MAX_EXACT_POINTS + 1
-    with pytest.raises(DiagnosticsError) as caught:
-        GradientNorm(SemiSupervisedAUC(), {}, np.broadcast_to(0.0, (n, n)))
-    assert (
-        str(caught.value) == "the gradient's norm needs the kernel matrix of all points; at most 6000 points, got 6001"
-    )
-
-
 # The error of the random features: measured, bounded, predicted.
 
-N_SEEDS, N_ITER = 600, 10
+N_SEEDS, N_ITER = 300, 10
 
 
 def make_sample(n_positive, n_negative, n_unlabeled, d):
@@ -185,7 +170,7 @@ def averaged(feature_errors, name):
 @pytest.mark.compiled
 def test_the_band_predicts_the_squared_error(feature_errors):
     ratio = averaged(feature_errors, "mean") / averaged(feature_errors, "band")
-    # E V = E |f - h|^2 exactly. 600 runs leave 2.5 % of noise at one iteration and 1.5 % in the mean (bootstrap);
+    # E V = E |f - h|^2 exactly. 300 runs leave 3.5 % of noise at one iteration and 2 % in the mean (bootstrap);
     # 12 000 agree within 0.5 %. Without the sample variance's m / (m - 1) the ratio would be 1.14.
     assert ratio[[0, 4, 9]] == pytest.approx(np.ones(3), abs=0.1)
     assert ratio.mean() == pytest.approx(1.0, abs=0.06)

@@ -102,12 +102,12 @@ def test_the_reading_of_imports_sees_what_there_is():
 
 def test_numba_is_imported_in_the_loops_and_in_how_they_are_compiled_only():
     own = ["dsgcore/core/_compiling.py", "dsgcore/core/_loops_waves.py"]
-    assert shown(f for f in FILES if imports(f, "numba") and "tests" not in f.parts) == own
+    assert shown(f for f in FILES if "tests" not in f.parts and imports(f, "numba")) == own
 
 
 def test_streamlit_and_plotly_are_imported_by_the_app_and_its_pages_only():
     allowed = {*PAGES, *(ROOT / "tests").rglob("*.py")}
-    assert shown(f for f in FILES if imports(f, "streamlit", "plotly") and f not in allowed) == []
+    assert shown(f for f in FILES if f not in allowed and imports(f, "streamlit", "plotly")) == []
 
 
 # Each room, and the only others that it may import.
@@ -146,11 +146,6 @@ def test_the_loops_import_nothing_of_the_package_but_how_they_are_compiled():
     own = {name for file in loops for name in imported(file) if name.startswith("dsgcore.")}
     assert own == {"dsgcore.core._compiling", "dsgcore.core._loops_waves"}
     assert not imports(PACKAGE / "core" / "_compiling.py", "dsgcore")
-
-
-def test_the_solver_knows_no_diagnostics_metrics_or_single_problem():
-    unknown = ("diagnostics", "metrics", "experiments", "estimators", "baselines", "data", "problems.auc")
-    assert shown(f for f in of("core.solver") if imports(f, *(f"dsgcore.{name}" for name in unknown))) == []
 
 
 def test_baselines_never_import_the_solver():
@@ -220,11 +215,6 @@ def defined(file):
 )
 def test_a_word_of_the_core_means_one_thing(name):
     assert len([module for module, file in MODULES.items() if name in defined(file)]) == 1
-
-
-def test_what_a_newcomer_reads_takes_ten_minutes():
-    read = ("problems/auc.py", "core/task.py", "core/solver.py", "core/kernels.py", "core/_loops.py")
-    assert sum(len((PACKAGE / file).read_text(encoding="utf-8").splitlines()) for file in read) < 900
 
 
 def undocumented(file):

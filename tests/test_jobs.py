@@ -16,7 +16,7 @@ import job_functions as functions
 import pytest
 
 from dsgcore import _memory
-from dsgcore.experiments import jobs, processes
+from dsgcore.experiments import processes
 from dsgcore.experiments.jobs import JobError, JobQueue, JobState
 from dsgcore.experiments.processes import Nursery, nursery
 
@@ -70,12 +70,6 @@ def test_a_job_returns_what_its_function_returns(queue):
     job = done(queue.submit(functions.double, 21))
     assert (job.state, job.result, job.error) == (JobState.DONE, 42, "")
     assert job.seconds > 0
-
-
-def test_a_job_runs_in_another_process(queue):
-    process = done(queue.submit(functions.process_id)).result
-    assert process != os.getpid()
-    assert not is_alive(process)
 
 
 def test_progress_is_what_was_reported_last(queue):
@@ -259,11 +253,6 @@ def test_a_job_must_be_something_another_process_can_find(queue):
         queue.submit(functions.double, threading.Lock())
     with pytest.raises(JobError, match="at least 1, got 0"):
         JobQueue(0)
-
-
-def test_the_shared_queue_is_one_and_has_a_limit():
-    assert jobs.shared_jobs() is jobs.shared_jobs()
-    assert 1 <= jobs.shared_jobs().n_at_a_time <= max(1, (os.cpu_count() or 1) - 1)
 
 
 @forks

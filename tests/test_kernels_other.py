@@ -156,21 +156,6 @@ class TestThroughTheSolver:
         model.save(tmp_path / "model.npz")
         assert (load_model(tmp_path / "model.npz").evaluate(task.X) == model.evaluate(task.X)).all()
 
-    @pytest.mark.compiled
-    @pytest.mark.parametrize("kernel", [Laplacian(0.5), Matern(1.0), DotProduct(0.3, "1"), DotProduct(0.1)])
-    def test_the_band_is_the_error_of_the_random_features(self, make_task, kernel):
-        """E V = E (f - h)^2, over runs that differ in their features only."""
-        errors, bands = [], []
-        for seed in range(150):
-            task = make_task(kernel=kernel, n_iter=8, n_features=20, seed=seed, step_size=0.05)
-            model = task.new_model()
-            carried, h = Carried(task.X, model, with_variance=True), np.zeros(len(task.X))
-            for i in solve(task, model, carried=[carried]):
-                kernel.sums(i.points, -i.step.size * i.weights, task.X, i.step.decay, h)
-            errors.append(np.mean((carried.values - h) ** 2))
-            bands.append(np.mean(carried.variance))
-        assert np.mean(errors) / np.mean(bands) == pytest.approx(1.0, abs=0.2)
-
 
 def features_of(model, kernel, X, t, m):
     """The features of iteration t, as the papers write them."""

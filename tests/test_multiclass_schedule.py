@@ -35,7 +35,7 @@ def test_the_released_variants_step_is_divided_once():
     assert history.column("step_size").tolist() == [40.0 / (t + 16) for t in range(1, 6)]
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@each("schedule", SCHEDULES)
 def test_the_papers_variant_takes_every_schedule(schedule):
     history = finished(small(schedule=schedule, step_size=2.0, n_iter=5)).history
     assert history.column("step_size").tolist() == [SCHEDULES[schedule](2.0, t, 5) for t in range(1, 6)]

@@ -136,7 +136,7 @@ def test_the_twin_trusts_the_labels_alone(classes):
 @pytest.mark.parametrize(("loss", "margin"), [("hinge", 1.0), ("hinge", 0.2), ("hinge", 0.0), ("squared", 1.0)])
 def test_thresholds_against_brute_force(loss, margin):
     rng = np.random.default_rng(0)
-    for _ in range(10):
+    for _ in range(4):
         y = np.concatenate([[0, 1, 2, 3], rng.integers(0, 4, 16)])
         f = rng.normal(size=20) + rng.choice([0.1, 1.0, 3.0]) * y
         b = thresholds(y, f, loss=loss, margin=margin)
@@ -149,11 +149,6 @@ def test_thresholds_against_brute_force(loss, margin):
                 best = grid[losses[1:] <= losses[0] + 1e-9]
                 if len(best):
                     assert b[j - 1] == pytest.approx((best[0] + best[-1]) / 2, abs=grid[1] - grid[0])
-
-
-def test_a_flat_stretch_of_the_hinge_loss_gives_its_middle():
-    # Slope -1 below b = 0.5 - ..: kinks at 1 (the point below, at 0) and 4 (the one above, at 5).
-    assert thresholds(np.array([0, 1]), np.array([0.0, 5.0])).tolist() == [2.5]
 
 
 def test_without_a_margin_the_values_are_cut_where_the_classes_shares_do():

@@ -325,9 +325,7 @@ def test_fully_labeled_points_serve_as_the_unlabeled_ones_too():
     assert rows["unlabeled"].tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    ("labels", "missing"), [([1, 1, -1], "negative"), ([0, -1], "positive"), ([-1, -1], "positive"), ([], "positive")]
-)
+@each("labels, missing", [([1, 1, -1], "negative"), ([0, -1], "positive"), ([-1, -1], "positive"), ([], "positive")])
 def test_a_missing_class_is_refused(labels, missing):
     with pytest.raises(ProblemError) as caught:
         SemiSupervisedAUC().rows(np.array(labels))
@@ -345,67 +343,6 @@ def test_the_supervised_problem_has_no_part_of_the_unlabeled(pairing):
     for source in ("positive", "negative"):
         assert (problem.coefficients(other)[source] == problem.coefficients(f)[source]).all()
     assert problem.terms(f)["positive over unlabeled"] == problem.terms(f)["constant"] == 0.0
-
-
-def test_coefficients_are_the_papers_at_known_values():
-    f = {"positive": np.array([0.5]), "negative": np.array([0.25]), "unlabeled": np.array([-1.0])}
-    # a = 1 - 0.5 + 0.25 = 0.75, q = 1 - 0.5 - 1 = -0.5, w = 1 + 1 + 0.25 = 2.25; gamma = 0.25
-    c = SemiSupervisedAUC(0.25).coefficients(f)
-    assert c["positive"] == pytest.approx([-2 * 0.25 * 0.75 - 2 * 0.75 * -0.5])
-    assert c["negative"] == pytest.approx([2 * 0.25 * 0.75 + 2 * 0.75 * 2.25])
-    assert c["unlabeled"] == pytest.approx([0.75 * (2 * -0.5 - 2 * 2.25)])
-    assert SemiSupervisedAUC(0.25).terms(f) == pytest.approx(
-        {
-            "positive over negative": 0.25 * 0.75**2,
-            "positive over unlabeled": 0.75 * 0.5**2,
-            "unlabeled over negative": 0.75 * 2.25**2,
-            "constant": -0.375,
-        }
-    )
-
-
-def test_coefficients_sum_to_zero():
-    # Adding a constant to f changes no difference, so the objective has no slope along it.
-    for pairing in ("triplets", "all"):
-        problem = SemiSupervisedAUC(0.4, pairing)
-        assert stacked(problem.coefficients(values(problem, 9)), problem.sources).sum() == pytest.approx(0, abs=1e-12)
-
-
-def test_pairing_all_points_is_the_same_on_average_over_a_source():
-    # For the squared loss the coefficients are linear in the partners, whose mean does not depend on the pairing.
-    f = values(SemiSupervisedAUC(), 8)
-    triplets, every_pair = (SemiSupervisedAUC(0.4, pairing).coefficients(f) for pairing in ("triplets", "all"))
-    for source in f:
-        assert triplets[source].sum() == pytest.approx(every_pair[source].sum(), rel=1e-12)
-
-
-def test_pairing_all_points_divides_the_partners_noise_by_the_batch_size():
-    fixed = values(SemiSupervisedAUC(), 8)["positive"]
-
-    def variance(pairing):
-        drawn = ({**values(SemiSupervisedAUC(), 8, seed=s), "positive": fixed} for s in range(400))
-        return np.var([SemiSupervisedAUC(0.4, pairing).coefficients(f)["positive"][0] for f in drawn])
-
-    # A point's coefficient depends on one partner of each source or on the mean of eight. 400 draws: 10 % of noise.
-    assert variance("triplets") / variance("all") == pytest.approx(8, rel=0.3)
-
-
-def test_with_as_many_positives_as_negatives_nothing_is_pooled():
-    own, pooled = (SemiSupervisedAUC(0.4, "all", p).bind(np.array([1, 0, -1, 0, 1])) for p in (False, True))
-    f = values(own, 6)
-    for source, c in pooled.coefficients(f).items():
-        np.testing.assert_array_equal(c, own.coefficients(f)[source])
-    assert pooled.terms(f) == {**own.terms(f), "pooled spread": 0.0}
-
-
-def test_pooled_with_few_positives_their_own_spread_hardly_counts():
-    labels = np.array([1] * 2 + [0] * 98 + [-1])
-    pooled = SemiSupervisedAUC(1.0, "all", is_pooled=True).bind(labels)
-    apart = {"positive": np.array([-1.0, 3.0]), "negative": np.zeros(98), "unlabeled": np.zeros(1)}
-    alike = {**apart, "positive": np.array([1.0, 1.0])}
-    assert objective(pooled.risk_terms(apart)) - objective(pooled.risk_terms(alike)) == pytest.approx(0.04 * 4.0)
-    own = replace(pooled, is_pooled=False)
-    assert objective(own.risk_terms(apart)) - objective(own.risk_terms(alike)) == pytest.approx(4.0)
 
 
 def test_a_pooled_problem_wants_labels_first():

@@ -89,18 +89,6 @@ def mean_gradient(problem, f, size):
     return np.concatenate([values / len(tuples) for values in total.values()])
 
 
-def test_the_classes_weights_make_the_mean_over_all_labeled_points():
-    y = np.array([1, 0, 0, 1, 0, -1, -1])
-    f = np.random.default_rng(3).normal(size=7)
-    problem = SemiSupervisedSVM(C=2.0).bind(y)
-    terms = problem.terms({source: f[rows] for source, rows in problem.rows(y).items()})
-    hinges = [naive_problems.hinge(value, 2 * label - 1)[0] for value, label in zip(f[:5], y[:5], strict=True)]
-    assert terms["positive"] + terms["negative"] == pytest.approx(2.0 * np.mean(hinges))
-    assert terms["unlabeled"] == pytest.approx(
-        2.0 * 5 / 2 * np.mean([naive_problems.u("symmetric hinge", value, 0)[0] for value in f[5:]])
-    )
-
-
 def test_the_balances_bias_shrinks_with_the_batch():
     f = {"positive": np.array([0.5]), "negative": np.array([0.2]), "unlabeled": np.array([1.6, -0.9])}
     problem = bound(is_balanced=True, loss="exponential")

@@ -135,16 +135,6 @@ def test_the_corrections_bias_shrinks_with_the_batch(correction):
     assert bias[2] < 0.1 * bias[0]
 
 
-def test_the_prior_below_one_half_makes_the_rarer_class_positive():
-    """Swapping the names of the classes: prior to 1 - prior, f to -f, A_1 to A_2."""
-    f = draw()
-    flipped = {source: -values for source, values in f.items()}
-    for loss in LOSSES:
-        one, other = SimilarUnlabeled(0.7, loss).risks(f), SimilarUnlabeled(0.3, loss).risks(flipped)
-        assert one["positive class"] == pytest.approx(other["negative class"])
-        assert one["negative class"] == pytest.approx(other["positive class"])
-
-
 @pytest.mark.compiled
 @each("prior", PRIORS)
 @each("loss", LOSSES)
@@ -159,9 +149,9 @@ def test_the_risk_of_large_samples_is_the_supervised_one(loss, prior):
 
     f = {"similar": values(prior**2 / similar_prior), "unlabeled": values(prior)}
     risks = SimilarUnlabeled(prior, loss).risks(f)
-    positive, negative = 1.0 + rng.normal(size=n), -0.5 + rng.normal(size=n)
+    positive, negative = 1.0 + rng.normal(size=n // 10), -0.5 + rng.normal(size=n // 10)
     value = np.vectorize(lambda z, t: naive_problems.su_loss(loss, z, t)[0])
-    # Standard errors are about 5e-3: means of 4e5 values of spread 1, divided by |2 prior - 1|.
+    # Standard errors are about 5e-3: means of 4e5 values of spread 1, divided by |2 prior - 1|, and of 4e4.
     assert risks["positive class"] == pytest.approx(prior * value(positive, 1).mean(), abs=0.02)
     assert risks["negative class"] == pytest.approx((1 - prior) * value(negative, -1).mean(), abs=0.02)
 

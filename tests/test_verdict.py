@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from dsgcore.core.intervals import Z, accuracy_half_width, auc_half_width, contributions
-from dsgcore.core.metrics import auc
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, StopReason
 from dsgcore.experiments.verdict import Comparison, Verdict, compare
 from dsgcore.problems.thresholds import mean_auc
@@ -40,12 +39,6 @@ def test_for_two_classes_the_interval_is_delongs():
     for seed in range(5):
         y, f, g = draw(np.random.default_rng(seed), 60, 2)
         assert_allclose(auc_half_width(y, f, g), naive_delong(y, f, g), rtol=1e-10)
-
-
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_contributions_add_up_to_twice_the_mean_auc(k):
-    y, f, _ = draw(np.random.default_rng(0), 80, k)
-    assert_allclose(contributions(y, f).sum(), 2 * mean_auc(y, f), rtol=1e-12)
 
 
 def test_contributions_are_those_of_two_loops():
@@ -175,8 +168,3 @@ def test_a_twin_that_is_behind_is_not_compared():
     live = live_run("auc", name="two_moons", n=200, n_labeled=20)
     live.run.advance(5)
     assert compare(live.run, live.supervised) is None
-
-
-def test_the_auc_of_two_classes_is_their_mean_auc():
-    y, f, _ = draw(np.random.default_rng(6), 60, 2)
-    assert mean_auc(y, f) == pytest.approx(auc(y, f), abs=1e-12)
