@@ -82,7 +82,7 @@ def same(one, other):
         assert np.array_equal(one, other)
 
 
-@pytest.mark.parametrize(("cls", "dtype"), zip(FOUR, ["float32", "float64"] * 2, strict=True))
+@pytest.mark.parametrize(("cls", "dtype"), list(zip(FOUR, ["float32", "float64"] * 2, strict=True)))
 def test_model_and_history_are_those_of_one_machine_however_rows_and_work_are_cut(
     client, points, history, cls, dtype, tmp_path, monkeypatch, capsys
 ):
