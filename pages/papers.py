@@ -1,4 +1,4 @@
-"""The Papers page: for each figure or table of the five papers its result, and a study that asks the same question."""
+"""The Papers page: for each figure or table of the five papers its statement, our result, and a study."""
 
 from __future__ import annotations
 
@@ -6,17 +6,31 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
+from pages.charts.figures import INK
+from pages.pictures import papers
+from pages.pictures.terms import CURRENT_COLOR
 from pages.shell.warm_up import is_ready
 from pages.studies.study_links import link_to_figure
+
+# The marks differ in shape, not only in colour.
+MARKS = {
+    papers.CAME_OUT: ":green[✓]",
+    papers.IN_PART: ":orange[◐]",
+    papers.DID_NOT: ":red[✗]",
+    papers.NOT_COMPARABLE: ":gray[–]",
+}
+WIDTH = 340
 
 
 def page() -> None:
     """Draw a card for each figure."""
     st.title("Figures of the papers")
     st.markdown(
-        "Each figure opens as a study of the paper's method, small enough for a laptop. Press Start "
-        "there. The text says what the paper found, and what is different here."
+        "Each card has the paper's statement, and the result of a small measurement with DSG Lab. The drawing shows the "
+        "numbers of that measurement, not the figure of the paper. The link opens a study of the paper's method, small "
+        "enough for a laptop."
     )
+    st.caption(" · ".join(f"{mark} {outcome}" for outcome, mark in MARKS.items()))
     for setting in SETTINGS.values():
         profile = profile_of(setting)
         if profile.figures:
@@ -35,7 +49,11 @@ def _cards(setting: type[Setting], n: int) -> None:
 def _card(setting: type[Setting], number: int) -> None:
     figure = profile_of(setting).figures[number]
     n_runs, link = link_to_figure(setting.name, number)
-    st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}\n\nHere: {figure.differs}")
+    st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
+    outcome, found = papers.result_of(setting.name, figure.name)
+    st.markdown(f"{MARKS[outcome]} **{outcome.capitalize()}.** {found}")
+    _draw_picture(setting.name, figure.name)
+    st.markdown(f"The study: {figure.differs}")
     st.page_link(
         "pages/explore.py",
         label=f"Open {figure.title} ({n_runs:,} runs)",
@@ -43,6 +61,16 @@ def _card(setting: type[Setting], number: int) -> None:
         query_params=link,
         width="content",
     )
+
+
+def _draw_picture(setting: str, name: str) -> None:
+    """Draw the numbers that were measured here, in the theme's colour."""
+    made = papers.drawing(setting, name)
+    if made is None:
+        st.caption("Not drawn here.")
+        return
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    st.image(made[0].replace(CURRENT_COLOR, INK[theme]), width=WIDTH, alt=made[1])
 
 
 page()

@@ -20,6 +20,9 @@ Frame = tuple[tuple[float, float], tuple[float, float]]
 # The colours of Okabe and Ito, which colour-blind readers can distinguish. Dash and marker differ as well.
 POSITIVE, NEGATIVE, UNLABELED = "#0072B2", "#D55E00", "#8A949E"
 TWIN, EXACT, BOUND, PREDICTED = "#009E73", "#CC79A7", "#8A949E", "#56B4E9"
+# For several curves without a role: the same colours in an order that is easy to distinguish.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A949E", "#7A3B00")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid", "dash", "dot")
 INK = {"light": "#1F2933", "dark": "#E4E9EE"}
 GROUND = {"light": "#FFFFFF", "dark": "#14191F"}
 MAX_POINTS_PER_TRACE = 400

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from dsgcore.studies import Curves
 from pages.charts import figures as charts
 
-# The colours of Okabe and Ito, in an order that is easy to distinguish; the dash differs as well.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A949E", "#7A3B00")
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid", "dash", "dot")
 THIN = 0.35
 
 
@@ -49,7 +46,7 @@ def seeds_figure(
 def compared_figure(compared: Sequence[Compared], *, title: str, x_title: str, is_log_x: bool = False) -> charts.Figure:
     """Return the medians of several runs, each with the band of its seeds."""
     lines, bands = [], list[dict[str, Any]]()
-    for one, color, dash in zip(compared, COLORS, DASHES, strict=False):
+    for one, color, dash in zip(compared, charts.COLORS, charts.DASHES, strict=False):
         lines.append(charts.Curve(one.name, one.x, one.curves.middle, color, dash=dash, width=2.5))
         if len(one.curves.values) > 1:
             bands += [{**trace, "showlegend": False} for trace in _band(one.x, one.curves, one.name, color)]

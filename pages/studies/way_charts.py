@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
 from pages.charts import figures as charts
-from pages.studies.curve_charts import COLORS, DASHES, THIN
+from pages.charts.figures import COLORS, DASHES
+from pages.studies.curve_charts import THIN
 
 PROMISED, MOST_THIN = "#8A949E", 60
 
